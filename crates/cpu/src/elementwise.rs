@@ -3,7 +3,7 @@
 //! An operation becomes one or a few kernels, by element type. f32 and f64 use vector functions.
 //! f16 and bf16 use those of f32, with one rounding after each operation. Integers use loops that
 //! the compiler vectorises. Complex numbers use a vector of real and a vector of imaginary parts.
-//! Rare operations call the scalar function of their table entry. An operation has the same
+//! Rare operations call the scalar function of their table entry, and extensions their own. An operation has the same
 //! instructions whether fused or single, so it gives the same bits.
 
 use crate::convert;
@@ -14,7 +14,8 @@ use crate::element::{
 use crate::scalar::{self, ScalarKernel};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Beyond, Binary, Comparison, Format, Op, SpecialFn, Unary};
-use cotangent_core::{C64, C128, DType, bf16, f16, math};
+use cotangent_core::primitive::{OpClass, ScalarFn};
+use cotangent_core::{C64, C128, DType, Primitive, Type, bf16, f16, math};
 use cotangent_kernels::simd::Level;
 use cotangent_kernels::tile::complex;
 use cotangent_kernels::tile::halves::Half;
@@ -27,6 +28,7 @@ use cotangent_kernels::vector::{
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -47,26 +49,37 @@ pub(crate) struct Lowering {
     by_element: usize,
 }
 
-/// Whether an operation whose first operand has this type is lowered here.
-pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
+/// Maximum number of operands of an instruction.
+const MAX_OPERANDS: usize = 3;
+
+/// Whether an operation on operands of these types is lowered here.
+pub(crate) fn is_elementwise(op: &Op, x: &[DType]) -> bool {
+    let class = || op.results() == 1 && op.class(x) == OpClass::Elementwise;
     match op {
-        Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Compare(_)
-        | Op::Select(_)
-        | Op::AtKink(_)
-        | Op::Complex(_)
-        | Op::IntegerPow(_)
-        | Op::Polygamma(_)
-        | Op::BesselIe(_)
-        | Op::Special(_)
-        | Op::Betainc(_)
-        | Op::ReducePrecision(_)
-        | Op::RoundTo(_)
-        | Op::Convert(_) => true,
-        Op::Bitcast(b) => b.to.size() == dtype.size(),
-        _ => false,
+        Op::Extension(p) => class() && extension_type(&**p, x).is_some() && p.scalar(x).is_some(),
+        _ => class(),
     }
+}
+
+/// Whether the operation is lowered to instructions over tiles on these operands. The runtime relies
+/// on equal shapes, which only the type rules of built-in operations guarantee.
+pub(crate) fn is_fused(op: &Op, x: &[Type]) -> bool {
+    is_elementwise(op, &dtypes(x)) && x.iter().all(|t| t.shape == x[0].shape)
+}
+
+/// The element types of operands.
+pub(crate) fn dtypes(x: &[Type]) -> SmallVec<[DType; 3]> {
+    x.iter().map(|t| t.dtype).collect()
+}
+
+/// The element type of the operands and the result of an extension operation, if it is one float
+/// type and an instruction has as many operands.
+fn extension_type(op: &dyn Primitive, x: &[DType]) -> Option<DType> {
+    let dtype = *x.first().filter(|_| x.len() <= MAX_OPERANDS)?;
+    let types: SmallVec<[Type; 3]> = x.iter().map(|&t| Type::scalar(t)).collect();
+    let result = op.infer(&types).ok()?;
+    let same = x.iter().all(|&t| t == dtype) && result == [Type::scalar(dtype)];
+    (dtype.is_float() && same).then_some(dtype)
 }
 
 impl Lowering {
@@ -261,8 +274,25 @@ impl Lowering {
             }
             Op::RoundTo(r) => self.round_to(r.format, x[0]),
             Op::Bitcast(b) => self.step(kernels::copy(b.to.size()), b.to, &[x[0].0]),
+            Op::Extension(p) => self.extension(&**p, x),
             op => unreachable!("{op:?} is not elementwise"),
         }
+    }
+
+    /// Calls the scalar function of an extension per element.
+    fn extension(&mut self, op: &dyn Primitive, x: &[Typed]) -> Typed {
+        let types: SmallVec<[DType; 3]> = x.iter().map(|x| x.1).collect();
+        let operands: SmallVec<[Value; 3]> = x.iter().map(|x| x.0).collect();
+        let f = op.scalar(&types).expect("checked by `is_elementwise`");
+        let f: Arc<ScalarFn> = Arc::new(f);
+        let kernel = for_real!(types[0], T => match x.len() {
+            1 => scalar::extension::<T, 1>(),
+            2 => scalar::extension::<T, 2>(),
+            _ => scalar::extension::<T, 3>(),
+        });
+        let address = Arc::as_ptr(&f) as usize;
+        self.body.keep(f);
+        self.row((kernel, address), types[0], &operands)
     }
 
     /// Rounds a float to a narrow format. f16 and bf16 are rounded in f32, which represents their

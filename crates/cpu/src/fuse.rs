@@ -18,7 +18,7 @@
 
 mod lower;
 
-use crate::elementwise::is_elementwise;
+use crate::elementwise::is_fused;
 use crate::fused::Level;
 use crate::phases::MAX_CACHED_ROW_ELEMENTS;
 use crate::products::{self, Widths};
@@ -28,6 +28,7 @@ use cotangent_core::ops::{Constant, Op, Reduction, Value};
 use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
 use cotangent_kernels::tile::fold::Fold;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -160,13 +161,16 @@ impl<'f> Fusion<'f> {
             });
             fusion.spaces[space].reduced = fusion.spaces[space].reduced.min(*axes);
         }
+        let types = |e: &Eqn| -> SmallVec<[Type; 3]> {
+            f.operands(e).iter().map(|&v| f.ty(v).clone()).collect()
+        };
         for (e, end) in f.eqns().iter().zip(&ends) {
             let part = match end {
                 Some((fold, axes)) => {
                     let space = known[&f.ty(f.operands(e)[0]).shape];
                     (fusion.spaces[space].reduced == *axes).then_some((Part::Fold(*fold), space))
                 }
-                None if fits(f, e) => {
+                None if is_fused(&e.op, &types(e)) => {
                     let shape = fusion.shape(e);
                     Some(fusion.row_space(e, shape).map_or_else(
                         || {
@@ -309,18 +313,6 @@ impl<'f> Fusion<'f> {
         (last && !repeated && matches!(of.dtype, DType::F32 | DType::F64))
             .then_some((fold, axes.len()))
     }
-}
-
-fn fits(f: &Function, e: &Eqn) -> bool {
-    let x = f.operands(e);
-    if x.is_empty()
-        || !is_elementwise(&e.op, f.ty(x[0]).dtype)
-        || (matches!(e.op, Op::Select(_)) && f.ty(x[0]).rank() != f.ty(x[1]).rank())
-    {
-        return false;
-    }
-    let types: Vec<Type> = x.iter().map(|&v| f.ty(v).clone()).collect();
-    !needs_check(f, e, &types)
 }
 
 /// The steps of a function in execution order. `live` selects the needed equations; `products`

@@ -1,6 +1,7 @@
 //! Compilation of an operation to a [`Kernel`]: one match over the operations, once per equation.
 
 use crate::element::limit;
+use crate::elementwise::{dtypes, is_fused};
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
 use crate::tensor::Tensor;
@@ -40,9 +41,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
         | Op::RoundTo(_)
-        | Op::Convert(_) => {
-            fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel()
-        }
+        | Op::Convert(_) => fused::alone(op, &dtypes(x)).kernel(),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {
@@ -95,16 +94,12 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
         Op::Eig(_) | Op::Schur(_) => evaluated(op),
         Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
-        Op::Extension(p) => checked(
-            op,
-            x,
-            cx.executor
-                .kernel(&**p, x)?
-                .unwrap_or_else(|| evaluated(op)),
-        )?,
-        Op::Bitcast(b) if b.to.size() == x[0].dtype.size() => {
-            fused::alone(op, &[x[0].dtype]).kernel()
-        }
+        Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
+            Some(kernel) => checked(op, x, kernel)?,
+            None if is_fused(op, x) => fused::alone(op, &dtypes(x)).kernel(),
+            None => checked(op, x, evaluated(op))?,
+        },
+        Op::Bitcast(_) if is_fused(op, x) => fused::alone(op, &dtypes(x)).kernel(),
         Op::Bitcast(b) => movement::bitcast(b.to),
         // Evaluated by the reference: its result is an iota.
         Op::Count(_) => evaluated(op),

@@ -13,9 +13,11 @@ use crate::fuse::{Node, plan};
 use crate::fused::{Fused, Level, Life, Place};
 use crate::products::Product;
 use cotangent_core::ops::{Op, Unary};
-use cotangent_core::{Env, Function, Result, Type, Val, reference};
+use cotangent_core::primitive::OpClass;
+use cotangent_core::{DType, Env, Function, Result, Type, Val, reference};
 use cotangent_kernels::memory::capacity;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Memory requirements of a run. Buffers of 2 MiB and more are counted in whole huge pages, as they
@@ -182,6 +184,11 @@ impl Walk<'_> {
             .is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
     }
 
+    fn is_view(&self, op: &Op, x: &[Val]) -> bool {
+        let types: SmallVec<[DType; 3]> = x.iter().map(|&v| self.f.ty(v).dtype).collect();
+        op.class(&types) == OpClass::View
+    }
+
     fn single(
         &mut self,
         e: usize,
@@ -192,14 +199,9 @@ impl Walk<'_> {
         let x = self.f.operands(e);
         let made: Vec<Val> = e.results().collect();
         match &e.op {
-            // Views of arrays or scalars; constants are stored with the program.
-            Op::Unary(Unary::StopGradient)
-            | Op::BroadcastInDim(_)
-            | Op::Reshape(_)
-            | Op::Transpose(_)
-            | Op::Reverse(_)
-            | Op::Slice(_)
-            | Op::DynamicSlice(_) => self.share(made[0], x[0]),
+            Op::Unary(Unary::StopGradient) => self.share(made[0], x[0]),
+            op if self.is_view(op, x) => self.share(made[0], x[0]),
+            // Constants are stored with the program.
             Op::Constant(_) => {}
             Op::Iota(i) => {
                 let n = i.ty.shape[i.axis].eval(self.env)?;

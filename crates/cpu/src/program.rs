@@ -526,12 +526,7 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
         return false;
     }
     match e.op {
-        Op::Binary(_)
-        | Op::Compare(_)
-        | Op::Select(_)
-        | Op::AtKink(_)
-        | Op::Complex(_)
-        | Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
+        Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
         Op::DotGeneral(ref d) => {
             let pairs = |a: &[usize], b: &[usize]| {
                 a.iter()
@@ -540,13 +535,8 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
             };
             pairs(&d.lhs_batch, &d.rhs_batch) || pairs(&d.lhs_contract, &d.rhs_contract)
         }
-        Op::Unary(_)
-        | Op::IntegerPow(_)
-        | Op::Polygamma(_)
-        | Op::Convert(_)
-        | Op::Constant(_)
-        | Op::Iota(_)
-        | Op::Transpose(_) => false,
+        Op::Constant(_) | Op::Iota(_) | Op::Transpose(_) => false,
+        ref op if op.is_elementwise(x) => x.iter().any(|t| t.shape != x[0].shape),
         _ => true,
     }
 }

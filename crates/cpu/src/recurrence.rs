@@ -13,8 +13,9 @@ use crate::tensor::{Fresh, Tensor, volume};
 use crate::tiny::Form;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Scan, Value};
-use cotangent_core::{Env, Function, Result, Val};
+use cotangent_core::{DType, Env, Function, Result, Val};
 use cotangent_kernels::tile::Recurrence;
+use smallvec::SmallVec;
 
 /// Minimum number of steps for which the loop is compiled.
 const MIN_COMPILED_STEPS: usize = 32;
@@ -64,11 +65,11 @@ fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<
         (Op::Reshape(_), [x]) => Some(*x),
         (Op::BroadcastInDim(_) | Op::Transpose(_), [Known::Number(x)]) => Some(Known::Number(*x)),
         (Op::BroadcastInDim(_) | Op::Transpose(_), [x]) if y.n == 1 => Some(*x),
-        (op, [first, ..]) if e.results().len() == 1 && is_elementwise(op, first.typed().1) => {
-            let typed: Vec<Typed> = x.iter().map(|x| x.typed()).collect();
-            Some(Known::Elements(lowering.emit(op, &typed)))
+        (op, x) => {
+            let typed: SmallVec<[Typed; 3]> = x.iter().map(|x| x.typed()).collect();
+            let dtypes: SmallVec<[DType; 3]> = typed.iter().map(|x| x.1).collect();
+            is_elementwise(op, &dtypes).then(|| Known::Elements(lowering.emit(op, &typed)))
         }
-        _ => None,
     }
 }
 

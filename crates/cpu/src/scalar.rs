@@ -5,6 +5,7 @@
 //! (see [`element`](crate::element)), so the bits are those of the reference.
 
 use crate::element::{ComplexElement, RealElement};
+use cotangent_core::primitive::ScalarFn;
 use cotangent_core::{C128, math};
 use cotangent_kernels::tile::Kernel;
 
@@ -44,6 +45,29 @@ scalar_kernels! {
     real_binary[T: RealElement](a: T, b: T) -> T, fn(f64, f64) -> f64, |f| T::of(f(a.to(), b.to()));
     /// A complex function.
     complex_unary[T: ComplexElement](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
+}
+
+/// The function of an extension operation on `N` operands. The kernel's parameter is the address of a
+/// [`ScalarFn`].
+pub(crate) fn extension<T: RealElement, const N: usize>() -> Kernel {
+    unsafe fn run<T: RealElement, const N: usize>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        data: usize,
+    ) {
+        // SAFETY: `Lowering::extension` passes the address of a `ScalarFn` that the body keeps
+        // alive.
+        let f = unsafe { &*(data as *const ScalarFn) };
+        for i in 0..n {
+            // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
+            let operands: [f64; N] =
+                std::array::from_fn(|k| unsafe { x[k].cast::<T>().add(i).read() }.to());
+            // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i < n.
+            unsafe { y.cast::<T>().add(i).write(T::of(f(&operands))) };
+        }
+    }
+    Kernel::new(run::<T, N>)
 }
 
 /// `x^n` for exponents that the element type cannot represent.

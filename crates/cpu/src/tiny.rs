@@ -22,7 +22,7 @@ use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use cotangent_kernels::tile::fold::{Fold, Reduced};
-use cotangent_kernels::tile::{Body, InputLayouts, TileBlock, TileFn, kernels};
+use cotangent_kernels::tile::{Body, InputLayouts, KernelData, TileBlock, TileFn, kernels};
 use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
@@ -146,6 +146,8 @@ pub(crate) struct Tiny {
     /// Memory is never written: every instruction writes an output.
     fixed: bool,
     memory: Mutex<RunMemory>,
+    /// Keeps alive what parameters of instructions point to.
+    _data: Vec<KernelData>,
 }
 
 /// Memory that one run writes.

@@ -1,5 +1,6 @@
 //! Laws that every operation obeys: a table of laws, each checked on a [`Sample`].
 
+use super::classes;
 use super::numbers::{Rng, agree};
 use super::problem::CheckedFunction;
 use super::report::{Law, Verdict};
@@ -38,6 +39,7 @@ const LAWS: &[(&str, LawFn)] = &[
     ("types", types),
     ("spelling", spelling),
     ("copies", copies),
+    ("class", class),
     ("cost", cost),
     ("symbols", symbols),
     ("derivative", derivative),
@@ -63,8 +65,9 @@ fn function_on(sample: &Sample, types: &[Type]) -> Result<Function> {
 /// Checks every law on one sample of a built-in operation or an extension. The error lists the
 /// violated laws with values.
 ///
-/// Inferred types equal those of evaluation. Printing and parsing gives the same operation. Costs
-/// are finite. Symbolic extents do not change results. Derivatives are linear. They agree with
+/// Inferred types equal those of evaluation. Printing and parsing gives the same operation. An
+/// operation whose class is elementwise gives the same bits for single elements, and so does its
+/// scalar function. Costs are finite. Symbolic extents do not change results. Derivatives are linear. They agree with
 /// finite differences (where the sample is smooth), with their adjoint, and in second order. Every
 /// choice of batched operands agrees with a loop, for batch sizes 0, 1 and 3. The derivative of the
 /// batched operation equals the batched derivative.
@@ -248,6 +251,11 @@ fn same(c: &SampleCase<'_>, other: &Sample, how: &str, out: &mut Vec<String>) ->
         out.push(format!("{how} it gives {y:?}, not {:?}", c.y));
     }
     Ok(())
+}
+
+/// The class of the operation and its scalar function agree with its evaluation.
+fn class(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
+    classes::class(&c.sample.op, &c.sample.operands, &c.y, out)
 }
 
 /// Costs are finite.

@@ -22,6 +22,7 @@
 //! assert!(report.passed(), "{report}");
 //! ```
 
+mod classes;
 mod differences;
 mod laws;
 mod numbers;
@@ -32,6 +33,7 @@ pub mod random;
 mod report;
 mod widen;
 
+pub use classes::is_elementwise;
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use options::Options;

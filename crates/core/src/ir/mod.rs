@@ -24,9 +24,10 @@ pub use emit::Emit;
 pub(crate) use function::Kinks;
 pub use function::{Def, Eqn, Function, MAX_DEPTH, unbound};
 pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
-pub use op::Op;
+pub use op::{Op, OpKey};
 pub use primitive::{
-    Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, Primitive, Sample, ShiftRule, no_rule,
+    Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, OpClass, Primitive, Sample, ShiftRule,
+    no_rule,
 };
 pub(crate) use symbols::Rename;
 pub use value::{Owner, Val, Vals};

@@ -1,22 +1,35 @@
 //! [`Op`]: the closed sum of the operations, and extensions.
 
-use super::Primitive;
+use super::{OpClass, Primitive};
 use crate::array::Scalar;
+use crate::dtype::DType;
 use crate::ops::{
     ArgReduce, AtKink, BesselIe, Betainc, Binary, Bitcast, BroadcastInDim, Call, Cholesky, Compare,
     Complex, Concatenate, Constant, Convert, Convolution, Count, Cumulative, CustomJvp, CustomVjp,
     CustomVjpLin, Det, DotGeneral, DynamicSlice, DynamicUpdateSlice, Eig, Eigh, Fft, Gather, Guard,
     IntegerPow, Iota, LinearRecurrence, LinearSolve, Lu, Pad, Polygamma, Qr, Reduce,
     ReducePrecision, ReduceWindow, Reshape, Reverse, RoundTo, Scan, Scatter, ScatterRecurrence,
-    Schur, Select, SelectWindow, Side, Slice, Slogdet, Solve, Sort, Special, Spectral, Svd, Switch,
+    Schur, Select, SelectWindow, Slice, Slogdet, Solve, Sort, Special, Spectral, Svd, Switch,
     Transpose, TriangularSolve, Unary, While,
 };
 use crate::shape::Type;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
+/// An operation as a hashable key without allocation, for tables of operations.
+///
+/// Name and attributes determine an operation, but printing them takes longer than many operations.
+/// The common operations without regions are compared and hashed directly: those that the list of
+/// operations marks as `keyed`, and constants whose elements are one number.
+#[derive(Clone, Copy)]
+pub struct OpKey<'a>(&'a Op);
+
+impl Eq for OpKey<'_> {}
+
 macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident($t:ty)),* $(,)?) => {
+    ($($(#[$doc:meta])* $variant:ident($t:ty) $($keyed:ident)?),* $(,)?) => {
         /// A built-in operation, or an extension defined in another crate.
         #[derive(Clone, Debug)]
         pub enum Op {
@@ -38,26 +51,71 @@ macro_rules! operations {
         $(impl From<$t> for Op {
             fn from(p: $t) -> Op { Op::$variant(p) }
         })*
+
+        impl PartialEq for OpKey<'_> {
+            fn eq(&self, other: &OpKey<'_>) -> bool {
+                match (self.0, other.0) {
+                    (Op::Constant(a), Op::Constant(b)) => {
+                        a.ty == b.ty && a.as_splat() == b.as_splat()
+                    }
+                    $($((Op::$variant(a), Op::$variant(b)) => {
+                        let $keyed = a == b;
+                        $keyed
+                    })?)*
+                    _ => false,
+                }
+            }
+        }
+
+        impl Hash for OpKey<'_> {
+            fn hash<H: Hasher>(&self, h: &mut H) {
+                std::mem::discriminant(self.0).hash(h);
+                match self.0 {
+                    Op::Constant(c) => (&c.ty, c.as_splat()).hash(h),
+                    $($(Op::$variant(p) => {
+                        let $keyed = p;
+                        $keyed.hash(h);
+                    })?)*
+                    _ => {}
+                }
+            }
+        }
+
+        impl Op {
+            /// The operation as a key; `None` for an operation that must be printed. Two operations
+            /// with keys are equal if their keys are equal.
+            pub fn key_without_text(&self) -> Option<OpKey<'_>> {
+                let has_key = match self {
+                    Op::Constant(c) => c.as_splat().is_some(),
+                    $($(Op::$variant(_) => {
+                        let $keyed = true;
+                        $keyed
+                    })?)*
+                    _ => false,
+                };
+                has_key.then_some(OpKey(self))
+            }
+        }
     };
 }
 
 operations! {
     /// Elementwise function of one operand.
-    Unary(Unary),
+    Unary(Unary) keyed,
     /// Elementwise function of two operands.
-    Binary(Binary),
+    Binary(Binary) keyed,
     /// Elementwise comparison.
-    Compare(Compare),
+    Compare(Compare) keyed,
     /// Elementwise choice.
-    Select(Select),
+    Select(Select) keyed,
     /// A tangent times the weight of a kink.
-    AtKink(AtKink),
+    AtKink(AtKink) keyed,
     /// Complex numbers from their parts.
-    Complex(Complex),
+    Complex(Complex) keyed,
     /// Power with a constant integer exponent.
-    IntegerPow(IntegerPow),
+    IntegerPow(IntegerPow) keyed,
     /// Derivative of digamma of a constant order.
-    Polygamma(Polygamma),
+    Polygamma(Polygamma) keyed,
     /// Modified Bessel functions, scaled.
     BesselIe(BesselIe),
     /// Special functions of a parameter and an argument.
@@ -65,7 +123,7 @@ operations! {
     /// The incomplete beta function.
     Betainc(Betainc),
     /// Change of element type.
-    Convert(Convert),
+    Convert(Convert) keyed,
     /// The same bits as another element type.
     Bitcast(Bitcast),
     /// Rounding to fewer bits.
@@ -77,13 +135,13 @@ operations! {
     /// The index along an axis.
     Iota(Iota),
     /// A broadcast along new or expanded axes.
-    BroadcastInDim(BroadcastInDim),
+    BroadcastInDim(BroadcastInDim) keyed,
     /// The same elements in another shape.
-    Reshape(Reshape),
+    Reshape(Reshape) keyed,
     /// Permutation of axes.
-    Transpose(Transpose),
+    Transpose(Transpose) keyed,
     /// Reduction over axes.
-    Reduce(Reduce),
+    Reduce(Reduce) keyed,
     /// Reduction over sliding windows.
     ReduceWindow(ReduceWindow),
     /// Sums at selected elements of sliding windows.
@@ -93,11 +151,11 @@ operations! {
     /// Sorting along an axis.
     Sort(Sort),
     /// Cumulative operations along an axis.
-    Cumulative(Cumulative),
+    Cumulative(Cumulative) keyed,
     /// `y[k] = a[k] y[k-1] + b[k]`.
     LinearRecurrence(LinearRecurrence),
     /// Products summed over pairs of axes.
-    DotGeneral(DotGeneral),
+    DotGeneral(DotGeneral) keyed,
     /// A convolution with a sliding kernel.
     Convolution(Convolution),
     /// Fourier transforms along an axis.
@@ -107,13 +165,13 @@ operations! {
     /// A choice of one of several regions.
     Switch(Switch),
     /// Reversal along axes.
-    Reverse(Reverse),
+    Reverse(Reverse) keyed,
     /// A strided window.
-    Slice(Slice),
+    Slice(Slice) keyed,
     /// Elements added around and between.
-    Pad(Pad),
+    Pad(Pad) keyed,
     /// Operands joined along an axis.
-    Concatenate(Concatenate),
+    Concatenate(Concatenate) keyed,
     /// Reads a window at a data-dependent start.
     DynamicSlice(DynamicSlice),
     /// Writes a window at a data-dependent start.
@@ -182,36 +240,45 @@ impl Op {
         matches!(self, Op::Constant(c) if c.is_zero())
     }
 
-    /// Whether it is elementwise on operands of one shape.
-    pub fn is_elementwise(&self) -> bool {
-        // The axes in its attribute refer to the operands, so it is not elementwise.
-        if let Op::AtKink(AtKink {
-            side: Side::Along { .. },
-        }) = self
-        {
-            return false;
-        }
-        matches!(
-            self,
-            Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Compare(_)
-                | Op::Convert(_)
-                | Op::Select(_)
-                | Op::AtKink(_)
-                | Op::Complex(_)
-                | Op::IntegerPow(_)
-                | Op::Polygamma(_)
-                | Op::BesselIe(_)
-                | Op::Special(_)
-                | Op::Betainc(_)
-                | Op::ReducePrecision(_)
-                | Op::RoundTo(_)
-        )
+    /// Whether the operation certainly is no derivative at a kink: a fast test for most operations.
+    pub(crate) fn is_smooth(&self) -> bool {
+        !matches!(self, Op::AtKink(_)) && self.key_without_text().is_some()
+    }
+
+    /// Whether it is elementwise on operands of these types, with one result.
+    pub fn is_elementwise<'a>(&self, x: impl IntoIterator<Item = &'a Type>) -> bool {
+        let types: SmallVec<[DType; 4]> = x.into_iter().map(|t| t.dtype).collect();
+        self.results() == 1 && self.class(&types) == OpClass::Elementwise
     }
 
     /// An operation defined in another crate.
     pub fn extension(p: impl Primitive) -> Op {
         Op::Extension(Arc::new(p))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of samples are equal exactly if the samples print as the same text.
+    #[test]
+    fn keys_are_equal_exactly_if_printed_forms_are() {
+        let ops: Vec<Op> = crate::ops::entries()
+            .iter()
+            .flat_map(|e| (e.samples)(e.name))
+            .map(|s| s.op)
+            .collect();
+        let printed = |op: &Op| format!("{} {op:?}", op.name());
+        let mut same = 0;
+        for a in &ops {
+            for b in &ops {
+                if let (Some(x), Some(y)) = (a.key_without_text(), b.key_without_text()) {
+                    assert_eq!(x == y, printed(a) == printed(b), "{a:?} {b:?}");
+                    same += usize::from(x == y);
+                }
+            }
+        }
+        assert!(same > ops.len() / 3, "{same}");
     }
 }

@@ -16,6 +16,7 @@ pub use super::value::{Owner, Val, Vals};
 
 use super::{Attrs, Class, Emit, Function, Lin, Lv, Op, Session};
 use crate::array::Array;
+use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
 use crate::shape::{Dim, Env, Type};
 use std::fmt::Debug;
@@ -144,6 +145,21 @@ pub enum ShiftRule<'a> {
     Permute(&'a [usize]),
 }
 
+/// What passes and the runtime may do with an operation without knowing more about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpClass {
+    /// Operands and results of one shape, and each element of a result depends only on the elements
+    /// of the operands at the same index.
+    Elementwise,
+    /// One result with elements of the first operand, which the runtime returns without a copy.
+    View,
+    /// Any other operation.
+    Other,
+}
+
+/// A function of one element of each operand: see [`Primitive::scalar`].
+pub type ScalarFn = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
+
 /// Returns a region with only the marked results: see [`Primitive::narrow`].
 pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
 
@@ -175,6 +191,26 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// Evaluates the operation: its reference semantics. [`Primitive::infer`] has accepted the
     /// operands. `env` holds the values of symbols in attributes.
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>>;
+
+    /// The class of the operation for operands of these element types. A scalar predicate of a
+    /// choice is permitted in addition to operands of one shape.
+    fn class(&self, x: &[DType]) -> OpClass {
+        let _ = x;
+        OpClass::Other
+    }
+
+    /// The function of one element of each operand, for an elementwise extension with one result.
+    /// With it the runtime fuses the operation into the loops of its neighbors. It computes in f64,
+    /// and the runtime rounds the result to the element type; results must equal those of
+    /// [`Primitive::eval`].
+    ///
+    /// `None`, the default: the operation runs by its registered kernel, or by `eval`. Built-in
+    /// operations have kernels of their own. Operations with more than three operands, or with
+    /// booleans, integers or complex numbers, are not fused.
+    fn scalar(&self, x: &[DType]) -> Option<ScalarFn> {
+        let _ = x;
+        None
+    }
 
     /// Whether the results are linear in the operands marked by `mask` together, with the others
     /// held constant.
@@ -238,6 +274,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// Regions: bodies of control flow and of custom rules.
     fn regions(&self) -> Vec<&Arc<Function>> {
         Vec::new()
+    }
+
+    /// The parameter types of each region (in the order of [`Primitive::regions`]), for operands of
+    /// these types. `None` for a region whose types do not follow from the operands.
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        let _ = x;
+        vec![None; self.regions().len()]
     }
 
     /// This operation with other regions (in the order of [`Primitive::regions`]).

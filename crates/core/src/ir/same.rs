@@ -25,7 +25,7 @@ impl Function {
             .hash(h);
         for e in &self.eqns {
             e.op.name().hash(h);
-            e.op.plain().hash(h);
+            e.op.key_without_text().hash(h);
             // Regions distinguish loops with equal types.
             e.op.regions().iter().for_each(|f| f.hash_into(h));
         }
@@ -54,8 +54,8 @@ fn same_op(a: &Op, b: &Op) -> bool {
     if let (Op::Extension(a), Op::Extension(b)) = (a, b) {
         return Arc::ptr_eq(a, b);
     }
-    if a.plain().is_some() || b.plain().is_some() {
-        return a.plain() == b.plain();
+    if a.key_without_text().is_some() || b.key_without_text().is_some() {
+        return a.key_without_text() == b.key_without_text();
     }
     let (x, y) = (a.attrs().0, b.attrs().0);
     let attr = |((m, a), (n, b)): (&(_, Attr), &(_, Attr))| m == n && same_attr(a, b);

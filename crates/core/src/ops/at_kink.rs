@@ -18,7 +18,8 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Kink, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Kink, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample,
+    Val, no_rule,
 };
 use crate::shape::{Dim, Env, Type};
 use std::collections::BTreeMap;
@@ -112,6 +113,10 @@ impl Primitive for AtKink {
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         Binary::MulStrongZero.eval(x, env)
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -8,9 +8,11 @@ use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_leading, cost_per_element};
 use crate::array::{Array, Wide};
 use crate::bail;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+    no_rule,
 };
 use crate::math;
 use crate::shape::{Dim, Env, Type};
@@ -60,6 +62,10 @@ impl Primitive for BesselIe {
             .map(|x| math::bessel_ie(self.order, x))
             .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {

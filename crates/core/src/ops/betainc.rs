@@ -12,9 +12,11 @@ use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_leading, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+    no_rule,
 };
 use crate::math;
 use crate::shape::{Dim, Env, Type};
@@ -113,6 +115,10 @@ impl Primitive for Betainc {
             .map(|i| math::betainc((self.a, self.b), a[i], b[i], at[i]))
             .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {

@@ -9,7 +9,8 @@ use crate::bail;
 use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+    no_rule,
 };
 use crate::shape::{Dim, Env, Type};
 
@@ -118,6 +119,13 @@ impl Primitive for Bitcast {
             shape,
             of_bytes(&bytes_of(x[0].data()), self.to),
         )?])
+    }
+
+    fn class(&self, x: &[DType]) -> OpClass {
+        match x {
+            [x] if x.size() == self.to.size() => OpClass::Elementwise,
+            _ => OpClass::Other,
+        }
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {

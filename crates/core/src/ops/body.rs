@@ -74,36 +74,6 @@ pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
     types.iter().map(|t| b.param(t.clone(), None)).collect()
 }
 
-/// The parameter types of each region of an operation, for operands of these types. `None` if the
-/// types do not follow from the operands.
-pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
-    match op {
-        Op::Switch(s) => vec![x.get(1..).map(<[Type]>::to_vec); s.branches.len()],
-        Op::Scan(s) => {
-            let first = s.consts + s.carry;
-            let one = |(k, t): (usize, &Type)| {
-                if k < first || t.rank() == 0 {
-                    t.clone()
-                } else {
-                    t.unbatched()
-                }
-            };
-            vec![Some(x.iter().enumerate().map(one).collect())]
-        }
-        Op::While(w) if w.cond_consts + w.body_consts <= x.len() => {
-            let (cond, rest) = x.split_at(w.cond_consts);
-            vec![
-                Some([cond, &rest[w.body_consts..]].concat()),
-                Some(rest.to_vec()),
-            ]
-        }
-        Op::CustomJvp(_) => vec![Some(x.to_vec()), None],
-        Op::CustomVjp(_) => vec![Some(x.to_vec()), Some(x.to_vec()), None],
-        Op::LinearSolve(_) => vec![Some(x.to_vec()); 3],
-        _ => vec![None; op.regions().len()],
-    }
-}
-
 /// Checks operands against the parameters of a region. `what` names it.
 pub(crate) fn check_operands(
     op: &dyn Primitive,

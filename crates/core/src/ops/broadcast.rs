@@ -9,9 +9,11 @@ use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
 use crate::array::{Array, room};
 use crate::bail;
+use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample,
+    ShiftRule, Val,
 };
 use crate::shape::{Dim, Env, Shape, Type};
 
@@ -87,6 +89,10 @@ impl Primitive for BroadcastInDim {
         Ok(vec![
             x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?,
         ])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::View
     }
 
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {

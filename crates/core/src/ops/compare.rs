@@ -7,7 +7,7 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val, no_rule,
 };
 use crate::shape::{Dim, Env, Type};
 use std::cmp::Ordering;
@@ -93,6 +93,10 @@ impl Primitive for Compare {
             x[0].shape(),
             order.into_iter().map(|o| self.0.holds(o)).collect(),
         )?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {

@@ -7,7 +7,9 @@ use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::error::Result;
-use crate::ir::{Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+};
 use crate::shape::{Dim, Env, Type};
 
 /// `complex(re, im)`.
@@ -47,6 +49,10 @@ impl Primitive for Complex {
             .map(|(re, im)| C128::new(re, im))
             .collect();
         Ok(vec![Wide::C(z).narrow(to, x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -9,7 +9,8 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample,
+    ShiftRule, Val,
 };
 use crate::shape::{Dim, Env, Type};
 
@@ -69,6 +70,10 @@ impl Primitive for Convert {
             (same, _) => same,
         };
         Ok(vec![y.narrow(self.to, x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {

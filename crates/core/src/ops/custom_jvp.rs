@@ -139,6 +139,10 @@ impl Primitive for CustomJvp {
         vec![&self.body, &self.rule]
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        vec![Some(x.to_vec()), None]
+    }
+
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         CustomJvp {
             body: regions[0].clone(),

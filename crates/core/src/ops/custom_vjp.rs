@@ -224,6 +224,10 @@ impl Primitive for CustomVjp {
         vec![&self.body, &self.fwd, &self.bwd]
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        vec![Some(x.to_vec()), Some(x.to_vec()), None]
+    }
+
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
         CustomVjp {
             body: r[0].clone(),

@@ -16,8 +16,11 @@ use super::support::{bytes, cost_per_element, mapped, sample_array};
 use super::windows::{Bounds, Combine, Windows};
 use crate::array::{Array, Wide};
 use crate::bail;
+use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+};
 use crate::shape::{Dim, Env, Type};
 
 /// Reads a window of these extents.
@@ -100,6 +103,10 @@ impl Primitive for DynamicSlice {
             &sizes,
             places(&sizes, x[0].shape(), |k, i| Some(start[k] + i)),
         )?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::View
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -9,7 +9,8 @@ use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+    no_rule,
 };
 use crate::math;
 use crate::shape::{Dim, Env, Type};
@@ -56,6 +57,10 @@ impl Primitive for IntegerPow {
             ),
         };
         Ok(vec![y.narrow(x[0].dtype(), x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {

@@ -225,6 +225,10 @@ impl Primitive for LinearSolve {
         vec![&self.matvec, &self.solve, &self.transpose_solve]
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        vec![Some(x.to_vec()); 3]
+    }
+
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
         let (matvec, solve, transpose_solve) = (r[0].clone(), r[1].clone(), r[2].clone());
         LinearSolve {

@@ -10,7 +10,9 @@ use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+};
 use crate::shape::{Dim, Env, Type};
 
 /// Rounding to a number of bits.
@@ -96,6 +98,10 @@ impl Primitive for ReducePrecision {
             .map(|x| self.round(x, dtype))
             .collect();
         Ok(vec![Wide::F(y).narrow(dtype, x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

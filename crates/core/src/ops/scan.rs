@@ -344,6 +344,18 @@ impl Primitive for Scan {
         vec![&self.body]
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        let first = self.consts + self.carry;
+        let one = |(k, t): (usize, &Type)| {
+            if k < first || t.rank() == 0 {
+                t.clone()
+            } else {
+                t.unbatched()
+            }
+        };
+        vec![Some(x.iter().enumerate().map(one).collect())]
+    }
+
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         Scan {
             body: regions[0].clone(),

@@ -12,7 +12,8 @@ use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, ShiftRule, Val,
+    no_rule,
 };
 use crate::shape::{Dim, Env, Type};
 
@@ -67,6 +68,10 @@ impl Primitive for Select {
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(x[1].dtype(), x[1].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {

@@ -11,8 +11,11 @@ use super::moving::{exceeds, padded, pick, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
 use crate::bail;
+use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
+};
 use crate::shape::{Dim, Env, Type};
 
 /// A strided window.
@@ -108,6 +111,10 @@ impl Primitive for Slice {
             Some(start[k] + i * self.stride[k])
         });
         Ok(vec![pick(&x[0], &shape, at)?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::View
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

@@ -275,6 +275,10 @@ impl Primitive for Switch {
         self.branches.iter().collect()
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        vec![x.get(1..).map(<[Type]>::to_vec); self.branches.len()]
+    }
+
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         self.of(regions.to_vec())
     }

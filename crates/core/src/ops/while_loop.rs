@@ -299,6 +299,17 @@ impl Primitive for While {
         vec![&self.cond, &self.body]
     }
 
+    fn region_operands(&self, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+        if self.cond_consts + self.body_consts > x.len() {
+            return vec![None; 2];
+        }
+        let (cond, rest) = x.split_at(self.cond_consts);
+        vec![
+            Some([cond, &rest[self.body_consts..]].concat()),
+            Some(rest.to_vec()),
+        ]
+    }
+
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         While {
             cond: regions[0].clone(),

@@ -5,7 +5,9 @@ use super::pass::Pass;
 use super::{products, windows};
 use crate::array::Scalar;
 use crate::ir::{Emit, Op, Val};
-use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Transpose, Unary};
+use crate::ops::{
+    Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Side, Transpose, Unary,
+};
 use crate::shape::{Dim, Shape, Type};
 
 impl Pass {
@@ -34,7 +36,7 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::Scatter(s) => windows::scatter(p, s, x),
         _ => None,
     };
-    simpler.or_else(|| op.is_elementwise().then(|| before_repeating(p, op, x))?)
+    simpler.or_else(|| before_repeating(p, op, x))
 }
 
 /// The operands of the equation that defines `v`, if `is` accepts its operation.
@@ -208,8 +210,11 @@ fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     if !x.iter().any(|v| put_in(v) == Some(true)) {
         return None;
     }
-    let shape = p.b.ty(x[0]).shape;
-    if x.iter().any(|&v| p.b.ty(v).shape != shape) {
+    let types: Vec<Type> = x.iter().map(|&v| p.b.ty(v)).collect();
+    let shape = types[0].shape.clone();
+    // Axes of a kink refer to the shape of the operands.
+    let has_axes = matches!(op, Op::AtKink(k) if matches!(k.side, Side::Along { .. }));
+    if has_axes || !op.is_elementwise(&types) || types.iter().any(|t| t.shape != shape) {
         return None;
     }
     enum Operand {

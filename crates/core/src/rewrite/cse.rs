@@ -1,13 +1,13 @@
 //! Common subexpressions: one equation for equal operations on equal operands.
 //!
 //! Name, attributes and operands determine an operation and are its key: hashed directly
-//! ([`Plain`]) or as text. Operations with regions are not merged, because a checkpoint recomputes
+//! ([`OpKey`]) or as text. Operations with regions are not merged, because a checkpoint recomputes
 //! values on purpose. The state of an extension operation is unknown: it equals only itself, unless
 //! it has a key ([`Primitive::key`](crate::Primitive::key)).
 
 use crate::array::{Array, Wide};
-use crate::ir::{Attr, Op, Val, Vals};
-use crate::ops::{Binary, Plain};
+use crate::ir::{Attr, Op, OpKey, Val, Vals};
+use crate::ops::Binary;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -20,15 +20,15 @@ pub(super) struct ExpressionKey(OpIdentity, Vals);
 /// The identity of an operation: its hashable key, its text, or its address. The operation is kept
 /// alive so that its address is not reused.
 enum OpIdentity {
-    Plain(Op),
+    Keyed(Op),
     Spelled(String),
     Itself(Op),
 }
 
 impl OpIdentity {
-    fn plain(&self) -> Option<Plain<'_>> {
+    fn key(&self) -> Option<OpKey<'_>> {
         match self {
-            OpIdentity::Plain(op) => op.plain(),
+            OpIdentity::Keyed(op) => op.key_without_text(),
             OpIdentity::Spelled(_) | OpIdentity::Itself(_) => None,
         }
     }
@@ -42,7 +42,7 @@ impl OpIdentity {
 
     fn spelled(&self) -> Option<&str> {
         match self {
-            OpIdentity::Plain(_) | OpIdentity::Itself(_) => None,
+            OpIdentity::Keyed(_) | OpIdentity::Itself(_) => None,
             OpIdentity::Spelled(text) => Some(text),
         }
     }
@@ -50,7 +50,7 @@ impl OpIdentity {
 
 impl PartialEq for OpIdentity {
     fn eq(&self, o: &OpIdentity) -> bool {
-        self.plain() == o.plain() && self.spelled() == o.spelled() && self.address() == o.address()
+        self.key() == o.key() && self.spelled() == o.spelled() && self.address() == o.address()
     }
 }
 
@@ -58,7 +58,7 @@ impl Eq for OpIdentity {}
 
 impl Hash for OpIdentity {
     fn hash<H: Hasher>(&self, h: &mut H) {
-        (self.plain(), self.spelled(), self.address()).hash(h);
+        (self.key(), self.spelled(), self.address()).hash(h);
     }
 }
 
@@ -81,8 +81,8 @@ impl ExpressionTable {
         if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
             x.sort();
         }
-        if op.plain().is_some() {
-            return Some(ExpressionKey(OpIdentity::Plain(op.clone()), x));
+        if op.key_without_text().is_some() {
+            return Some(ExpressionKey(OpIdentity::Keyed(op.clone()), x));
         }
         if !op.regions().is_empty() {
             return None;

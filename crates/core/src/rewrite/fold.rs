@@ -25,7 +25,7 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
         .collect::<Option<_>>()?;
     let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
     let ty = op.infer(&types).ok()?.pop()?;
-    if op.is_elementwise()
+    if op.is_elementwise(&types)
         && let Some(splats) = operands
             .iter()
             .map(Constant::as_splat)

@@ -9,7 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ir::{Attrs, Emit, FromAttr, Op, Val, Vals};
 use crate::names::{clip, count};
-use crate::ops::{Literal, Spelled, body_operands};
+use crate::ops::{Literal, Spelled};
 use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
 
@@ -141,7 +141,7 @@ impl<'s> Parser<'s> {
                     cx,
                     operands,
                     &have,
-                    &target(op.is_elementwise(), choice, &have),
+                    &target(op.is_elementwise(&have), choice, &have),
                 );
                 cx.emit(self.with_symbols_around(op, &have), &x)
             }
@@ -184,7 +184,7 @@ impl<'s> Parser<'s> {
         if op.own_syms() || !regions.iter().any(|r| self.is_module(r)) {
             return op;
         }
-        let types = body_operands(&op, x);
+        let types = op.region_operands(x);
         let new: Vec<_> = regions
             .iter()
             .zip(types)

@@ -73,7 +73,8 @@ fn numbers_as_operands(off: i128) -> (usize, Vec<String>) {
     let (mut tried, mut wrong) = (0, Vec::new());
     for entry in entries() {
         for sample in (entry.samples)(entry.name) {
-            let elementwise = sample.op.is_elementwise();
+            let types: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
+            let elementwise = sample.op.is_elementwise(&types);
             for k in 0..sample.operands.len() {
                 let a = &sample.operands[k];
                 // A literal replaces a scalar operand, or one whose shape another operand has.

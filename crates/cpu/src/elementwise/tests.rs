@@ -18,9 +18,8 @@ fn operations() -> Vec<Op> {
     let samples = entries().into_iter().flat_map(|e| (e.samples)(e.name));
     let mut all: Vec<Op> = samples
         .filter(|s| {
-            s.operands
-                .first()
-                .is_some_and(|x| is_elementwise(&s.op, x.dtype()))
+            let types: Vec<DType> = s.operands.iter().map(Array::dtype).collect();
+            is_elementwise(&s.op, &types)
         })
         .map(|s| s.op)
         .collect();
@@ -278,7 +277,7 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
                 .map(|(t, k)| operand(t.dtype, k))
                 .collect();
             assert!(
-                is_elementwise(&op, types[0].dtype),
+                is_elementwise(&op, &types.iter().map(|t| t.dtype).collect::<Vec<_>>()),
                 "{op:?} on {dtype} has no instructions"
             );
             let want =

@@ -10,8 +10,8 @@ use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Val};
-use cotangent_kernels::tile::TileBlock;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
+use cotangent_kernels::tile::{KernelData, TileBlock};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
@@ -50,6 +50,7 @@ struct Plan<'f> {
     code: Vec<Instruction>,
     image: Vec<u8>,
     offsets: Vec<usize>,
+    data: Vec<KernelData>,
 }
 
 impl Plan<'_> {
@@ -142,6 +143,7 @@ impl Plan<'_> {
         if n * body.widest() > MAX_VALUE_BYTES {
             return None;
         }
+        self.data.extend_from_slice(body.data());
         let mut places: SmallVec<[Place; 8]> = SmallVec::new();
         for _ in 0..body.registers() {
             places.push(self.allocate(n * body.widest())?);
@@ -360,9 +362,7 @@ impl Plan<'_> {
             }
             Op::Reduce(r) => self.reduce(r, x[0], y)?,
             Op::DotGeneral(d) => self.product(d, [x[0], x[1]], y)?,
-            op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => {
-                self.elementwise(op, x, y)?
-            }
+            op if is_elementwise(op, &dtypes(self.f, x)) => self.elementwise(op, x, y)?,
             _ => return None,
         }
         Some(())
@@ -380,10 +380,11 @@ fn is_supported(f: &Function, e: &Eqn) -> bool {
             | Op::Reduce(_)
             | Op::DotGeneral(_)
     );
-    one_of_few
-        || f.operands(e)
-            .first()
-            .is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
+    one_of_few || is_elementwise(&e.op, &dtypes(f, f.operands(e)))
+}
+
+fn dtypes(f: &Function, x: &[Val]) -> SmallVec<[DType; 3]> {
+    x.iter().map(|&v| f.ty(v).dtype).collect()
 }
 
 impl Tiny {
@@ -419,6 +420,7 @@ impl Tiny {
             code: Vec::new(),
             image: Vec::new(),
             offsets: Vec::new(),
+            data: Vec::new(),
         };
         for (i, p) in f.params().iter().enumerate() {
             layout.place[p.index()] = Some(i);
@@ -472,6 +474,7 @@ impl Tiny {
             once,
             code,
             offsets,
+            data,
             ..
         } = layout;
         Some(Tiny {
@@ -483,6 +486,7 @@ impl Tiny {
             offsets,
             fixed,
             memory,
+            _data: data,
         })
     }
 }

@@ -9,8 +9,10 @@ use crate::emit::MemoryFlags;
 pub use crate::emit::PREFETCH_ELEMENTS;
 use crate::simd::{Level, is_intel};
 use smallvec::{SmallVec, smallvec};
+use std::any::Any;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A value of a body under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,11 +61,15 @@ enum Definition {
     },
 }
 
+/// Data that the parameters of instructions point to.
+pub type KernelData = Arc<dyn Any + Send + Sync>;
+
 /// A body under construction: values in order, each defined once.
 #[derive(Default)]
 pub struct Builder {
     values: Vec<(Definition, usize)>,
     inputs: usize,
+    data: Vec<KernelData>,
 }
 
 /// An operand of an instruction: an index into the pointer table, which holds registers, then
@@ -90,6 +96,8 @@ pub struct Body {
     /// Size of the widest element, in bytes.
     pub(super) widest: usize,
     pub(super) emitted: CodeVariants,
+    /// Keeps alive what parameters of instructions point to.
+    data: Vec<KernelData>,
 }
 
 impl Builder {
@@ -130,6 +138,11 @@ impl Builder {
             },
             size,
         )
+    }
+
+    /// Keeps data alive as long as the body, for an instruction whose parameter points to it.
+    pub fn keep(&mut self, data: KernelData) {
+        self.data.push(data);
     }
 
     /// The code for these results. Values that no result depends on are left out.
@@ -261,6 +274,7 @@ impl Builder {
                 .collect(),
             widest,
             emitted: CodeVariants::default(),
+            data: self.data,
         }
     }
 }
@@ -308,6 +322,12 @@ impl Body {
             x: s.x.map(|x| x as usize),
         };
         self.steps.iter().map(of)
+    }
+
+    /// Data that parameters of instructions point to. A caller that runs [`Body::code`] itself keeps
+    /// it alive.
+    pub fn data(&self) -> &[KernelData] {
+        &self.data
     }
 
     /// The number of registers, each for elements of [`Body::widest`] bytes.

@@ -29,7 +29,8 @@ mod variants;
 use kernels::{Comparison, comparison};
 
 pub use body::{
-    Body, Builder, InputLayouts, Instruction, PREFETCH_ELEMENTS, TileBlock, Value, min_stream_bytes,
+    Body, Builder, InputLayouts, Instruction, KernelData, PREFETCH_ELEMENTS, TileBlock, Value,
+    min_stream_bytes,
 };
 pub use kernel::{Kernel, TileFn};
 pub use recurrence::Recurrence;

@@ -5,7 +5,8 @@ mod table;
 
 use super::entry::{Entry, Spelled, arity};
 use crate::ir::{
-    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, ShiftRule, Val,
+    no_rule,
 };
 pub use table::{BINARY, Binary, BinaryDef};
 use table::{BinaryRuleArgs, Linearity};
@@ -73,6 +74,10 @@ impl Primitive for Binary {
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(out, x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {

@@ -14,7 +14,8 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, ShiftRule, Val,
+    no_rule,
 };
 use crate::shape::{Dim, Env, Type};
 
@@ -53,6 +54,10 @@ impl Primitive for Unary {
             Wide::C(v) => Wide::F(v.into_iter().map(|z| (d.complex)(z).re).collect()),
         };
         Ok(vec![y.narrow(out, x[0].shape())?])
+    }
+
+    fn class(&self, _: &[DType]) -> OpClass {
+        OpClass::Elementwise
     }
 
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {

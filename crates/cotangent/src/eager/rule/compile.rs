@@ -9,7 +9,8 @@ use crate::eager::tape::{
 };
 use crate::eager::transpose::transpose;
 use crate::eager::turns::lock;
-use cotangent_core::ops::{Plain, Unary};
+use cotangent_core::OpKey;
+use cotangent_core::ops::Unary;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
@@ -47,12 +48,12 @@ impl Rules {
         loc: Loc,
         y: &mut Values,
     ) -> Option<Result<()>> {
-        let plain = op.plain()?;
+        let key = op.key_without_text()?;
         // Built in its final place: moving data right after it is written stalls.
         let mut operands = TypeKey::new();
         push_type_key(&mut operands, x, tracked);
         let mut h = FxHasher::default();
-        plain.hash(&mut h);
+        key.hash(&mut h);
         operands.iter().for_each(|&w| h.write_u64(w));
         let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
         let index = hash as usize % MAX_THREAD_RULES;
@@ -60,9 +61,9 @@ impl Rules {
             .try_with(|rules| rules[index].take())
             .ok()
             .flatten();
-        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(plain, &operands)) {
+        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(key, &operands)) {
             Some(rule) => rule,
-            None => self.find(rt, (op, plain), (x, &operands), tracked, (hash, epoch))?,
+            None => self.find(rt, (op, key), (x, &operands), tracked, (hash, epoch))?,
         };
         let done = rule
             .compiled
@@ -78,13 +79,13 @@ impl Rules {
     fn find(
         &self,
         rt: &EagerRuntime,
-        (op, plain): (&Op, Plain<'_>),
+        (op, key): (&Op, OpKey<'_>),
         (x, operands): (&[&Value], &TypeKey),
         tracked: bool,
         (hash, epoch): (u64, u64),
     ) -> Option<Arc<RuleEntry>> {
         let fitting = |all: &SmallVec<[Arc<RuleEntry>; 1]>| {
-            all.iter().find(|r| r.fits(plain, operands)).cloned()
+            all.iter().find(|r| r.fits(key, operands)).cloned()
         };
         let known = lock(&self.table).rules.get(&hash).and_then(fitting);
         if known.is_some() {

@@ -9,7 +9,7 @@
 //! the same order, so the bits are the same.
 //!
 //! An operation is compiled when it occurs the second time. It must have a hashable key
-//! ([`Plain`](cotangent_core::ops::Plain)), and its rules must emit no data-dependent shapes. Every
+//! ([`OpKey`](cotangent_core::OpKey)), and its rules must emit no data-dependent shapes. Every
 //! thread caches its most recently used rules, so a hit takes no lock and changes no reference
 //! count.
 

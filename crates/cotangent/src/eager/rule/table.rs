@@ -5,7 +5,7 @@ use crate::eager::tape::NodeDerivative;
 use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::Op;
-use cotangent_core::ops::Plain;
+use cotangent_core::OpKey;
 use cotangent_cpu::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -165,7 +165,7 @@ impl Rules {
 
 impl RuleEntry {
     /// Whether it is the rule of this operation on these operands.
-    pub fn fits(&self, plain: Plain<'_>, operands: &TypeKey) -> bool {
-        self.operands.iter().eq(operands) && self.op.plain() == Some(plain)
+    pub fn fits(&self, key: OpKey<'_>, operands: &TypeKey) -> bool {
+        self.operands.iter().eq(operands) && self.op.key_without_text() == Some(key)
     }
 }
