@@ -3,8 +3,9 @@
 //!
 //! One of them: `OP=name cargo test -p cotangent-core --test laws`.
 
-use cotangent_core::check::{Rng, check_op, retype};
+use cotangent_core::check::{Rng, check_op, is_elementwise, retype};
 use cotangent_core::ops::{Call, Composite, Entry, Spelled, composites, entries};
+use cotangent_core::primitive::OpClass;
 use cotangent_core::transform::{Numerics, Session};
 use cotangent_core::{
     AdContext, Array, Attr, Attrs, Builder, DType, Dim, Emit, Env, Sample, Scalar, Type, Val,
@@ -286,4 +287,29 @@ fn every_composite_keeps_every_law() {
     assert_laws(&AdContext::default(), names, |name| {
         in_every_type(calls(find(name)))
     });
+}
+
+/// Operations without regions whose samples all act on single elements, but whose class is another.
+#[test]
+fn operations_that_act_on_single_elements_say_so() {
+    let mut missing = Vec::new();
+    for entry in entries() {
+        let acts = |s: &Sample| {
+            let y = s.op.eval(&s.operands, &Env::default()).ok()?;
+            let types: Vec<DType> = s.operands.iter().map(Array::dtype).collect();
+            let known = s.op.class(&types) != OpClass::Other || !s.op.regions().is_empty();
+            let many = y.first().is_some_and(|y| y.len() > 1);
+            is_elementwise(&s.op, &s.operands, &y)
+                .unwrap()
+                .filter(|_| many && !known)
+        };
+        let found: Vec<bool> = (entry.samples)(entry.name)
+            .iter()
+            .filter_map(acts)
+            .collect();
+        if !found.is_empty() && found.iter().all(|&acts| acts) {
+            missing.push(entry.name);
+        }
+    }
+    assert_eq!(missing, [] as [&str; 0]);
 }

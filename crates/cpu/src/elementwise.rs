@@ -3,8 +3,8 @@
 //! An operation becomes one or a few kernels, by element type. f32 and f64 use vector functions.
 //! f16 and bf16 use those of f32, with one rounding after each operation. Integers use loops that
 //! the compiler vectorises. Complex numbers use a vector of real and a vector of imaginary parts.
-//! Rare operations call the scalar function of their table entry, and extensions their own. An operation has the same
-//! instructions whether fused or single, so it gives the same bits.
+//! Rare operations call the scalar function of their table entry, and extensions their own. An
+//! operation has the same instructions whether fused or single, so it gives the same bits.
 
 use crate::convert;
 use crate::element::{
@@ -61,8 +61,8 @@ pub(crate) fn is_elementwise(op: &Op, x: &[DType]) -> bool {
     }
 }
 
-/// Whether the operation is lowered to instructions over tiles on these operands. The runtime relies
-/// on equal shapes, which only the type rules of built-in operations guarantee.
+/// Whether the operation is lowered to instructions over tiles on these operands. The runtime
+/// relies on equal shapes, which only the type rules of built-in operations guarantee.
 pub(crate) fn is_fused(op: &Op, x: &[Type]) -> bool {
     is_elementwise(op, &dtypes(x)) && x.iter().all(|t| t.shape == x[0].shape)
 }

@@ -47,8 +47,8 @@ scalar_kernels! {
     complex_unary[T: ComplexElement](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
 }
 
-/// The function of an extension operation on `N` operands. The kernel's parameter is the address of a
-/// [`ScalarFn`].
+/// The function of an extension operation on `N` operands. The kernel's parameter is the address of
+/// a [`ScalarFn`].
 pub(crate) fn extension<T: RealElement, const N: usize>() -> Kernel {
     unsafe fn run<T: RealElement, const N: usize>(
         n: usize,

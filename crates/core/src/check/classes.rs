@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::ir::{Op, primitive::OpClass};
 use crate::shape::{Env, Type};
 
-/// Appends the violations of the operation's class and of its scalar function, for operands `x` with
-/// results `y`.
+/// Appends the violations of the operation's class and of its scalar function, for operands `x`
+/// with results `y`.
 pub(super) fn class(op: &Op, x: &[Array], y: &[Array], out: &mut Vec<String>) -> Result<()> {
     let types: Vec<DType> = x.iter().map(Array::dtype).collect();
     match op.class(&types) {
@@ -30,8 +30,8 @@ pub(super) fn class(op: &Op, x: &[Array], y: &[Array], out: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Whether each element of the one result depends only on the elements of the operands at its index.
-/// `None` if operands and result do not have one shape, or the type rule rejects scalars.
+/// Whether each element of the one result depends only on the elements of the operands at its
+/// index. `None` if operands and result do not have one shape, or the type rule rejects scalars.
 pub fn is_elementwise(op: &Op, x: &[Array], y: &[Array]) -> Result<Option<bool>> {
     let scalars: Vec<Type> = x.iter().map(|a| Type::scalar(a.dtype())).collect();
     let fits = |t: Vec<Type>| t.len() == 1 && t[0] == Type::scalar(y[0].dtype());

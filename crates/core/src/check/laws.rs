@@ -67,10 +67,10 @@ fn function_on(sample: &Sample, types: &[Type]) -> Result<Function> {
 ///
 /// Inferred types equal those of evaluation. Printing and parsing gives the same operation. An
 /// operation whose class is elementwise gives the same bits for single elements, and so does its
-/// scalar function. Costs are finite. Symbolic extents do not change results. Derivatives are linear. They agree with
-/// finite differences (where the sample is smooth), with their adjoint, and in second order. Every
-/// choice of batched operands agrees with a loop, for batch sizes 0, 1 and 3. The derivative of the
-/// batched operation equals the batched derivative.
+/// scalar function. Costs are finite. Symbolic extents do not change results. Derivatives are
+/// linear. They agree with finite differences (where the sample is smooth), with their adjoint, and
+/// in second order. Every choice of batched operands agrees with a loop, for batch sizes 0, 1 and
+/// 3. The derivative of the batched operation equals the batched derivative.
 pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     let operands: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
     let name = format!("`{}` on {operands:?}", sample.op.name());

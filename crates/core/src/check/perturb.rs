@@ -1,12 +1,12 @@
-//! Sensitivity of results to rounding errors: functions whose intermediate values are perturbed, and
-//! a comparison that allows for the perturbed results.
+//! Sensitivity of results to rounding errors: functions whose intermediate values are perturbed,
+//! and a comparison that allows for the perturbed results.
 //!
 //! Two correct implementations round differently. How far their results may differ depends on the
 //! program: a difference of large numbers magnifies rounding errors, and a conversion to integers
 //! turns an error of one unit in the last place into a step of 1. So the reference is run several
-//! times on functions in which operands and results of every operation that rounds are multiplied by
-//! factors near 1, at most four times the type's epsilon away. The range of their results is the sensitivity (Monte Carlo arithmetic,
-//! Parker 1997).
+//! times on functions in which operands and results of every operation that rounds are multiplied
+//! by factors near 1, at most four times the type's epsilon away. The range of their results is the
+//! sensitivity (Monte Carlo arithmetic, Parker 1997).
 
 use super::numbers::{Rng, flat};
 use crate::array::Array;

@@ -145,7 +145,7 @@ pub enum ShiftRule<'a> {
     Permute(&'a [usize]),
 }
 
-/// What passes and the runtime may do with an operation without knowing more about it.
+/// Properties of an operation that passes and the runtime use without knowing more about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpClass {
     /// Operands and results of one shape, and each element of a result depends only on the elements

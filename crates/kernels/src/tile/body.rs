@@ -324,8 +324,8 @@ impl Body {
         self.steps.iter().map(of)
     }
 
-    /// Data that parameters of instructions point to. A caller that runs [`Body::code`] itself keeps
-    /// it alive.
+    /// Data that parameters of instructions point to. A caller that runs [`Body::code`] itself
+    /// keeps it alive.
     pub fn data(&self) -> &[KernelData] {
         &self.data
     }
