@@ -56,6 +56,8 @@ const MAX_OPERANDS: usize = 3;
 pub(crate) fn is_elementwise(op: &Op, x: &[DType]) -> bool {
     let class = || op.results() == 1 && op.class(x) == OpClass::Elementwise;
     match op {
+        // Its axes matter for derivatives only.
+        Op::AtKink(_) => true,
         Op::Extension(p) => class() && extension_type(&**p, x).is_some() && p.scalar(x).is_some(),
         _ => class(),
     }

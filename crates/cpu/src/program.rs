@@ -526,7 +526,7 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
         return false;
     }
     match e.op {
-        Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
+        Op::AtKink(_) | Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
         Op::DotGeneral(ref d) => {
             let pairs = |a: &[usize], b: &[usize]| {
                 a.iter()

@@ -116,7 +116,11 @@ impl Primitive for AtKink {
     }
 
     fn class(&self, _: &[DType]) -> OpClass {
-        OpClass::Elementwise
+        match self.side {
+            // The axes refer to the shape of the operands.
+            Side::Along { .. } => OpClass::Other,
+            _ => OpClass::Elementwise,
+        }
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

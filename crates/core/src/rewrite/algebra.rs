@@ -5,9 +5,7 @@ use super::pass::Pass;
 use super::{products, windows};
 use crate::array::Scalar;
 use crate::ir::{Emit, Op, Val};
-use crate::ops::{
-    Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Side, Transpose, Unary,
-};
+use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Transpose, Unary};
 use crate::shape::{Dim, Shape, Type};
 
 impl Pass {
@@ -212,9 +210,7 @@ fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     }
     let types: Vec<Type> = x.iter().map(|&v| p.b.ty(v)).collect();
     let shape = types[0].shape.clone();
-    // Axes of a kink refer to the shape of the operands.
-    let has_axes = matches!(op, Op::AtKink(k) if matches!(k.side, Side::Along { .. }));
-    if has_axes || !op.is_elementwise(&types) || types.iter().any(|t| t.shape != shape) {
+    if !op.is_elementwise(&types) || types.iter().any(|t| t.shape != shape) {
         return None;
     }
     enum Operand {
