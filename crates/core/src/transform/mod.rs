@@ -34,4 +34,4 @@ pub use kinks::{Step, on_one_side};
 pub use linearize::{linearize_into, replay};
 pub use policy::Policy;
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, SavePolicy};
-pub use transpose::{transpose_into, transpose_program};
+pub use transpose::{Transposition, transpose_into, transpose_program};

@@ -211,8 +211,12 @@ impl Emit for Exec<'_> {
         self.rt.session()
     }
 
+    /// An unknown location does not replace that of the caller: the equations of a compiled rule
+    /// have none.
     fn set_loc(&self, loc: Loc) {
-        self.state.borrow_mut().loc = loc;
+        if loc != Loc::None {
+            self.state.borrow_mut().loc = loc;
+        }
     }
 
     fn loc(&self) -> Loc {

@@ -42,7 +42,6 @@ mod runtime;
 mod tape;
 mod tape_program;
 mod tensor;
-mod transpose;
 mod turns;
 
 pub use backward::BackwardOptions;

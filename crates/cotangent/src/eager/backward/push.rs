@@ -7,7 +7,6 @@ use crate::eager::exec::ExecSlot;
 use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, NodeKind, Value};
-use crate::eager::transpose::concrete;
 use cotangent_core::transform::Operand;
 use cotangent_core::{Emit, Val};
 use rustc_hash::FxHashMap;
@@ -77,7 +76,7 @@ pub(in crate::eager) fn push(
                 .map(|o| match o {
                     Operand::R(v) => *v,
                     Operand::L(l) => map[l.index()]
-                        .unwrap_or_else(|| cx.zeros(&concrete(program.ty(*l), &tape.env))),
+                        .unwrap_or_else(|| cx.zeros(&program.ty(*l).evaluated(&tape.env))),
                 })
                 .collect();
             for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {

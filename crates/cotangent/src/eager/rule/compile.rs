@@ -7,11 +7,10 @@ use crate::eager::tape::{
     Edge, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedValue, Value,
     Values, given_by,
 };
-use crate::eager::transpose::transpose;
 use crate::eager::turns::lock;
 use cotangent_core::ops::{Plain, Unary};
-use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
+use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand, Transposition};
+use cotangent_core::{Builder, Emit, Env, Error, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -368,24 +367,17 @@ impl NodeDerivative {
         slots: &[(u32, Val)],
         give: &mut dyn FnMut(usize, Val),
     ) -> Option<()> {
-        let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; self.program.len()];
-        for &(slot, v) in slots {
-            ct[slot as usize] = Some(v);
-        }
-        let residual = |v: Val| values[v.index()];
-        transpose(
-            b,
-            &self.program,
-            self.inputs,
-            &mut ct,
-            &Env::default(),
-            &residual,
-            &mut |l, v| {
+        let cts: SmallVec<[(Lv, Val); 1]> = slots
+            .iter()
+            .map(|&(slot, v)| (Lv::from_index(slot as usize), v))
+            .collect();
+        Transposition::new(b, &self.program)
+            .with_residuals(&|v| values[v.index()])
+            .run(&cts, &self.input_tangents(), &mut |l, v| {
                 give(l.index(), v);
-                Ok(())
-            },
-        )
-        .ok()
+                Ok::<(), Error>(())
+            })
+            .ok()
     }
 
     fn emit_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {

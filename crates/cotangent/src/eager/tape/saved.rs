@@ -4,7 +4,7 @@
 use crate::eager::rule::pullback::Pullbacks;
 use crate::eager::turns::lock;
 use crate::tensor::Given;
-use cotangent_core::transform::LinearProgram;
+use cotangent_core::transform::{LinearProgram, Lv};
 use cotangent_core::{Env, Op, Type};
 use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
@@ -141,6 +141,11 @@ pub(in crate::eager) enum ResidualOrigin {
 }
 
 impl NodeDerivative {
+    /// The tangents of the tracked operands.
+    pub fn input_tangents(&self) -> SmallVec<[Lv; 4]> {
+        (0..self.inputs).map(Lv::from_index).collect()
+    }
+
     pub fn new(
         op: Op,
         program: LinearProgram,
