@@ -9,6 +9,7 @@ mod builder;
 mod context;
 pub mod emit;
 mod function;
+mod inline;
 mod linear;
 mod op;
 pub mod primitive;
