@@ -1,6 +1,6 @@
 //! Inlining: the equations of a function, written to an emitter.
 
-use super::{Emit, Eqn, Function, Rename, Val, Vals};
+use super::{Emit, Eqn, Function, Val, Visit, Walk};
 use crate::error::{Code, Error};
 
 impl dyn Emit + '_ {
@@ -22,7 +22,7 @@ impl dyn Emit + '_ {
             self.fail(Error::new(Code::Arity, text).at(self.loc()));
             return vec![Val::POISON; f.results().len()];
         }
-        let mut map = vec![Val::POISON; f.len()];
+        let mut walk = Walk::copying(f).renaming();
         for (p, &a) in f.params().iter().zip(args) {
             let (want, got) = (f.ty(*p), self.ty(a));
             if (want.dtype != got.dtype || want.rank() != got.rank())
@@ -33,54 +33,46 @@ impl dyn Emit + '_ {
                 self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
                 return vec![Val::POISON; f.results().len()];
             }
-            map[p.index()] = a;
+            walk.set(*p, a);
         }
         for &(v, here) in known {
-            map[v.index()] = here;
+            walk.set(v, here);
+        }
+        if known.is_empty() {
+            walk.copy(self);
+            return walk.results();
         }
         // A symbol that is bound in this function already is not bound again.
-        let same = |v: &Val| map[v.index()] != Val::POISON && self.ty(map[v.index()]) == *f.ty(*v);
-        let decided = |e: &Eqn| e.results().all(|r| same(&r));
-        let skipped = if known.is_empty() {
-            Vec::new()
-        } else {
-            unneeded(f, known, &decided)
-        };
-        let mut rename = Rename::default();
-        for (i, e) in f.eqns().iter().enumerate() {
-            if skipped.get(i) == Some(&true) {
-                continue;
-            }
-            let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-            self.set_loc(e.loc);
-            for (r, y) in e
-                .results()
-                .zip(self.emit(rename.op(self, &e.op).into_owned(), &x))
-            {
-                if map[r.index()] == Val::POISON {
-                    map[r.index()] = y;
+        let here = |r: Val| Some(walk.image(r)).filter(|v| *v != Val::POISON);
+        let is_here = |r: Val| here(r).is_some_and(|v| self.ty(v) == *f.ty(r));
+        let needed = needed_with(f, known, &|e| e.results().all(is_here));
+        walk = walk.only(needed);
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(self) {
+            for (r, y) in eqn.results().zip(self.emit(op.into_owned(), &x)) {
+                if walk.image(r) == Val::POISON {
+                    walk.set(r, y);
                 }
             }
         }
-        f.results().iter().map(|r| map[r.index()]).collect()
+        walk.results()
     }
 }
 
-/// Equations of `f` that no result needs once some values are known. An equation that binds a
-/// symbol stays, unless the symbol is bound already.
-fn unneeded(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) -> Vec<bool> {
+/// Mask of the equations of `f` that a result needs once some values are known. An equation that
+/// binds a symbol stays, unless the symbol is bound already.
+fn needed_with(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) -> Vec<bool> {
     let at_all = f.needed(None);
     let (mut need, mut is_known) = (vec![false; f.len()], vec![false; f.len()]);
     known.iter().for_each(|(v, _)| is_known[v.index()] = true);
     f.results().iter().for_each(|r| need[r.index()] = true);
-    let mut skipped = vec![true; f.eqns().len()];
+    let mut stays = vec![false; f.eqns().len()];
     for (i, e) in f.eqns().iter().enumerate().rev() {
         let binds =
             !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]) && !decided(e);
         if binds || e.results().any(|r| need[r.index()] && !is_known[r.index()]) {
-            skipped[i] = false;
+            stays[i] = true;
             f.operands(e).iter().for_each(|x| need[x.index()] = true);
         }
     }
-    skipped
+    stays
 }

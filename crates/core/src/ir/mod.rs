@@ -16,6 +16,7 @@ pub mod primitive;
 mod same;
 mod symbols;
 mod value;
+mod walk;
 
 pub use attr::{Attr, Attrs, FromAttr};
 pub use builder::Builder;
@@ -31,3 +32,4 @@ pub use primitive::{
 };
 pub(crate) use symbols::Rename;
 pub use value::{Owner, Val, Vals};
+pub(crate) use walk::{Visit, Walk};
