@@ -128,6 +128,12 @@ impl<'f> Walk<'f, Val> {
         Walk::new(f, Val::POISON)
     }
 
+    /// The copy of each value, by index; `None` if it has none.
+    pub fn into_copies(self) -> Vec<Option<Val>> {
+        let copy = |v: Val| (v != Val::POISON).then_some(v);
+        self.images.into_iter().map(copy).collect()
+    }
+
     /// Adds the parameters to `b`, with their types and names.
     pub fn copy_params(&mut self, b: &Builder) {
         let param = |&p: &Val| b.param(self.f.ty(p).clone(), self.f.name_of(p).map(|n| &**n));

@@ -11,7 +11,8 @@ use super::memo::FnKey;
 use crate::analysis::{cancelling, dce};
 use crate::error::Result;
 use crate::ir::{
-    Builder, Emit, Eqn, Function, Jvp, Lin, LinearProgram, Lv, MemoKey, Op, Rename, Session, Val,
+    Builder, Emit, Eqn, Function, Jvp, Lin, LinearProgram, Lv, MemoKey, Op, Session, Val, Visit,
+    Walk,
 };
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -55,35 +56,26 @@ pub(super) fn forward_into(
         seed[v.index()] = add(seed[v.index()], Some(t));
     }
     let reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
-    let mut map: Vec<Option<Val>> = vec![None; f.len()];
+    let mut walk = Walk::copying(f).only(f.computing(&needed)).renaming();
+    walk.set_params(args.iter().copied());
     let mut tangents = vec![None; f.len()];
-    for (p, &a) in f.params().iter().zip(args) {
-        map[p.index()] = Some(a);
+    for p in f.params() {
         tangents[p.index()] = seed[p.index()];
     }
     let fixed = cancelling(f, &needed, |v| reached[v.index()]);
-    let mut rename = Rename::default();
     let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
     let (one_side, mut twins) = (OneSide::new(cx), OneSidedValues::of(f));
-    for (i, e) in f
-        .eqns()
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.results().any(|r| needed[r.index()]))
+    while let Some(Visit {
+        index,
+        eqn: e,
+        op,
+        x,
+    }) = walk.next(cx)
     {
-        let x: Vec<Val> = f
-            .operands(e)
-            .iter()
-            .map(|v| map[v.index()].expect("operands precede"))
-            .collect();
         let t: Vec<Option<Val>> = f.operands(e).iter().map(|v| tangents[v.index()]).collect();
-        cx.set_loc(e.loc);
-        let op = rename.op(cx, &e.op);
         let twin = twins.differ(&e.op, f.operands(e));
         if twin || t.iter().all(Option::is_none) {
-            for (r, y) in e.results().zip(cx.emit(op.clone().into_owned(), &x)) {
-                map[r.index()] = Some(y);
-            }
+            walk.set_results(e, cx.emit(op.clone().into_owned(), &x));
         }
         let xs: Vec<Val> = f
             .operands(e)
@@ -96,8 +88,8 @@ pub(super) fn forward_into(
             e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
         }
         if t.iter().any(Option::is_some) {
-            let cx: &dyn Emit = if sided[i] { &one_side } else { cx };
-            let op = if sided[i] {
+            let cx: &dyn Emit = if sided[index] { &one_side } else { cx };
+            let op = if sided[index] {
                 Cow::Owned(session.bodies_on_one_side(&op)?)
             } else {
                 op
@@ -106,7 +98,7 @@ pub(super) fn forward_into(
             let (y, dy) = step.map_err(|err| decorate(err, f, e.loc, &reached, e, "jvp"))?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
                 if !twin {
-                    map[r.index()] = Some(y);
+                    walk.set(r, y);
                 }
                 tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
             }
@@ -115,23 +107,17 @@ pub(super) fn forward_into(
             tangents[r.index()] = add(tangents[r.index()], seed[r.index()]);
             if tangents[r.index()].is_some() && fixed.contains(&r) {
                 tangents[r.index()] = None;
-                map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
+                walk.set(r, cx.stop_gradient(walk.image(r)));
                 if let Some(v) = twins.get(r) {
                     twins.set(r, cx.stop_gradient(v));
                 }
             }
         }
     }
-    let outs = f
-        .results()
-        .iter()
-        .map(|v| map[v.index()].unwrap_or(Val::POISON))
-        .collect();
-    let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
     Ok(Forward {
-        outs,
-        tangents,
-        map,
+        outs: walk.results(),
+        tangents: f.results().iter().map(|v| tangents[v.index()]).collect(),
+        map: walk.into_copies(),
     })
 }
 

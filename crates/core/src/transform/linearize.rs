@@ -10,7 +10,7 @@
 use super::kinks::{self, OneSide, OneSidedValues};
 use crate::analysis::cancelling;
 use crate::error::{Code, Error, Result};
-use crate::ir::{Def, Emit, Function, Lin, LinearProgram, Lv, Operand, Rename, Val};
+use crate::ir::{Def, Emit, Function, Lin, LinearProgram, Lv, Operand, Val, Visit, Walk};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -40,42 +40,35 @@ pub fn linearize_into(
 ) -> Result<Linear> {
     let lin = Lin::new(cx, program);
     let needed = f.needed_for(wanted, &seeds.iter().map(|s| s.0).collect::<Vec<_>>());
-    let mut map: Vec<Option<Val>> = vec![None; f.len()];
+    let mut walk = Walk::copying(f).only(f.computing(&needed)).renaming();
     let mut tangents: Vec<Option<Lv>> = vec![None; f.len()];
     let mut seed: Vec<Option<Lv>> = vec![None; f.len()];
     for &(v, t) in seeds {
         seed[v.index()] = lin.sum_opt(seed[v.index()], Some(t));
     }
     let reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
-    for (&p, &a) in f.params().iter().zip(args) {
-        map[p.index()] = Some(a);
+    walk.set_params(args.iter().copied());
+    for p in f.params() {
         tangents[p.index()] = seed[p.index()];
     }
     let fixed = cancelling(f, &needed, |v| reached[v.index()]);
-    let mut rename = Rename::default();
-    let mut x = SmallVec::<[Val; 8]>::new();
     let mut t = SmallVec::<[Option<Lv>; 8]>::new();
     let session = cx.session().clone();
     let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
     let (one_side, mut twins) = (OneSide::new(cx), OneSidedValues::of(f));
     let lin_on_one_side = Lin::new(&one_side, program);
-    for (i, e) in f.eqns().iter().enumerate() {
-        if !e.results().any(|r| needed[r.index()]) {
-            continue;
-        }
-        x.clear();
+    while let Some(Visit {
+        index,
+        eqn: e,
+        op,
+        mut x,
+    }) = walk.next(cx)
+    {
         t.clear();
-        for v in f.operands(e) {
-            x.push(map[v.index()].expect("operands precede their equation"));
-            t.push(tangents[v.index()]);
-        }
-        cx.set_loc(e.loc);
-        let op = rename.op(cx, &e.op);
+        t.extend(f.operands(e).iter().map(|v| tangents[v.index()]));
         let twin = twins.differ(&e.op, f.operands(e));
         if twin || t.iter().all(Option::is_none) {
-            for (r, y) in e.results().zip(cx.emit(op.clone().into_owned(), &x)) {
-                map[r.index()] = Some(y);
-            }
+            walk.set_results(e, cx.emit(op.clone().into_owned(), &x));
         }
         for (x, v) in x.iter_mut().zip(f.operands(e)) {
             *x = twins.get(*v).unwrap_or(*x);
@@ -85,8 +78,8 @@ pub fn linearize_into(
             e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
         }
         if t.iter().any(Option::is_some) {
-            let lin = if sided[i] { &lin_on_one_side } else { &lin };
-            let op = if sided[i] {
+            let lin = if sided[index] { &lin_on_one_side } else { &lin };
+            let op = if sided[index] {
                 Cow::Owned(session.bodies_on_one_side(&op)?)
             } else {
                 op
@@ -98,7 +91,7 @@ pub fn linearize_into(
             check(f, e, &y, &dy, cx, lin)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
                 if !twin {
-                    map[r.index()] = Some(y);
+                    walk.set(r, y);
                 }
                 tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
             }
@@ -109,20 +102,17 @@ pub fn linearize_into(
             }
             if tangents[r.index()].is_some() && fixed.contains(&r) {
                 tangents[r.index()] = None;
-                map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
+                walk.set(r, cx.stop_gradient(walk.image(r)));
                 if let Some(v) = twins.get(r) {
                     twins.set(r, cx.stop_gradient(v));
                 }
             }
         }
     }
-    let pick = |v: &Val| map[v.index()].unwrap_or(Val::POISON);
-    let outs = f.results().iter().map(pick).collect();
-    let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
     Ok(Linear {
-        outs,
-        tangents,
-        map,
+        outs: walk.results(),
+        tangents: f.results().iter().map(|v| tangents[v.index()]).collect(),
+        map: walk.into_copies(),
     })
 }
 
