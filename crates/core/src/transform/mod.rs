@@ -17,6 +17,7 @@ mod linearize;
 mod memo;
 mod policy;
 mod region;
+mod tangents;
 mod transpose;
 
 pub use crate::ir::{
