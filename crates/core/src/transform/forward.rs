@@ -5,8 +5,9 @@
 //! Forward mode needs only one loop over values and tangents. Operations with regions implement it
 //! ([`Primitive::jvp`](crate::Primitive::jvp)). All others use `linearize`, equation by equation.
 
-use super::linearize::{linearize_op, replay};
+use super::linearize::linearize_op;
 use super::memo::FnKey;
+use super::replay::replay;
 use super::tangents::{OpTangents, TangentMode, WithTangents, with_tangents};
 use crate::analysis::dce;
 use crate::error::Result;

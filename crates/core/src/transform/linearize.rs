@@ -7,8 +7,7 @@
 
 use super::tangents::{OpTangents, TangentMode, WithTangents, with_tangents};
 use crate::error::{Code, Error, Result};
-use crate::ir::{Emit, Eqn, Function, Lin, LinearProgram, Lv, Op, Operand, Val};
-use smallvec::SmallVec;
+use crate::ir::{Emit, Eqn, Function, Lin, LinearProgram, Lv, Op, Val};
 use std::cell::RefCell;
 
 /// Tangents that are linear values of a program.
@@ -99,64 +98,4 @@ fn check(lin: &Lin<'_>, f: &Function, e: &Eqn, y: &[Val], dy: &[Option<Lv>]) -> 
         }
     }
     Ok(())
-}
-
-/// Writes a linear program as ordinary equations (forward mode): tangents for `inputs` -> the
-/// values of `outs`. Only equations that `outs` need are written. `residual` maps each ordinary
-/// value to its new value.
-pub fn replay(
-    cx: &dyn Emit,
-    program: &LinearProgram,
-    inputs: &[(Lv, Val)],
-    outs: &[Lv],
-    residual: &dyn Fn(Val) -> Val,
-) -> Vec<Val> {
-    let need = reaching(program, outs);
-    let mut map = vec![Val::POISON; program.len()];
-    for &(l, v) in inputs {
-        map[l.index()] = v;
-    }
-    for e in program.eqns() {
-        if e.results().any(|r| need[r.index()]) {
-            let x: SmallVec<[Val; 4]> = e
-                .operands
-                .iter()
-                .map(|o| match o {
-                    Operand::R(v) => residual(*v),
-                    Operand::L(v) => map[v.index()],
-                })
-                .collect();
-            cx.set_loc(e.loc);
-            for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
-                map[r.index()] = y;
-            }
-        }
-    }
-    outs.iter()
-        .map(|o| {
-            if *o == Lv::POISON {
-                Val::POISON
-            } else {
-                map[o.index()]
-            }
-        })
-        .collect()
-}
-
-/// Mask of the linear values that `outs` need.
-pub(super) fn reaching(program: &LinearProgram, outs: &[Lv]) -> Vec<bool> {
-    let mut need = vec![false; program.len()];
-    for o in outs.iter().filter(|&&o| o != Lv::POISON) {
-        need[o.index()] = true;
-    }
-    for e in program.eqns().iter().rev() {
-        if e.results().any(|r| need[r.index()]) {
-            for o in &e.operands {
-                if let Operand::L(v) = o {
-                    need[v.index()] = true;
-                }
-            }
-        }
-    }
-    need
 }

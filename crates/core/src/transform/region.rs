@@ -6,8 +6,9 @@
 //! residual. It is recomputed in the linear region. So are constants.
 
 use super::batch::batch;
-use super::linearize::{linearize_into, reaching, replay};
+use super::linearize::linearize_into;
 use super::memo::FnKey;
+use super::replay::{reaching, replay};
 use super::transpose::transpose_into;
 use crate::error::Result;
 use crate::ir::{Builder, Def, Function, LinearProgram, Lv, MemoKey, Operand, Session, Val, Walk};

@@ -6,10 +6,10 @@
 //! Cotangents are summed in reverse order of equations, then in the order of operands. The first
 //! one is not added to zero.
 
+use super::linear_map::{LinearMap, PerLinear};
 use crate::analysis::trace_linear;
 use crate::error::{Code, Error, Result};
 use crate::ir::{Arg, Emit, Function, Lin, LinEqn, LinearProgram, Lv, Operand, Val};
-use crate::shape::{Env, Type};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ pub fn transpose_program(
     wanted: &[Lv],
 ) -> Result<Vec<Option<Val>>> {
     let mut ct: Vec<Option<Val>> = vec![None; program.len()];
-    Transposition::new(cx, program).run(outs, wanted, &mut |l, v| {
+    LinearMap::new(cx, program).pull(outs, wanted, &mut |l, v| {
         add(cx, &mut ct[l.index()], v);
         Ok::<(), Error>(())
     })?;
@@ -39,36 +39,6 @@ fn add(cx: &dyn Emit, sum: &mut Option<Val>, v: Val) {
     });
 }
 
-/// The transposition of a linear program, written to an emitter.
-///
-/// ```
-/// use cotangent_core::transform::{Lin, LinearProgram, Transposition};
-/// use cotangent_core::{Builder, DType, Emit, Error, Type};
-/// use std::cell::RefCell;
-///
-/// let b = Builder::new("pullback", Default::default());
-/// let (x, ct) = (b.param(Type::scalar(DType::F64), None), b.param(Type::scalar(DType::F64), None));
-/// let program = RefCell::new(LinearProgram::default());
-/// let dx = program.borrow_mut().input(Type::scalar(DType::F64));
-/// // dy = x dx
-/// let dy = Lin::new(&b, &program).scale(x, dx);
-/// let mut gradient = None;
-/// Transposition::new(&b, &program.into_inner()).run(&[(dy, ct)], &[dx], &mut |_, ct_x| {
-///     gradient = Some(ct_x);
-///     Ok::<(), Error>(())
-/// })?;
-/// let f = b.finish(&[gradient.unwrap()])?;
-/// assert_eq!(f.eqns()[0].op.name(), "mul");
-/// # Ok::<(), Error>(())
-/// ```
-#[derive(Clone, Copy)]
-pub struct Transposition<'a> {
-    cx: &'a dyn Emit,
-    program: &'a LinearProgram,
-    residual: &'a dyn Fn(Val) -> Val,
-    env: Option<&'a Env>,
-}
-
 /// The use of a linear value in a transposition.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
@@ -80,45 +50,21 @@ enum Role {
     Input,
 }
 
-/// One entry per linear value, without an allocation for the program of one operation.
-type PerValue<T> = SmallVec<[T; 8]>;
-
-impl<'a> Transposition<'a> {
-    /// The transposition of `program`, whose ordinary values are values of `cx`.
-    pub fn new(cx: &'a dyn Emit, program: &'a LinearProgram) -> Transposition<'a> {
-        Transposition {
-            cx,
-            program,
-            residual: &|v| v,
-            env: None,
-        }
-    }
-
-    /// Sets the map from ordinary values of the program to values of the emitter.
-    pub fn with_residuals(self, residual: &'a dyn Fn(Val) -> Val) -> Transposition<'a> {
-        Transposition { residual, ..self }
-    }
-
-    /// Sets the extents of symbols. The types that rules receive are evaluated with them.
-    pub fn with_extents(self, env: &'a Env) -> Transposition<'a> {
-        let env = Some(env).filter(|env| !env.is_empty());
-        Transposition { env, ..self }
-    }
-
+impl LinearMap<'_> {
     /// Passes every cotangent of a `wanted` input to `sink`, in the order of accumulation. `outs`
     /// are cotangents of linear values.
     ///
     /// Equations whose results have no cotangent, or that depend on no wanted input, are skipped.
     /// O(equations). Returns the first error of a rule or of the sink.
-    pub fn run<E: From<Error>>(
+    pub fn pull<E: From<Error>>(
         &self,
         outs: &[(Lv, Val)],
         wanted: &[Lv],
         sink: &mut dyn FnMut(Lv, Val) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let role = self.roles(wanted);
-        let mut ct: PerValue<Option<Val>> = smallvec::smallvec![None; self.program.len()];
-        let mut give = |ct: &mut PerValue<Option<Val>>, l: Lv, v: Val| match role.get(l.index()) {
+        let mut ct: PerLinear<Option<Val>> = smallvec::smallvec![None; self.program.len()];
+        let mut give = |ct: &mut PerLinear<Option<Val>>, l: Lv, v: Val| match role.get(l.index()) {
             Some(Role::Input) => sink(l, v),
             Some(Role::Live) => {
                 add(self.cx, &mut ct[l.index()], v);
@@ -155,8 +101,8 @@ impl<'a> Transposition<'a> {
     }
 
     /// The use of each linear value.
-    fn roles(&self, wanted: &[Lv]) -> PerValue<Role> {
-        let mut role: PerValue<Role> = smallvec::smallvec![Role::Dead; self.program.len()];
+    fn roles(&self, wanted: &[Lv]) -> PerLinear<Role> {
+        let mut role: PerLinear<Role> = smallvec::smallvec![Role::Dead; self.program.len()];
         for l in wanted {
             role[l.index()] = Role::Input;
         }
@@ -203,12 +149,6 @@ impl<'a> Transposition<'a> {
             e.op.name()
         );
         Err(Error::new(Code::RuleType, text).at(e.loc))
-    }
-
-    /// The type of a linear value, with the extents that are known.
-    fn ty(&self, l: Lv) -> Type {
-        let ty = self.program.ty(l);
-        self.env.map_or_else(|| ty.clone(), |env| ty.evaluated(env))
     }
 }
 

@@ -211,6 +211,7 @@ pub(super) fn record(
     let derivative = Arc::new(NodeDerivative::new(
         op,
         program,
+        &tangents,
         origins.iter().map(Option::is_some).collect(),
         residuals,
         relinearize,

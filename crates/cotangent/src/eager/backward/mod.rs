@@ -2,7 +2,7 @@
 //! programs.
 //!
 //! A reverse pass visits nodes in the reverse order of recording. The equations of a node are
-//! transposed by the core ([`Transposition`](cotangent_core::transform::Transposition)), and
+//! transposed by the core ([`LinearMap`](cotangent_core::transform::LinearMap)), and
 //! cotangents are added in the order of arrival. So the bits are those of a traced gradient.
 
 mod emitter;

@@ -9,7 +9,7 @@ use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
 use crate::tensor::Given;
-use cotangent_core::transform::{Lv, Transposition};
+use cotangent_core::transform::{LinearMap, Lv};
 use cotangent_core::{Code, Loc, Val};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -187,9 +187,9 @@ fn pull_node(
         (Lv::from_index(*slot as usize), v)
     };
     let cts: SmallVec<[(Lv, Val); 1]> = slots.iter().map(ct).collect();
-    Transposition::new(&exec, program)
+    LinearMap::new(&exec, program)
         .with_extents(&tape.env)
-        .run(&cts, &derivative.input_tangents(), &mut |l, v| {
+        .pull(&cts, &derivative.input_tangents(), &mut |l, v| {
             exec.get(v).map_or(Ok(()), |v| give(l.index(), v))
         })?;
     match exec.take_error() {

@@ -9,7 +9,7 @@ use crate::eager::tape::{
 };
 use crate::eager::turns::lock;
 use cotangent_core::ops::{Plain, Unary};
-use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand, Transposition};
+use cotangent_core::transform::{Lin, LinearMap, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Error, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
 use rustc_hash::FxHasher;
@@ -239,6 +239,7 @@ impl CompiledRule {
             Arc::new(NodeDerivative::new(
                 op.clone(),
                 program,
+                &tangents,
                 tracked,
                 residuals,
                 relinearize,
@@ -371,9 +372,9 @@ impl NodeDerivative {
             .iter()
             .map(|&(slot, v)| (Lv::from_index(slot as usize), v))
             .collect();
-        Transposition::new(b, &self.program)
+        LinearMap::new(b, &self.program)
             .with_residuals(&|v| values[v.index()])
-            .run(&cts, &self.input_tangents(), &mut |l, v| {
+            .pull(&cts, &self.input_tangents(), &mut |l, v| {
                 give(l.index(), v);
                 Ok::<(), Error>(())
             })

@@ -71,6 +71,9 @@ pub(in crate::eager) struct NodeDerivative {
     pub tracked: Tracked,
     /// Number of tracked operands. The first linear values are their tangents.
     pub inputs: usize,
+    /// The index of the first linear value that is the tangent of a result. A rule may return the
+    /// tangent of an operand.
+    pub results_from: usize,
     /// Whether the operation contains derivatives at kinks.
     pub kinks: bool,
     /// The residuals: values that the program's equations refer to.
@@ -149,6 +152,7 @@ impl NodeDerivative {
     pub fn new(
         op: Op,
         program: LinearProgram,
+        tangents: &[Option<Lv>],
         tracked: Tracked,
         residuals: Vec<Residual>,
         relinearize: Option<Vec<Residual>>,
@@ -170,6 +174,12 @@ impl NodeDerivative {
             program,
             tracked,
             inputs,
+            results_from: tangents
+                .iter()
+                .flatten()
+                .map(|l| l.index())
+                .min()
+                .unwrap_or(0),
             residuals,
             relinearize,
             saved,
