@@ -14,6 +14,7 @@ mod linear;
 mod op;
 pub mod primitive;
 mod same;
+mod status;
 mod symbols;
 mod value;
 mod walk;
@@ -30,6 +31,7 @@ pub use op::Op;
 pub use primitive::{
     Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, Primitive, Sample, ShiftRule, no_rule,
 };
+pub use status::EmitterStatus;
 pub(crate) use symbols::Rename;
 pub use value::{Owner, Val, Vals};
 pub(crate) use walk::{Visit, Walk};
