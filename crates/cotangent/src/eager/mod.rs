@@ -19,7 +19,7 @@
 //! 1. `error`, `ids`, `turns`, `cache`
 //! 2. `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
 //! 3. `rule::table`, `runtime`
-//! 4. `exec`, `run`, `rule::compile`, `backward::subgraph`
+//! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
 //! 6. `gradient`, `backward`, `tape_program`
 //! 7. `hook`, `tensor`, `derivatives`, `create`, `methods`
