@@ -78,14 +78,6 @@ pub fn batch_into(
                 .map(|val| Batched { val, mapped: false })
                 .collect()
         };
-        if y.len() != e.results().len() {
-            let text = format!(
-                "batch rule of `{}` produced {} results",
-                e.op.name(),
-                y.len()
-            );
-            return Err(Error::new(Code::RuleArity, text).at(e.loc));
-        }
         for (r, y) in e.results().zip(&y) {
             let (got, want) = (cx.ty(y.val), f.ty(r));
             if !cx.failed()

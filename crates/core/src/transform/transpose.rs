@@ -89,7 +89,10 @@ impl LinearMap<'_> {
                 Operand::R(v) => Arg::R((self.residual)(*v)),
                 Operand::L(l) => Arg::L(self.ty(*l)),
             }));
-            let back = self.step(e, &args, &cts)?;
+            self.cx.set_loc(e.loc);
+            let back = (self.cx.session())
+                .transpose(&e.op, self.cx, &args, &cts)
+                .map_err(|err| err.at(e.loc))?;
             for (i, (o, v)) in e.operands.iter().zip(back).enumerate() {
                 if let (Operand::L(l), Some(v)) = (o, v) {
                     self.check(e, i, *l, v)?;
@@ -115,24 +118,6 @@ impl LinearMap<'_> {
             e.results().for_each(|r| role[r.index()] = live);
         }
         role
-    }
-
-    /// The cotangents of an equation's operands, by its rule.
-    fn step(&self, e: &LinEqn, args: &[Arg], cts: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        self.cx.set_loc(e.loc);
-        let back = (self.cx.session())
-            .transpose(&e.op, self.cx, args, cts)
-            .map_err(|err| err.at(e.loc))?;
-        if back.len() != args.len() {
-            let text = format!(
-                "transpose rule of `{}` produced {} cotangents for {} operands",
-                e.op.name(),
-                back.len(),
-                args.len()
-            );
-            return Err(Error::new(Code::RuleArity, text).at(e.loc));
-        }
-        Ok(back)
     }
 
     /// Checks the type of the cotangent of operand `i`.
