@@ -32,6 +32,6 @@ pub use primitive::{
     Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, Primitive, Sample, ShiftRule, no_rule,
 };
 pub use status::EmitterStatus;
-pub(crate) use symbols::Rename;
+use symbols::Rename;
 pub use value::{Owner, Val, Vals};
 pub(crate) use walk::{Visit, Walk};
