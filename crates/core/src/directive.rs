@@ -2,7 +2,7 @@
 
 use crate::bail;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ir::{AdContext, Builder, Emit, Function, Numerics, Session, Val, Vals};
+use crate::ir::{AdContext, Builder, Emit, Function, Numerics, Session, Val, Walk};
 use crate::names::{clip, did_you_mean, written};
 use crate::rewrite::simplify;
 use crate::transform::{Policy, adjoint, hvp, jvp};
@@ -181,13 +181,14 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
     let kept = g.params().len() - d.dir.len();
     let b = Builder::deriving(&g.name, &Session::default(), &[g]);
     let cx: &dyn Emit = &b;
-    let mut map = vec![Val::POISON; g.len()];
+    let mut walk = Walk::copying(g);
     let mut by_name: FxHashMap<&str, Val> = FxHashMap::default();
     for &p in &g.params()[..kept] {
         let name = g.name_of(p).map(|n| &**n);
-        map[p.index()] = b.param(g.ty(p).clone(), name);
+        let v = b.param(g.ty(p).clone(), name);
+        walk.set(p, v);
         if let Some(n) = name {
-            by_name.insert(n, map[p.index()]);
+            by_name.insert(n, v);
         }
     }
     let inner: FxHashSet<&str> = f
@@ -197,7 +198,7 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
         .collect();
     for (&p, name) in g.params()[kept..].iter().zip(&d.dir) {
         let ty = g.ty(p);
-        map[p.index()] = match by_name.get(name.as_str()) {
+        let direction = match by_name.get(name.as_str()) {
             Some(&v) if cx.ty(v).differs(ty) => {
                 bail!(
                     TangentMismatch,
@@ -218,17 +219,8 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
                 v
             }
         };
+        walk.set(p, direction);
     }
-    for e in g.eqns() {
-        let x: Vals = g.operands(e).iter().map(|v| map[v.index()]).collect();
-        b.set_loc(e.loc);
-        for (r, y) in e.results().zip(b.emit(e.op.clone(), &x)) {
-            map[r.index()] = y;
-            if let Some(n) = g.name_of(r) {
-                b.set_name(y, n);
-            }
-        }
-    }
-    let results: Vec<Val> = g.results().iter().map(|r| map[r.index()]).collect();
-    b.finish(&results)
+    walk.copy_named(&b);
+    b.finish(&walk.results())
 }

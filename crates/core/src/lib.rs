@@ -25,8 +25,8 @@ pub use array::{Array, Data, Element, Scalar, Wide};
 pub use dtype::{C32, C64, C128, DType, bf16, f16};
 pub use error::{Code, Error, Loc, Result};
 pub use ir::{
-    AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, Function, MAX_DEPTH, Op, OpKey,
-    Owner, Primitive, Sample, Val, Vals,
+    AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, EmitterStatus, Function, MAX_DEPTH,
+    Op, OpKey, Owner, Primitive, Sample, Val, Vals,
 };
 pub use ir::{attr, emit, primitive};
 pub use shape::{Dim, Env, Shape, Sym, Type};

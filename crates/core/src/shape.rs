@@ -664,6 +664,15 @@ impl Type {
         self.shape.iter().for_each(|d| d.syms(f));
     }
 
+    /// The type with every extent evaluated whose symbols have a value.
+    pub fn evaluated(&self, env: &Env) -> Type {
+        if self.shape.iter().all(|d| d.as_const().is_some()) {
+            return self.clone();
+        }
+        let extent = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
+        self.with_shape(self.shape.iter().map(extent).collect::<Shape>())
+    }
+
     /// Replaces symbols.
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Type {
         Type {

@@ -10,7 +10,7 @@
 //! `t`.
 
 use crate::error::{Code, Error, Result};
-use crate::ir::{Class, Eqn, Function, Lin, Lv, Operand, Rename, Val};
+use crate::ir::{Class, Eqn, Function, Lin, Lv, Operand, Val, Visit, Walk};
 use smallvec::SmallVec;
 
 impl Function {
@@ -166,18 +166,10 @@ pub(crate) fn trace_linear(
         }
     }
     let needed = f.needed(Some(wanted));
-    let mut map: Vec<Option<Operand>> = vec![None; f.len()];
-    for (p, a) in f.params().iter().zip(args) {
-        map[p.index()] = *a;
-    }
-    let mut rename = Rename::default();
-    for e in f
-        .eqns()
-        .iter()
-        .filter(|e| e.results().any(|r| needed[r.index()]))
-    {
-        lin.set_loc(e.loc);
-        let op = rename.op(lin.emit(), &e.op).into_owned();
+    // The image of a value that is zero is `None`.
+    let mut walk = Walk::new(f, None).only(f.computing(&needed)).renaming();
+    walk.set_params(args.iter().copied());
+    while let Some(Visit { eqn: e, op, x, .. }) = walk.next(lin.emit()) {
         let has = |c: Class| f.operands(e).iter().any(|v| class[v.index()] == c);
         let linear = e.results().any(|r| class[r.index()] == Class::Linear);
         let mask = if linear || has(Class::Linear) {
@@ -188,68 +180,62 @@ pub(crate) fn trace_linear(
         if mask.is_none() && has(Class::Linear) {
             // A linear result equals its own derivative, here taken where the linear operands are
             // zero.
-            let of = |v: &Val| map[v.index()];
-            let x: SmallVec<[Val; 4]> = (f.operands(e).iter())
-                .map(|v| match of(v) {
-                    Some(Operand::R(v)) => v,
+            let at: SmallVec<[Val; 4]> = (f.operands(e).iter().zip(&x))
+                .map(|(v, x)| match x {
+                    Some(Operand::R(x)) => *x,
                     _ => lin.emit().zeros(f.ty(*v)),
                 })
                 .collect();
-            let t: SmallVec<[Option<Lv>; 4]> = (f.operands(e).iter())
-                .map(|v| {
-                    if let Some(Operand::L(l)) = of(v) {
-                        Some(l)
-                    } else {
-                        None
-                    }
-                })
-                .collect();
-            let (y, dy) = lin.session().linearize(&op, lin, &x, &t)?;
+            let t: SmallVec<[Option<Lv>; 4]> = x.iter().map(|x| as_linear(*x)).collect();
+            let (y, dy) = lin.session().linearize(&op, lin, &at, &t)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
-                map[r.index()] = match class[r.index()] {
+                let image = match class[r.index()] {
                     Class::Ordinary => Some(y.into()),
                     _ => dy.map(Operand::L),
                 };
+                walk.set(r, image);
             }
             continue;
         }
         let mask = mask.unwrap_or_default();
-        let mut x = SmallVec::<[Operand; 4]>::new();
-        for (i, v) in f.operands(e).iter().enumerate() {
-            let o = map[v.index()].unwrap_or_else(|| lin.emit().zeros(f.ty(*v)).into());
-            x.push(match o {
-                // A zero that the operation requires to be linear.
-                Operand::R(v) if linear && mask[i] => lin.zeros(&lin.ty(v)).into(),
-                o => o,
-            });
-        }
+        let operand = |(i, (v, x)): (usize, (&Val, &Option<Operand>))| match x
+            .unwrap_or_else(|| lin.emit().zeros(f.ty(*v)).into())
+        {
+            // A zero that the operation requires to be linear.
+            Operand::R(v) if linear && mask[i] => lin.zeros(&lin.ty(v)).into(),
+            o => o,
+        };
+        let x: SmallVec<[Operand; 4]> = (f.operands(e).iter().zip(&x).enumerate())
+            .map(operand)
+            .collect();
+        let op = op.into_owned();
         if linear {
-            for (r, y) in e.results().zip(lin.apply(op, &x)) {
-                map[r.index()] = Some(y.into());
-            }
+            let y = lin.apply(op, &x);
+            walk.set_results(e, y.into_iter().map(|l| Some(l.into())));
         } else {
-            let x: SmallVec<[Val; 4]> = x
-                .iter()
-                .filter_map(|o| {
-                    if let Operand::R(v) = o {
-                        Some(*v)
-                    } else {
-                        None
-                    }
-                })
-                .collect();
-            for (r, y) in e.results().zip(lin.emit().emit(op, &x)) {
-                map[r.index()] = Some(y.into());
-            }
+            let x: SmallVec<[Val; 4]> = x.iter().filter_map(|o| as_ordinary(*o)).collect();
+            let y = lin.emit().emit(op, &x);
+            walk.set_results(e, y.into_iter().map(|v| Some(v.into())));
         }
     }
-    let linear = |v: &Val| match map[v.index()] {
+    let tangents = walk.results().into_iter().zip(wanted);
+    Ok(tangents
+        .map(|(image, w)| as_linear(image).filter(|_| *w))
+        .collect())
+}
+
+/// The linear value of an image, if it is one.
+fn as_linear(image: Option<Operand>) -> Option<Lv> {
+    match image {
         Some(Operand::L(l)) => Some(l),
         _ => None,
-    };
-    Ok(f.results()
-        .iter()
-        .zip(wanted)
-        .map(|(v, w)| linear(v).filter(|_| *w))
-        .collect())
+    }
+}
+
+/// The ordinary value of an operand, if it is one.
+fn as_ordinary(o: Operand) -> Option<Val> {
+    match o {
+        Operand::R(v) => Some(v),
+        Operand::L(_) => None,
+    }
 }

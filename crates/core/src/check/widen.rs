@@ -4,7 +4,9 @@
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
 use crate::error::{Code, Error, Result};
-use crate::ir::{Attr, Attrs, Builder, Emit, Eqn, Function, Op, Sample, Session, Val, Vals};
+use crate::ir::{
+    Attr, Attrs, Builder, Emit, Eqn, Function, Op, Sample, Session, Val, Vals, Visit, Walk,
+};
 use crate::ops::{self, Spelled};
 use crate::shape::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,24 +64,18 @@ impl<'a> Retype<'a> {
         }
         let to = |t: &Type| t.with_dtype((self.map)(t.dtype));
         let b = Builder::new(&f.name, Session::default());
-        let mut at = vec![Val::POISON; f.len()];
-        for &p in f.params() {
-            at[p.index()] = b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n));
-        }
-        for e in f.eqns() {
-            b.set_loc(e.loc);
-            let x: Vals = f.operands(e).iter().map(|v| at[v.index()]).collect();
+        let mut walk = Walk::copying(f);
+        walk.set_params(
+            f.params()
+                .iter()
+                .map(|&p| b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n))),
+        );
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(&b) {
             let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
-            let results: Vec<Type> = e.results().map(|r| to(f.ty(r))).collect();
-            for (r, y) in e
-                .results()
-                .zip(b.emit(self.op(&e.op, &types, &results)?, &x))
-            {
-                at[r.index()] = y;
-            }
+            let results: Vec<Type> = eqn.results().map(|r| to(f.ty(r))).collect();
+            walk.set_results(eqn, b.emit(self.op(&op, &types, &results)?, &x));
         }
-        let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
-        let new = Arc::new(b.finish(&results)?);
+        let new = Arc::new(b.finish(&walk.results())?);
         self.bodies
             .borrow_mut()
             .insert(Arc::as_ptr(f), (f.clone(), new.clone()));
@@ -150,59 +146,46 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     };
     let b = Builder::new(&f.name, Session::default());
     let cx: &dyn Emit = &b;
-    let mut map = vec![Val::POISON; f.len()];
+    let mut walk = Walk::copying(f);
     let mut active = vec![false; f.len()];
     let retype = Retype::new(&double);
     for &p in f.params() {
-        map[p.index()] = b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n));
+        walk.set(p, b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n)));
         active[p.index()] = wide && f.ty(p).dtype.has_tangent();
     }
     let deltas: Vec<Val> = wrt.iter().map(|&v| b.param(to(f.ty(v)), None)).collect();
-    let shift = |map: &mut Vec<Val>, v: Val| {
+    let shift = |walk: &mut Walk<'_, Val>, v: Val| {
         for (_, &d) in wrt.iter().zip(&deltas).filter(|(w, _)| **w == v) {
-            let x = cx.convert(map[v.index()], cx.ty(d).dtype);
-            map[v.index()] = cx.emit(b.session().sum(), &[x, d])[0];
+            let x = cx.convert(walk.image(v), cx.ty(d).dtype);
+            walk.set(v, cx.emit(b.session().sum(), &[x, d])[0]);
         }
     };
     for &p in f.params() {
-        shift(&mut map, p);
+        shift(&mut walk, p);
     }
-    for e in f.eqns() {
-        cx.set_loc(e.loc);
-        let on = f.operands(e).iter().any(|v| active[v.index()]);
+    while let Some(Visit { eqn, op, x, .. }) = walk.next(cx) {
+        let on = f.operands(eqn).iter().any(|v| active[v.index()]);
         let y = if on {
-            copy_wide(cx, f, e, &map, &retype)?
+            copy_wide(cx, f, eqn, &x, &retype)?
         } else {
-            copy(cx, f, e, &map)
+            cx.emit(op.into_owned(), &x)
         };
-        for (r, y) in e.results().zip(y) {
-            map[r.index()] = y;
-            shift(&mut map, r);
+        for (r, y) in eqn.results().zip(y) {
+            walk.set(r, y);
+            shift(&mut walk, r);
             active[r.index()] = on || (wide && wrt.contains(&r));
         }
     }
-    let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    Ok((b.finish(&results)?, deltas))
-}
-
-/// Copies one equation.
-fn copy(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Vals {
-    let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-    cx.emit(e.op.clone(), &x)
+    Ok((b.finish(&walk.results())?, deltas))
 }
 
 /// Copies one equation in double precision.
-fn copy_wide(
-    cx: &dyn Emit,
-    f: &Function,
-    e: &Eqn,
-    map: &[Val],
-    retype: &Retype<'_>,
-) -> Result<Vals> {
+fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, x: &[Val], retype: &Retype<'_>) -> Result<Vals> {
     let x: Vec<Val> = f
         .operands(e)
         .iter()
-        .map(|v| cx.convert(map[v.index()], double(f.ty(*v).dtype)))
+        .zip(x)
+        .map(|(v, &x)| cx.convert(x, double(f.ty(*v).dtype)))
         .collect();
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     let results: Vec<Type> = e

@@ -2,7 +2,7 @@
 
 use super::function::PARAM_BIT;
 use super::symbols;
-use super::{Emit, Eqn, Function, MAX_DEPTH, Op, Owner, Session, Val, Vals};
+use super::{Emit, EmitterStatus, Eqn, Function, MAX_DEPTH, Op, Session, Val, Vals};
 use crate::bail;
 use crate::error::{Code, Error, Loc, Result};
 use crate::shape::{Shape, Sym, Type};
@@ -12,20 +12,18 @@ use std::cell::RefCell;
 /// A function under construction.
 pub struct Builder {
     session: Session,
+    status: EmitterStatus,
     state: RefCell<State>,
 }
 
 #[derive(Default)]
 struct State {
     f: Function,
-    loc: Loc,
-    error: Option<Error>,
     /// Symbols that the copied functions bind: the first equation that binds one keeps its name.
     claimable: FxHashSet<Sym>,
     /// The shape of the last value. Most values have the shape of the preceding one, whose symbols
     /// are recorded already.
     shape: Option<Shape>,
-    owner: Owner,
 }
 
 impl State {
@@ -37,12 +35,12 @@ impl State {
         self.claimable.remove(s);
     }
 
-    fn push(&mut self, ty: Type, def: u32) -> Val {
+    fn push(&mut self, status: &EmitterStatus, ty: Type, def: u32) -> Val {
         if !self.shape.as_ref().is_some_and(|last| last.is(&ty.shape)) {
             ty.syms(&mut |s| self.mention(s));
             self.shape = Some(ty.shape.clone());
         }
-        let v = self.owner.val(self.f.types.len());
+        let v = status.val(self.f.types.len());
         self.f.types.push(ty);
         self.f.defs.push(def);
         self.f.names.push(None);
@@ -50,8 +48,8 @@ impl State {
     }
 
     /// Whether a value belongs to this function.
-    fn has(&self, v: Val) -> bool {
-        v.index() < self.f.types.len() && self.owner.may_own(v)
+    fn has(&self, status: &EmitterStatus, v: Val) -> bool {
+        v.index() < self.f.types.len() && status.may_own(v)
     }
 
     /// The error for a value of another function.
@@ -64,18 +62,19 @@ impl State {
                 self.f.name
             ),
         };
-        Error::new(Code::ForeignValue, text).at(self.loc)
+        Error::new(Code::ForeignValue, text)
     }
 
-    fn emit(&mut self, op: Op, operands: &[Val]) -> Result<Vals> {
-        if let Some(v) = operands.iter().find(|v| !self.has(**v)) {
-            return Err(self.foreign(*v));
+    fn emit(&mut self, status: &EmitterStatus, op: Op, operands: &[Val]) -> Result<Vals> {
+        let loc = status.loc();
+        if let Some(v) = operands.iter().find(|v| !self.has(status, **v)) {
+            return Err(self.foreign(*v).at(loc));
         }
         let types: smallvec::SmallVec<[Type; 4]> = operands
             .iter()
             .map(|v| self.f.types[v.index()].clone())
             .collect();
-        let results = op.infer(&types).map_err(|e| e.at(self.loc))?;
+        let results = op.infer(&types).map_err(|e| e.at(loc))?;
         let depth = op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0);
         if depth > MAX_DEPTH {
             bail!(
@@ -108,9 +107,12 @@ impl State {
             operands: (start, self.f.pool.len() as u32),
             first,
             count,
-            loc: self.loc,
+            loc,
         });
-        Ok(results.into_iter().map(|t| self.push(t, eqn)).collect())
+        Ok(results
+            .into_iter()
+            .map(|t| self.push(status, t, eqn))
+            .collect())
     }
 }
 
@@ -123,6 +125,7 @@ impl Builder {
         };
         Builder {
             session,
+            status: EmitterStatus::default(),
             state: RefCell::new(State {
                 f,
                 ..State::default()
@@ -163,7 +166,7 @@ impl Builder {
     pub fn param(&self, ty: Type, name: Option<&str>) -> Val {
         let mut s = self.state.borrow_mut();
         let def = PARAM_BIT | s.f.params.len() as u32;
-        let v = s.push(ty, def);
+        let v = s.push(&self.status, ty, def);
         s.f.names[v.index()] = name.map(Into::into);
         s.f.params.push(v.of_any());
         v
@@ -172,10 +175,10 @@ impl Builder {
     /// Names a value, if it has no name. A value of another graph is an error.
     pub fn set_name(&self, v: Val, name: &str) {
         let mut s = self.state.borrow_mut();
-        if s.has(v) {
+        if s.has(&self.status, v) {
             s.f.names[v.index()].get_or_insert_with(|| name.into());
-        } else if s.error.is_none() {
-            s.error = Some(s.foreign(v));
+        } else {
+            self.status.fail(s.foreign(v).at(self.status.loc()));
         }
     }
 
@@ -199,18 +202,19 @@ impl Builder {
 
     /// Removes and returns the first error.
     pub fn take_error(&self) -> Option<Error> {
-        self.state.borrow_mut().error.take()
+        self.status.take_error()
     }
 
     /// Finishes the function with these results. Returns the first error; a result that is not a
     /// value of the function is one.
     pub fn finish(self, results: &[Val]) -> Result<Function> {
-        let mut state = self.state.into_inner();
-        if let Some(e) = state.error.take() {
+        if let Some(e) = self.status.take_error() {
             return Err(e);
         }
-        if let Some(&v) = results.iter().find(|v| !state.has(**v)) {
-            return Err(state.foreign(v).note("as a result of the function"));
+        let state = self.state.into_inner();
+        if let Some(&v) = results.iter().find(|v| !state.has(&self.status, **v)) {
+            let foreign = state.foreign(v).at(self.status.loc());
+            return Err(foreign.note("as a result of the function"));
         }
         Ok(Function {
             results: results.iter().map(|v| v.of_any()).collect(),
@@ -221,15 +225,9 @@ impl Builder {
 
 impl Emit for Builder {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
-        let count = op.results();
-        if !(operands.contains(&Val::POISON) && self.failed()) {
-            let r = self.state.borrow_mut().emit(op, operands);
-            match r {
-                Ok(v) => return v,
-                Err(e) => self.fail(e),
-            }
-        }
-        smallvec::smallvec![Val::POISON; count]
+        self.status.results(op.results(), operands, || {
+            self.state.borrow_mut().emit(&self.status, op, operands)
+        })
     }
 
     fn ty(&self, v: Val) -> Type {
@@ -241,11 +239,11 @@ impl Emit for Builder {
     }
 
     fn fail(&self, e: Error) {
-        self.state.borrow_mut().error.get_or_insert(e);
+        self.status.fail(e);
     }
 
     fn failed(&self) -> bool {
-        self.state.borrow().error.is_some()
+        self.status.failed()
     }
 
     fn session(&self) -> &Session {
@@ -253,11 +251,11 @@ impl Emit for Builder {
     }
 
     fn set_loc(&self, loc: Loc) {
-        self.state.borrow_mut().loc = loc;
+        self.status.set_loc(loc);
     }
 
     fn loc(&self) -> Loc {
-        self.state.borrow().loc
+        self.status.loc()
     }
 
     fn written(&self, v: Val) -> Option<(Op, Vals)> {

@@ -2,6 +2,7 @@
 //! transform.
 
 use super::{Arg, Batched, Emit, Jvp, Lin, Linearized, Lv, Op, Val};
+use crate::bail;
 use crate::error::Result;
 use crate::shape::{Dim, Type};
 use rustc_hash::FxHashMap;
@@ -278,7 +279,8 @@ impl Session {
         }
     }
 
-    /// Linearizes one operation, by an added rule or its own.
+    /// Linearizes one operation, by an added rule or its own. A rule that returns another number of
+    /// results or tangents is an error.
     pub fn linearize(
         &self,
         op: &Op,
@@ -286,9 +288,21 @@ impl Session {
         x: &[Val],
         t: &[Option<Lv>],
     ) -> Result<Linearized> {
-        self.rule(op)
+        let (y, dy) = self
+            .rule(op)
             .and_then(|r| r.linearize(op, cx, x, t))
-            .unwrap_or_else(|| op.linearize(cx, x, t))
+            .unwrap_or_else(|| op.linearize(cx, x, t))?;
+        let n = op.results();
+        if y.len() != n || dy.len() != n {
+            bail!(
+                RuleArity,
+                "linearize rule of `{}` produced {} results and {} tangents for {n} results",
+                op.name(),
+                y.len(),
+                dy.len()
+            );
+        }
+        Ok((y, dy))
     }
 
     /// Applies the operation's `jvp`, if it has one and no rule was added for it.
@@ -300,7 +314,8 @@ impl Session {
         }
     }
 
-    /// Transposes one operation, by an added rule or its own.
+    /// Transposes one operation, by an added rule or its own. A rule that returns another number of
+    /// cotangents is an error.
     pub fn transpose(
         &self,
         op: &Op,
@@ -308,16 +323,38 @@ impl Session {
         x: &[Arg],
         ct: &[Option<Val>],
     ) -> Result<Vec<Option<Val>>> {
-        self.rule(op)
+        let back = self
+            .rule(op)
             .and_then(|r| r.transpose(op, cx, x, ct))
-            .unwrap_or_else(|| op.transpose(cx, x, ct))
+            .unwrap_or_else(|| op.transpose(cx, x, ct))?;
+        if back.len() != x.len() {
+            bail!(
+                RuleArity,
+                "transpose rule of `{}` produced {} cotangents for {} operands",
+                op.name(),
+                back.len(),
+                x.len()
+            );
+        }
+        Ok(back)
     }
 
-    /// Batches one operation, by an added rule or its own.
+    /// Batches one operation, by an added rule or its own. A rule that returns another number of
+    /// results is an error.
     pub fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        self.rule(op)
+        let y = self
+            .rule(op)
             .and_then(|r| r.batch(op, cx, size, x))
-            .unwrap_or_else(|| op.batch(cx, size, x))
+            .unwrap_or_else(|| op.batch(cx, size, x))?;
+        if y.len() != op.results() {
+            bail!(
+                RuleArity,
+                "batch rule of `{}` produced {} results",
+                op.name(),
+                y.len()
+            );
+        }
+        Ok(y)
     }
 
     /// The operation that adds the cotangents of several uses of a value.

@@ -285,6 +285,12 @@ impl Function {
         need
     }
 
+    /// Mask of the equations that compute a value of this mask.
+    pub(crate) fn computing(&self, values: &[bool]) -> Vec<bool> {
+        let any = |e: &Eqn| e.results().any(|r| values[r.index()]);
+        self.eqns.iter().map(any).collect()
+    }
+
     /// Symbols that equations of this function bind at run time.
     pub fn bound_syms(&self) -> &FxHashSet<Sym> {
         &self.bound

@@ -9,12 +9,15 @@ mod builder;
 mod context;
 pub mod emit;
 mod function;
+mod inline;
 mod linear;
 mod op;
 pub mod primitive;
 mod same;
+mod status;
 mod symbols;
 mod value;
+mod walk;
 
 pub use attr::{Attr, Attrs, FromAttr};
 pub use builder::Builder;
@@ -29,5 +32,7 @@ pub use primitive::{
     Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, OpClass, Primitive, Sample, ShiftRule,
     no_rule,
 };
-pub(crate) use symbols::Rename;
+pub use status::EmitterStatus;
+use symbols::Rename;
 pub use value::{Owner, Val, Vals};
+pub(crate) use walk::{Visit, Walk};

@@ -16,8 +16,7 @@ use crate::bail;
 use crate::error::Result;
 use crate::for_dtype;
 use crate::ir::{
-    Batched, Emit, Function, Jvp, Lin, Linearized, Lv, Operand, Primitive, Rename, Session, Val,
-    Vals,
+    Batched, Emit, Function, Jvp, Lin, Linearized, Lv, Operand, Primitive, Session, Val, Vals, Walk,
 };
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{RegionBatch, RegionLin, Residual, SavePolicy};
@@ -472,27 +471,12 @@ fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> V
         return Vec::new();
     }
     let f = f.clone().with_results(values);
-    let needed = f.needed(None);
-    let mut map = vec![Val::POISON; f.len()];
-    for (p, &a) in f.params().iter().zip(args) {
-        map[p.index()] = a;
-    }
-    let mut rename = Rename::default();
-    for e in f
-        .eqns()
-        .iter()
-        .filter(|e| e.results().any(|r| needed[r.index()]))
-    {
-        let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()]).collect();
-        cx.set_loc(e.loc);
-        for (r, y) in e
-            .results()
-            .zip(cx.emit(rename.op(cx, &e.op).into_owned(), &x))
-        {
-            map[r.index()] = y;
-        }
-    }
-    values.iter().map(|v| map[v.index()]).collect()
+    let mut walk = Walk::copying(&f)
+        .only(f.computing(&f.needed(None)))
+        .renaming();
+    walk.set_params(args.iter().copied());
+    walk.copy(cx);
+    walk.results()
 }
 
 /// Batches a loop body. Carries that become mapped in some step are mapped from the start.

@@ -19,7 +19,7 @@ mod windows;
 pub use crate::analysis::dce;
 
 use crate::analysis::without_dead;
-use crate::ir::{Emit, Function, Op, Val, Vals};
+use crate::ir::{Function, Op, Val, Vals, Visit, Walk};
 use pass::Pass;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -58,41 +58,29 @@ pub fn simplify(f: &Function) -> Function {
 fn simplify_with(f: &Function, bodies: &mut RewrittenRegions) -> Function {
     let mut pass = Pass::new(&f.name, f.eqns().len());
     pass.b.reserve(f);
-    let mut map = vec![Val::POISON; f.len()];
-    for &p in f.params() {
-        map[p.index()] = pass.b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
-    }
     let needed = f.needed(None);
-    for e in f
-        .eqns()
-        .iter()
-        .filter(|e| e.results().any(|r| needed[r.index()]))
-    {
-        let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-        let narrow = if e.results().all(|r| needed[r.index()]) {
+    let mut walk = Walk::copying(f).only(f.computing(&needed));
+    walk.copy_params(&pass.b);
+    while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
+        let narrow = if eqn.results().all(|r| needed[r.index()]) {
             None
         } else {
-            let used: Vec<bool> = e.results().map(|r| needed[r.index()]).collect();
-            e.op.narrow(&used, &mut |f, used| bodies.narrow(f, used))
+            let used: Vec<bool> = eqn.results().map(|r| needed[r.index()]).collect();
+            op.narrow(&used, &mut |f, used| bodies.narrow(f, used))
         };
         let kept = |k: usize| narrow.as_ref().is_none_or(|(_, kept)| kept[k]);
-        let results: Vals = e
+        let results: Vals = eqn
             .results()
             .enumerate()
             .filter(|(k, _)| kept(*k))
             .map(|(_, r)| r)
             .collect();
-        let op = with_simple_bodies(narrow.map_or_else(|| e.op.clone(), |(op, _)| op), bodies);
-        pass.b.set_loc(e.loc);
+        let op = with_simple_bodies(narrow.map_or_else(|| op.into_owned(), |(op, _)| op), bodies);
         for (r, y) in results.into_iter().zip(pass.write(op, &x)) {
-            map[r.index()] = y;
-            if let Some(name) = f.name_of(r) {
-                pass.b.set_name(y, name);
-            }
+            walk.set_named(&pass.b, r, y);
         }
     }
-    let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    match pass.b.finish(&results) {
+    match pass.b.finish(&walk.results()) {
         Ok(g) => without_dead(&g).unwrap_or(g),
         // A rewrite that does not type-check is a bug of this crate. The original program is still
         // correct.

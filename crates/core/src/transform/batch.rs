@@ -1,7 +1,7 @@
 //! batch (vmap): maps a function over a new leading axis.
 
 use crate::error::{Code, Error, Result};
-use crate::ir::{Batched, Builder, Emit, Function, Rename, Session, Val};
+use crate::ir::{Batched, Builder, Emit, Function, Session, Val, Vals, Visit, Walk};
 use crate::shape::Dim;
 
 /// Batches `f`. Parameters marked `mapped` get a leading axis of extent `size`, and so do results
@@ -58,44 +58,27 @@ pub fn batch_into(
     size: &Dim,
 ) -> Result<Vec<Batched>> {
     let session = cx.session().clone();
-    let mut map: Vec<Option<Batched>> = vec![None; f.len()];
-    for (&p, &a) in f.params().iter().zip(args) {
-        map[p.index()] = Some(a);
-    }
-    let needed = f.needed(None);
-    let mut rename = Rename::default();
-    for e in f
-        .eqns()
-        .iter()
-        .filter(|e| e.results().any(|r| needed[r.index()]))
-    {
-        let x: Vec<Batched> = f
-            .operands(e)
-            .iter()
-            .map(|v| map[v.index()].expect("operands precede their equation"))
-            .collect();
-        cx.set_loc(e.loc);
-        let op = rename.op(cx, &e.op);
+    let none = Batched {
+        val: Val::POISON,
+        mapped: false,
+    };
+    let mut walk = Walk::new(f, none)
+        .only(f.computing(&f.needed(None)))
+        .renaming();
+    walk.set_params(args.iter().copied());
+    while let Some(Visit { eqn: e, op, x, .. }) = walk.next(cx) {
         let y: Vec<Batched> = if x.iter().any(|b| b.mapped) {
             session
                 .batch(&op, cx, size, &x)
                 .map_err(|err| err.at(e.loc))?
         } else {
-            let x: Vec<Val> = x.iter().map(|b| b.val).collect();
+            let x: Vals = x.iter().map(|b| b.val).collect();
             cx.emit(op.into_owned(), &x)
                 .into_iter()
                 .map(|val| Batched { val, mapped: false })
                 .collect()
         };
-        if y.len() != e.results().len() {
-            let text = format!(
-                "batch rule of `{}` produced {} results",
-                e.op.name(),
-                y.len()
-            );
-            return Err(Error::new(Code::RuleArity, text).at(e.loc));
-        }
-        for (r, y) in e.results().zip(y) {
+        for (r, y) in e.results().zip(&y) {
             let (got, want) = (cx.ty(y.val), f.ty(r));
             if !cx.failed()
                 && (got.dtype != want.dtype || got.rank() != want.rank() + usize::from(y.mapped))
@@ -106,11 +89,8 @@ pub fn batch_into(
                 );
                 return Err(Error::new(Code::RuleType, text).at(e.loc));
             }
-            map[r.index()] = Some(y);
         }
+        walk.set_results(e, y);
     }
-    Ok(f.results()
-        .iter()
-        .map(|v| map[v.index()].expect("results are defined"))
-        .collect())
+    Ok(walk.results())
 }

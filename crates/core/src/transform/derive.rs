@@ -3,7 +3,8 @@
 
 use super::batch::batch;
 use super::forward::{Forward, forward_into};
-use super::linearize::{linearize_into, replay};
+use super::linearize::linearize_into;
+use super::replay::replay;
 use super::transpose::{transpose_into, transpose_program};
 use crate::analysis::dce_keeping;
 use crate::bail;

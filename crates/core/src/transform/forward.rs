@@ -5,25 +5,18 @@
 //! Forward mode needs only one loop over values and tangents. Operations with regions implement it
 //! ([`Primitive::jvp`](crate::Primitive::jvp)). All others use `linearize`, equation by equation.
 
-use super::kinks::{self, OneSide, OneSidedValues};
-use super::linearize::{check, decorate, replay};
+use super::linearize::linearize_op;
 use super::memo::FnKey;
-use crate::analysis::{cancelling, dce};
+use super::replay::replay;
+use super::tangents::{OpTangents, TangentMode, WithTangents, with_tangents};
+use crate::analysis::dce;
 use crate::error::Result;
-use crate::ir::{
-    Builder, Emit, Eqn, Function, Jvp, Lin, LinearProgram, Lv, MemoKey, Op, Rename, Session, Val,
-};
-use std::borrow::Cow;
+use crate::ir::{Builder, Emit, Eqn, Function, Lin, LinearProgram, Lv, MemoKey, Op, Session, Val};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The result of [`forward_into`].
-pub(super) struct Forward {
-    pub outs: Vec<Val>,
-    pub tangents: Vec<Option<Val>>,
-    /// The new value of each needed value of the function.
-    pub map: Vec<Option<Val>>,
-}
+/// A function in forward mode.
+pub(super) type Forward = WithTangents<Val>;
 
 /// A region in forward mode.
 #[derive(Debug)]
@@ -35,6 +28,50 @@ pub struct RegionJvp {
     pub out_active: Vec<bool>,
 }
 
+/// Tangents that are values of the function that is written to an emitter.
+struct ForwardTangents<'a>(&'a dyn Emit);
+
+impl TangentMode for ForwardTangents<'_> {
+    type Tangent = Val;
+    const NAME: &'static str = "jvp";
+
+    fn sum(&self, a: Val, b: Val) -> Val {
+        self.0.emit(self.0.session().sum(), &[a, b])[0]
+    }
+
+    /// Writes the operation's `jvp`, or replays its linear program.
+    fn write(
+        &self,
+        cx: &dyn Emit,
+        f: &Function,
+        e: &Eqn,
+        op: &Op,
+        x: &[Val],
+        t: &[Option<Val>],
+    ) -> Result<OpTangents<Val>> {
+        if let Some(r) = cx.session().jvp(op, cx, x, t) {
+            return r;
+        }
+        let program = RefCell::new(LinearProgram::default());
+        let mut inputs = Vec::new();
+        let lt: Vec<Option<Lv>> = t
+            .iter()
+            .map(|t| {
+                t.map(|t| {
+                    let l = program.borrow_mut().input(cx.ty(t));
+                    inputs.push((l, t));
+                    l
+                })
+            })
+            .collect();
+        let (y, dy) = linearize_op(&Lin::new(cx, &program), f, e, op, x, &lt)?;
+        let active: Vec<Lv> = dy.iter().flatten().copied().collect();
+        let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
+        let dy = dy.into_iter().map(|d| d.and_then(|_| vals.next()));
+        Ok((y, dy.collect()))
+    }
+}
+
 /// Writes `f` applied to `args`, and its tangents. `seeds` and `wanted` are as in
 /// [`linearize_into`](super::linearize_into). O(equations).
 pub(super) fn forward_into(
@@ -44,133 +81,7 @@ pub(super) fn forward_into(
     seeds: &[(Val, Val)],
     wanted: Option<&[bool]>,
 ) -> Result<Forward> {
-    let session = cx.session().clone();
-    let needed = f.needed_for(wanted, &seeds.iter().map(|s| s.0).collect::<Vec<_>>());
-    let add = |a: Option<Val>, b: Option<Val>| match (a, b) {
-        (Some(a), Some(b)) => Some(cx.emit(session.sum(), &[a, b])[0]),
-        (a, b) => a.or(b),
-    };
-    let mut seed: Vec<Option<Val>> = vec![None; f.len()];
-    for &(v, t) in seeds {
-        seed[v.index()] = add(seed[v.index()], Some(t));
-    }
-    let reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
-    let mut map: Vec<Option<Val>> = vec![None; f.len()];
-    let mut tangents = vec![None; f.len()];
-    for (p, &a) in f.params().iter().zip(args) {
-        map[p.index()] = Some(a);
-        tangents[p.index()] = seed[p.index()];
-    }
-    let fixed = cancelling(f, &needed, |v| reached[v.index()]);
-    let mut rename = Rename::default();
-    let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
-    let (one_side, mut twins) = (OneSide::new(cx), OneSidedValues::of(f));
-    for (i, e) in f
-        .eqns()
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.results().any(|r| needed[r.index()]))
-    {
-        let x: Vec<Val> = f
-            .operands(e)
-            .iter()
-            .map(|v| map[v.index()].expect("operands precede"))
-            .collect();
-        let t: Vec<Option<Val>> = f.operands(e).iter().map(|v| tangents[v.index()]).collect();
-        cx.set_loc(e.loc);
-        let op = rename.op(cx, &e.op);
-        let twin = twins.differ(&e.op, f.operands(e));
-        if twin || t.iter().all(Option::is_none) {
-            for (r, y) in e.results().zip(cx.emit(op.clone().into_owned(), &x)) {
-                map[r.index()] = Some(y);
-            }
-        }
-        let xs: Vec<Val> = f
-            .operands(e)
-            .iter()
-            .zip(&x)
-            .map(|(&v, &x)| twins.get(v).unwrap_or(x))
-            .collect();
-        if twin {
-            let y = session.write_on_one_side(cx, &op, &xs)?;
-            e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
-        }
-        if t.iter().any(Option::is_some) {
-            let cx: &dyn Emit = if sided[i] { &one_side } else { cx };
-            let op = if sided[i] {
-                Cow::Owned(session.bodies_on_one_side(&op)?)
-            } else {
-                op
-            };
-            let step = step(cx, cx.session(), f, e, &op, &xs, &t);
-            let (y, dy) = step.map_err(|err| decorate(err, f, e.loc, &reached, e, "jvp"))?;
-            for ((r, y), dy) in e.results().zip(y).zip(dy) {
-                if !twin {
-                    map[r.index()] = Some(y);
-                }
-                tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
-            }
-        }
-        for r in e.results() {
-            tangents[r.index()] = add(tangents[r.index()], seed[r.index()]);
-            if tangents[r.index()].is_some() && fixed.contains(&r) {
-                tangents[r.index()] = None;
-                map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
-                if let Some(v) = twins.get(r) {
-                    twins.set(r, cx.stop_gradient(v));
-                }
-            }
-        }
-    }
-    let outs = f
-        .results()
-        .iter()
-        .map(|v| map[v.index()].unwrap_or(Val::POISON))
-        .collect();
-    let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
-    Ok(Forward {
-        outs,
-        tangents,
-        map,
-    })
-}
-
-/// Emits one equation and its tangents: by the operation's `jvp`, or by its linear program.
-fn step(
-    cx: &dyn Emit,
-    session: &Session,
-    f: &Function,
-    e: &Eqn,
-    op: &Op,
-    x: &[Val],
-    t: &[Option<Val>],
-) -> Result<Jvp> {
-    if let Some(r) = session.jvp(op, cx, x, t) {
-        return r;
-    }
-    let program = RefCell::new(LinearProgram::default());
-    let mut inputs = Vec::new();
-    let lt: Vec<Option<Lv>> = t
-        .iter()
-        .map(|t| {
-            t.map(|t| {
-                let l = program.borrow_mut().input(cx.ty(t));
-                inputs.push((l, t));
-                l
-            })
-        })
-        .collect();
-    let lin = Lin::new(cx, &program);
-    let (y, dy) = session.linearize(op, &lin, x, &lt)?;
-    check(f, e, &y, &dy, cx, &lin)?;
-    let active: Vec<Lv> = dy.iter().flatten().copied().collect();
-    let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
-    Ok((
-        y,
-        dy.into_iter()
-            .map(|d| d.and_then(|_| vals.next()))
-            .collect(),
-    ))
+    with_tangents(cx, &ForwardTangents(cx), f, args, seeds, wanted)
 }
 
 /// Region, active inputs, and whether kinks are differentiated on one side.

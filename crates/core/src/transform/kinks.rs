@@ -14,7 +14,8 @@
 use super::memo::FnKey;
 use crate::error::{Error, Loc, Result};
 use crate::ir::{
-    Builder, Emit, Function, Kink, LinearProgram, MemoKey, Op, Operand, Session, Val, Vals,
+    Builder, Emit, Function, Kink, LinearProgram, MemoKey, Op, Operand, Session, Val, Vals, Visit,
+    Walk,
 };
 use crate::shape::{Sym, Type};
 use smallvec::SmallVec;
@@ -280,18 +281,12 @@ impl Session {
             return Ok(r);
         }
         let b = Builder::new(&f.name, self.clone());
-        let mut map = vec![Val::POISON; f.len()];
-        for &p in f.params() {
-            map[p.index()] = b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
+        let mut walk = Walk::copying(f);
+        walk.copy_params(&b);
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(&b) {
+            walk.set_results(eqn, self.write_on_one_side(&b, &op, &x)?);
         }
-        for e in f.eqns() {
-            let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-            b.set_loc(e.loc);
-            let y = self.write_on_one_side(&b, &e.op, &x)?;
-            e.results().zip(y).for_each(|(r, y)| map[r.index()] = y);
-        }
-        let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-        let r = Arc::new(b.finish(&results)?);
+        let r = Arc::new(b.finish(&walk.results())?);
         self.memoize(key, r.clone());
         Ok(r)
     }

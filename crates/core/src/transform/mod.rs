@@ -13,10 +13,13 @@ mod batch;
 mod derive;
 mod forward;
 mod kinks;
+mod linear_map;
 mod linearize;
 mod memo;
 mod policy;
 mod region;
+mod replay;
+mod tangents;
 mod transpose;
 
 pub use crate::ir::{
@@ -31,7 +34,9 @@ pub use derive::{
 };
 pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};
-pub use linearize::{linearize_into, replay};
+pub use linear_map::LinearMap;
+pub use linearize::linearize_into;
 pub use policy::Policy;
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, SavePolicy};
+pub use replay::replay;
 pub use transpose::{transpose_into, transpose_program};

@@ -6,11 +6,12 @@
 //! residual. It is recomputed in the linear region. So are constants.
 
 use super::batch::batch;
-use super::linearize::{linearize_into, reaching, replay};
+use super::linearize::linearize_into;
 use super::memo::FnKey;
+use super::replay::{reaching, replay};
 use super::transpose::transpose_into;
 use crate::error::Result;
-use crate::ir::{Builder, Def, Emit, Function, LinearProgram, Lv, MemoKey, Operand, Session, Val};
+use crate::ir::{Builder, Def, Function, LinearProgram, Lv, MemoKey, Operand, Session, Val, Walk};
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -264,22 +265,16 @@ fn linearize_region(
     let ResidualPlan { saved, recompute } = plan_residuals(&forward, &program, &outs, saving);
 
     let lb = Builder::deriving(&format!("{}_lin", f.name), session, &[&forward]);
-    let mut map = vec![Val::POISON; forward.len()];
+    let mut walk = Walk::copying(&forward).only(recompute);
     for &v in &saved {
-        map[v.index()] = lb.param(forward.ty(v).clone(), None);
+        walk.set(v, lb.param(forward.ty(v).clone(), None));
     }
     let inputs: Vec<(Lv, Val)> = seeds
         .iter()
         .map(|&(p, l)| (l, lb.param(f.ty(p).clone(), None)))
         .collect();
-    for (e, _) in forward.eqns().iter().zip(&recompute).filter(|(_, r)| **r) {
-        let x: Vec<Val> = forward.operands(e).iter().map(|v| map[v.index()]).collect();
-        lb.set_loc(e.loc);
-        for (r, y) in e.results().zip(lb.emit(e.op.clone(), &x)) {
-            map[r.index()] = y;
-        }
-    }
-    let results = replay(&lb, &program, &inputs, &outs, &|v| map[v.index()]);
+    walk.copy(&lb);
+    let results = replay(&lb, &program, &inputs, &outs, &|v| walk.image(v));
     let linear = Arc::new(lb.finish(&results)?);
 
     let mut results = forward.results().to_vec();

@@ -6,14 +6,15 @@
 //! Cotangents are summed in reverse order of equations, then in the order of operands. The first
 //! one is not added to zero.
 
+use super::linear_map::{LinearMap, PerLinear};
 use crate::analysis::trace_linear;
 use crate::error::{Code, Error, Result};
-use crate::ir::{Arg, Emit, Function, Lin, LinearProgram, Lv, Operand, Val};
+use crate::ir::{Arg, Emit, Function, Lin, LinEqn, LinearProgram, Lv, Operand, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// Transposes `program`: cotangents of `outs` -> the cotangent of every linear value in `wanted`
-/// (`None`: zero).
+/// Transposes `program`: cotangents of `outs` -> the cotangent of every input in `wanted` (`None`:
+/// zero).
 ///
 /// Equations whose results have no cotangent are skipped. O(equations).
 pub fn transpose_program(
@@ -22,81 +23,118 @@ pub fn transpose_program(
     outs: &[(Lv, Val)],
     wanted: &[Lv],
 ) -> Result<Vec<Option<Val>>> {
-    let session = cx.session().clone();
     let mut ct: Vec<Option<Val>> = vec![None; program.len()];
-    let add = |ct: &mut Vec<Option<Val>>, l: Lv, v: Val| {
-        if l == Lv::POISON {
-            return;
+    LinearMap::new(cx, program).pull(outs, wanted, &mut |l, v| {
+        add(cx, &mut ct[l.index()], v);
+        Ok::<(), Error>(())
+    })?;
+    Ok(wanted.iter().map(|l| ct[l.index()]).collect())
+}
+
+/// Adds a cotangent to those that arrived before it. The first one is not added to zero.
+fn add(cx: &dyn Emit, sum: &mut Option<Val>, v: Val) {
+    *sum = Some(match *sum {
+        None => v,
+        Some(old) => cx.emit(cx.session().sum(), &[old, v])[0],
+    });
+}
+
+/// The use of a linear value in a transposition.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// No wanted input determines it.
+    Dead,
+    /// A wanted input determines it.
+    Live,
+    /// A wanted input.
+    Input,
+}
+
+impl LinearMap<'_> {
+    /// Passes every cotangent of a `wanted` input to `sink`, in the order of accumulation. `outs`
+    /// are cotangents of linear values.
+    ///
+    /// Equations whose results have no cotangent, or that depend on no wanted input, are skipped.
+    /// O(equations). Returns the first error of a rule or of the sink.
+    pub fn pull<E: From<Error>>(
+        &self,
+        outs: &[(Lv, Val)],
+        wanted: &[Lv],
+        sink: &mut dyn FnMut(Lv, Val) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let role = self.roles(wanted);
+        let mut ct: PerLinear<Option<Val>> = smallvec::smallvec![None; self.program.len()];
+        let mut give = |ct: &mut PerLinear<Option<Val>>, l: Lv, v: Val| match role.get(l.index()) {
+            Some(Role::Input) => sink(l, v),
+            Some(Role::Live) => {
+                add(self.cx, &mut ct[l.index()], v);
+                Ok(())
+            }
+            // Poison is no value of the program.
+            Some(Role::Dead) | None => Ok(()),
+        };
+        for &(l, v) in outs {
+            give(&mut ct, l, v)?;
         }
-        let slot = &mut ct[l.index()];
-        *slot = Some(match *slot {
-            None => v,
-            Some(old) => cx.emit(session.sum(), &[old, v])[0],
-        });
-    };
-    for &(l, v) in outs {
-        add(&mut ct, l, v);
-    }
-    // Only equations that depend on a wanted input are transposed.
-    let mut live = vec![false; program.len()];
-    for l in wanted {
-        live[l.index()] = true;
-    }
-    for e in program.eqns() {
-        let on = e
-            .operands
-            .iter()
-            .any(|o| matches!(o, Operand::L(l) if live[l.index()]));
-        for r in e.results() {
-            live[r.index()] = on;
-        }
-    }
-    let mut args = SmallVec::<[Arg; 4]>::new();
-    let mut cts = SmallVec::<[Option<Val>; 4]>::new();
-    for e in program.eqns().iter().rev() {
-        cts.clear();
-        cts.extend(
-            e.results()
-                .map(|r| ct[r.index()].take().filter(|_| live[r.index()])),
-        );
-        if cts.iter().all(Option::is_none) {
-            continue;
-        }
-        args.clear();
-        args.extend(e.operands.iter().map(|o| match o {
-            Operand::R(v) => Arg::R(*v),
-            Operand::L(l) => Arg::L(program.ty(*l).clone()),
-        }));
-        cx.set_loc(e.loc);
-        let back = session
-            .transpose(&e.op, cx, &args, &cts)
-            .map_err(|err| err.at(e.loc))?;
-        if back.len() != args.len() {
-            let text = format!(
-                "transpose rule of `{}` produced {} cotangents for {} operands",
-                e.op.name(),
-                back.len(),
-                args.len()
-            );
-            return Err(Error::new(Code::RuleArity, text).at(e.loc));
-        }
-        for (i, (o, v)) in e.operands.iter().zip(back).enumerate() {
-            if let (Operand::L(l), Some(v)) = (o, v) {
-                let (got, want) = (cx.ty(v), program.ty(*l));
-                if !cx.failed() && (got.dtype != want.dtype || got.rank() != want.rank()) {
-                    let text = format!(
-                        "transpose rule of `{}` produced {got} for operand {i} of type {want}",
-                        e.op.name()
-                    );
-                    return Err(Error::new(Code::RuleType, text).at(e.loc));
-                }
-                if live[l.index()] {
-                    add(&mut ct, *l, v);
+        let mut args = SmallVec::<[Arg; 4]>::new();
+        let mut cts = SmallVec::<[Option<Val>; 4]>::new();
+        for e in self.program.eqns().iter().rev() {
+            cts.clear();
+            cts.extend(e.results().map(|r| ct[r.index()].take()));
+            if cts.iter().all(Option::is_none) {
+                continue;
+            }
+            args.clear();
+            args.extend(e.operands.iter().map(|o| match o {
+                Operand::R(v) => Arg::R((self.residual)(*v)),
+                Operand::L(l) => Arg::L(self.ty(*l)),
+            }));
+            self.cx.set_loc(e.loc);
+            let back = (self.cx.session())
+                .transpose(&e.op, self.cx, &args, &cts)
+                .map_err(|err| err.at(e.loc))?;
+            for (i, (o, v)) in e.operands.iter().zip(back).enumerate() {
+                if let (Operand::L(l), Some(v)) = (o, v) {
+                    self.check(e, i, *l, v)?;
+                    give(&mut ct, *l, v)?;
                 }
             }
         }
+        Ok(())
     }
-    Ok(wanted.iter().map(|l| ct[l.index()]).collect())
+
+    /// The use of each linear value.
+    fn roles(&self, wanted: &[Lv]) -> PerLinear<Role> {
+        let mut role: PerLinear<Role> = smallvec::smallvec![Role::Dead; self.program.len()];
+        for l in wanted {
+            role[l.index()] = Role::Input;
+        }
+        for e in self.program.eqns() {
+            let is_live = |o: &Operand| matches!(o, Operand::L(l) if role[l.index()] != Role::Dead);
+            let live = match e.operands.iter().any(is_live) {
+                true => Role::Live,
+                false => Role::Dead,
+            };
+            e.results().for_each(|r| role[r.index()] = live);
+        }
+        role
+    }
+
+    /// Checks the type of the cotangent of operand `i`.
+    fn check(&self, e: &LinEqn, i: usize, l: Lv, v: Val) -> Result<()> {
+        if self.cx.failed() {
+            return Ok(());
+        }
+        let (got, want) = (self.cx.ty(v), self.program.ty(l));
+        if got.dtype == want.dtype && got.rank() == want.rank() {
+            return Ok(());
+        }
+        let text = format!(
+            "transpose rule of `{}` produced {got} for operand {i} of type {want}",
+            e.op.name()
+        );
+        Err(Error::new(Code::RuleType, text).at(e.loc))
+    }
 }
 
 /// Writes the transpose of `f`, which must be linear in the parameters marked by `linear`. `args`

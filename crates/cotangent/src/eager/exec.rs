@@ -5,7 +5,9 @@ use super::kinks::weights::WeightNodes;
 use super::runtime::EagerRuntime;
 use super::tape::{Value, Values};
 use cotangent_core::transform::Session;
-use cotangent_core::{Code, DType, Emit, Env, Error, Loc, Op, Owner, Result, Sym, Type, Val};
+use cotangent_core::{
+    Code, DType, Emit, EmitterStatus, Env, Error, Loc, Op, Result, Sym, Type, Val,
+};
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -18,17 +20,14 @@ pub(super) struct Exec<'r> {
     rt: &'r EagerRuntime,
     /// Runs the emitted operations, with or without recording.
     apply: Apply,
+    status: EmitterStatus,
     state: RefCell<State>,
-    owner: Owner,
     /// The nodes that the weights of emitted derivatives at kinks were computed from.
     weights: Option<WeightNodes>,
 }
 
-#[derive(Default)]
 struct State {
     values: ExecSlots,
-    error: Option<Error>,
-    loc: Loc,
     env: Env,
 }
 
@@ -54,16 +53,11 @@ impl ExecSlot {
 
 impl<'r> Exec<'r> {
     pub fn new(rt: &'r EagerRuntime, apply: Apply, values: ExecSlots, env: Env) -> Exec<'r> {
-        let state = RefCell::new(State {
-            values,
-            env,
-            ..State::default()
-        });
         Exec {
             rt,
             apply,
-            state,
-            owner: Owner::default(),
+            status: EmitterStatus::default(),
+            state: RefCell::new(State { values, env }),
             weights: None,
         }
     }
@@ -81,13 +75,13 @@ impl<'r> Exec<'r> {
     pub fn push(&self, held: ExecSlot) -> Val {
         let mut s = self.state.borrow_mut();
         s.values.push(held);
-        self.owner.val(s.values.len() - 1)
+        self.status.val(s.values.len() - 1)
     }
 
     /// The initial values.
     pub fn initial_values(&self) -> SmallVec<[Val; 4]> {
         (0..self.state.borrow().values.len())
-            .map(|i| self.owner.val(i))
+            .map(|i| self.status.val(i))
             .collect()
     }
 
@@ -97,13 +91,13 @@ impl<'r> Exec<'r> {
             .borrow()
             .values
             .get(v.index())
-            .filter(|_| self.owner.may_own(v))
+            .filter(|_| self.status.may_own(v))
             .and_then(|h| h.value.clone())
     }
 
     /// Removes and returns the first error.
     pub fn take_error(&self) -> Option<Error> {
-        self.state.borrow_mut().error.take()
+        self.status.take_error()
     }
 
     /// All values and the extents of symbols.
@@ -145,12 +139,13 @@ impl Emit for Exec<'_> {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
         let mut env = std::mem::take(&mut self.state.borrow_mut().env);
-        let (mut y, depends, loc) = {
+        let loc = self.status.loc();
+        let (mut y, depends) = {
             let s = self.state.borrow();
             let held = |v: &Val| {
                 s.values
                     .get(v.index())
-                    .filter(|h| h.value.is_some() && self.owner.may_own(*v))
+                    .filter(|h| h.value.is_some() && self.status.may_own(*v))
             };
             let x: SmallVec<[&Value; 4]> = operands
                 .iter()
@@ -159,14 +154,10 @@ impl Emit for Exec<'_> {
                 .collect();
             let depends = operands.iter().filter_map(held).any(|h| h.depends);
             let y = match operands.iter().find(|v| held(v).is_none()) {
-                None => (self.apply)(self.rt, &op, &x, s.loc, &mut env),
+                None => (self.apply)(self.rt, &op, &x, loc, &mut env),
                 Some(v) => Err(unknown(*v)),
             };
-            (
-                y,
-                depends && !matches!(op, Op::Unary(Unary::StopGradient)),
-                s.loc,
-            )
+            (y, depends && !matches!(op, Op::Unary(Unary::StopGradient)))
         };
         let mut s = self.state.borrow_mut();
         s.env = env;
@@ -182,10 +173,12 @@ impl Emit for Exec<'_> {
                     depends: depends && value.tensor.dtype().has_tangent(),
                     value: Some(value),
                 }));
-                (first..s.values.len()).map(|i| self.owner.val(i)).collect()
+                (first..s.values.len())
+                    .map(|i| self.status.val(i))
+                    .collect()
             }
             Err(e) => {
-                s.error.get_or_insert(e.at(loc));
+                self.status.fail(e.at(loc));
                 smallvec![Val::POISON; count]
             }
         }
@@ -200,23 +193,25 @@ impl Emit for Exec<'_> {
     }
 
     fn fail(&self, e: Error) {
-        self.state.borrow_mut().error.get_or_insert(e);
+        self.status.fail(e);
     }
 
     fn failed(&self) -> bool {
-        self.state.borrow().error.is_some()
+        self.status.failed()
     }
 
     fn session(&self) -> &Session {
         self.rt.session()
     }
 
+    /// An unknown location does not replace that of the caller: the equations of a compiled rule
+    /// have none.
     fn set_loc(&self, loc: Loc) {
-        self.state.borrow_mut().loc = loc;
+        self.status.set_known_loc(loc);
     }
 
     fn loc(&self) -> Loc {
-        self.state.borrow().loc
+        self.status.loc()
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {

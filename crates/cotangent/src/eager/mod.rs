@@ -19,15 +19,16 @@
 //! 1. `error`, `ids`, `turns`, `cache`
 //! 2. `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
 //! 3. `rule::table`, `runtime`
-//! 4. `exec`, `run`, `transpose`, `rule::compile`, `backward::subgraph`
+//! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
 //! 6. `gradient`, `backward`, `tape_program`
-//! 7. `hook`, `tensor`, `create`, `methods`
+//! 7. `hook`, `tensor`, `derivatives`, `create`, `methods`
 
 mod apply;
 mod backward;
 mod cache;
 mod create;
+mod derivatives;
 mod error;
 mod exec;
 mod gradient;
@@ -42,15 +43,15 @@ mod runtime;
 mod tape;
 mod tape_program;
 mod tensor;
-mod transpose;
 mod turns;
 
 pub use backward::BackwardOptions;
 pub use cache::{
     EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches,
 };
+pub use derivatives::Cotangents;
 pub use error::{Error, Result};
 pub use hook::HookHandle;
 pub use ids::no_grad;
 pub use runtime::{EagerRuntime, OpProfile, PROFILE_VARIABLE};
-pub use tensor::{Cotangents, EagerTensor};
+pub use tensor::EagerTensor;

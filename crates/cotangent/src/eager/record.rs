@@ -9,7 +9,7 @@ use super::tape::{
     SavedValue, Value, Values, given_by,
 };
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val};
 use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -58,16 +58,6 @@ pub(super) fn linearize(
         .linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
     if let Some(e) = exec.take_error() {
         return Err(e);
-    }
-    if results.len() != op.results() || tangents.len() != op.results() {
-        bail!(
-            RuleArity,
-            "linearize rule of `{}` produced {} results and {} tangents for {} results",
-            op.name(),
-            results.len(),
-            tangents.len(),
-            op.results()
-        );
     }
     let (exec_values, env) = exec.into_parts();
     let program = program.into_inner().for_any_emitter();
@@ -211,6 +201,7 @@ pub(super) fn record(
     let derivative = Arc::new(NodeDerivative::new(
         op,
         program,
+        &tangents,
         origins.iter().map(Option::is_some).collect(),
         residuals,
         relinearize,

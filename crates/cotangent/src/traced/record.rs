@@ -3,7 +3,8 @@
 
 use super::TracedTensor;
 use super::node::{TraceNode, TraceNodeKind, fresh_id, has_extent, sizes};
-use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Owner, Result, Shape, Sym, Type, Val, Vals};
+use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
+use cotangent_core::EmitterStatus;
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -14,23 +15,21 @@ static PLAIN: LazyLock<Session> = LazyLock::new(Session::default);
 
 pub(crate) struct Recorder {
     session: Session,
+    status: EmitterStatus,
     values: RefCell<Vec<TracedTensor>>,
-    error: RefCell<Option<Error>>,
-    loc: Cell<Loc>,
     /// Whether a value has a symbolic extent.
     open: Cell<bool>,
-    owner: Owner,
 }
 
 impl Recorder {
     pub fn new(session: Session, loc: Loc) -> Recorder {
+        let status = EmitterStatus::default();
+        status.set_loc(loc);
         Recorder {
             session,
+            status,
             values: RefCell::default(),
-            error: RefCell::default(),
-            loc: Cell::new(loc),
             open: Cell::default(),
-            owner: Owner::default(),
         }
     }
 
@@ -49,19 +48,19 @@ impl Recorder {
         }
         let mut values = self.values.borrow_mut();
         values.push(t);
-        self.owner.val(values.len() - 1)
+        self.status.val(values.len() - 1)
     }
 
     /// The tensors of these values, or the first error.
     pub fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
-        if let Some(e) = self.error.into_inner() {
+        if let Some(e) = self.status.take_error() {
             return Err(e);
         }
         let values = self.values.into_inner();
         results
             .iter()
             .map(
-                |v| match values.get(v.index()).filter(|_| self.owner.may_own(*v)) {
+                |v| match values.get(v.index()).filter(|_| self.status.may_own(*v)) {
                     Some(t) => Ok(t.clone()),
                     None => Err(Error::new(
                         Code::ForeignValue,
@@ -111,7 +110,7 @@ impl Recorder {
                 };
                 values
                     .get(v.index())
-                    .filter(|_| self.owner.may_own(*v))
+                    .filter(|_| self.status.may_own(*v))
                     .cloned()
                     .ok_or_else(foreign)
             };
@@ -121,7 +120,7 @@ impl Recorder {
             .iter()
             .map(|t| t.node.types[t.index as usize].clone())
             .collect();
-        let loc = self.loc.get();
+        let loc = self.status.loc();
         let results = op.infer(&types).map_err(|e| e.at(loc))?;
         let sizes = if self.open.get() {
             self.sizes(&op, &operands, &results)
@@ -144,14 +143,8 @@ impl Recorder {
 
 impl Emit for Recorder {
     fn emit(&self, op: Op, x: &[Val]) -> Vals {
-        let n = op.results();
-        if !(x.contains(&Val::POISON) && self.failed()) {
-            match self.try_emit(op, x) {
-                Ok(y) => return y,
-                Err(e) => self.fail(e),
-            }
-        }
-        smallvec::smallvec![Val::POISON; n]
+        self.status
+            .results(op.results(), x, || self.try_emit(op, x))
     }
 
     fn ty(&self, v: Val) -> Type {
@@ -163,11 +156,11 @@ impl Emit for Recorder {
     }
 
     fn fail(&self, e: Error) {
-        self.error.borrow_mut().get_or_insert(e);
+        self.status.fail(e);
     }
 
     fn failed(&self) -> bool {
-        self.error.borrow().is_some()
+        self.status.failed()
     }
 
     fn session(&self) -> &Session {
@@ -175,13 +168,11 @@ impl Emit for Recorder {
     }
 
     fn set_loc(&self, loc: Loc) {
-        if loc != Loc::None {
-            self.loc.set(loc);
-        }
+        self.status.set_known_loc(loc);
     }
 
     fn loc(&self) -> Loc {
-        self.loc.get()
+        self.status.loc()
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {

@@ -1,5 +1,6 @@
 //! Eager tensors: the conventions, the tape, agreement with traced programs to the bit.
 
+mod rules;
 mod traced;
 
 use cotangent::Code;

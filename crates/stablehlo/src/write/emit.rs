@@ -33,11 +33,11 @@ impl Emit for TextEmitter<'_> {
     }
 
     fn fail(&self, e: Error) {
-        self.state.borrow_mut().error.get_or_insert(e);
+        self.status.fail(e);
     }
 
     fn failed(&self) -> bool {
-        self.state.borrow().error.is_some()
+        self.status.failed()
     }
 
     fn session(&self) -> &Session {
@@ -45,11 +45,11 @@ impl Emit for TextEmitter<'_> {
     }
 
     fn set_loc(&self, loc: Loc) {
-        self.state.borrow_mut().loc = loc;
+        self.status.set_loc(loc);
     }
 
     fn loc(&self) -> Loc {
-        self.state.borrow().loc
+        self.status.loc()
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {

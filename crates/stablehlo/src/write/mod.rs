@@ -26,7 +26,7 @@ use crate::names::NUMERICS;
 use cotangent_core::primitive::Val;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
-use cotangent_core::{Emit, Function, Result, Type};
+use cotangent_core::{Emit, EmitterStatus, Function, Result, Type};
 use names::{FunctionNames, WrittenFunction, symbol};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -112,6 +112,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     let t = TextEmitter {
         session: Session::default(),
         names,
+        status: EmitterStatus::default(),
         state: RefCell::default(),
         expands: Cell::new(*expands),
     };
@@ -133,7 +134,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     }
     t.bind_parameters(&params);
     let results = (&t as &dyn Emit).inline(f, &params);
-    if let Some(e) = t.state.borrow_mut().error.take() {
+    if let Some(e) = t.status.take_error() {
         return Err(e);
     }
     let list = |v: &[Val], each: &dyn Fn(Val) -> String| {

@@ -4,7 +4,7 @@ use super::names::FunctionNames;
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::{Extents, Sym};
 use cotangent_core::transform::Session;
-use cotangent_core::{Code, DType, Dim, Emit, Error, Loc, Result, Type};
+use cotangent_core::{Code, DType, Dim, Emit, EmitterStatus, Error, Result, Type};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -79,6 +79,7 @@ pub struct WrittenRegion {
 pub struct TextEmitter<'n> {
     pub(super) session: Session,
     pub(super) names: &'n RefCell<FunctionNames>,
+    pub(super) status: EmitterStatus,
     pub(super) state: RefCell<EmitterState>,
     /// Whether the next operation is decomposed even if it would be written as a composite.
     pub(super) expands: Cell<bool>,
@@ -92,8 +93,6 @@ pub struct EmitterState {
     pub(super) types: Vec<Type>,
     /// Number of the next value.
     pub(super) number: usize,
-    pub(super) error: Option<Error>,
-    pub(super) loc: Loc,
     /// Constants in scope, by their text.
     pub(super) constants: FxHashMap<String, Val>,
     /// Values of symbols, of type i32.
@@ -271,7 +270,7 @@ impl TextEmitter<'_> {
 
     /// Returns the first error. Called before values are inspected, since they may be poison.
     pub(super) fn check_errors(&self) -> Result<()> {
-        self.state.borrow_mut().error.take().map_or(Ok(()), Err)
+        self.status.take_error().map_or(Ok(()), Err)
     }
 
     /// Defines the symbols of the parameters' extents by `get_dimension_size`.

@@ -13,7 +13,7 @@
 use super::entry::{Composite, option};
 use crate::bail;
 use crate::error::Result;
-use crate::ir::{Attr, Emit, Function, Op, Session, Val};
+use crate::ir::{Attr, Emit, Function, Op, Session, Val, Visit, Walk};
 use crate::ops::body::{params, rewrap};
 use crate::ops::entry::Spelled;
 use crate::ops::{Solution, Solver, Stopping};
@@ -150,14 +150,10 @@ fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> 
     }
     rewrap(session, &f.name, &[f], |b| {
         let cx: &dyn Emit = b;
-        let mut map = vec![Val::POISON; f.len()];
-        for (p, v) in f.params().iter().zip(params(b, &f.param_types())) {
-            map[p.index()] = v;
-        }
-        for e in f.eqns() {
-            let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()]).collect();
-            cx.set_loc(e.loc);
-            let y = match &e.op {
+        let mut walk = Walk::copying(f);
+        walk.set_params(params(b, &f.param_types()));
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(cx) {
+            let y = match &*op {
                 Op::Call(c) => {
                     match without_calls(session, &session.specialize(&c.callee, &cx.types(&x))) {
                         Ok(callee) => cx.inline(&callee, &x),
@@ -169,9 +165,9 @@ fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> 
                 }
                 op => cx.emit(op.clone(), &x).to_vec(),
             };
-            e.results().zip(y).for_each(|(r, y)| map[r.index()] = y);
+            walk.set_results(eqn, y);
         }
-        f.results().iter().map(|r| map[r.index()]).collect()
+        walk.results()
     })
 }
 

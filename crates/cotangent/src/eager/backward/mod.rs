@@ -1,10 +1,9 @@
 //! Derivatives over a tape: reverse passes transpose node by node, forward passes replay the linear
 //! programs.
 //!
-//! A reverse pass visits nodes in the reverse order of recording, equations of a node in reverse,
-//! and operands in order. Cotangents are added in the order of arrival. This is the order of
-//! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a
-//! traced gradient.
+//! A reverse pass visits nodes in the reverse order of recording. The equations of a node are
+//! transposed by the core ([`LinearMap`](cotangent_core::transform::LinearMap)), and
+//! cotangents are added in the order of arrival. So the bits are those of a traced gradient.
 
 mod emitter;
 mod options;

@@ -8,8 +8,8 @@ use crate::eager::exec::ExecSlot;
 use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
-use crate::eager::transpose::transpose;
 use crate::tensor::Given;
+use cotangent_core::transform::{LinearMap, Lv};
 use cotangent_core::{Code, Loc, Val};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -182,24 +182,16 @@ fn pull_node(
     }
     let (again, exec) = emitter(rt, node, (derivative, tape, loc), mode)?;
     let program = again.as_ref().unwrap_or(&derivative.program);
-    let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
-    for (slot, v) in slots {
-        if let Some(c) = ct.get_mut(*slot as usize) {
-            *c = Some(exec.push(ExecSlot::new(v.clone())));
-        }
-    }
-    transpose(
-        &exec,
-        program,
-        derivative.inputs,
-        &mut ct,
-        &tape.env,
-        &|v| v,
-        &mut |l, v| {
-            let Some(v) = exec.get(v) else { return Ok(()) };
-            give(l.index(), v)
-        },
-    )?;
+    let ct = |(slot, v): &(u32, Value)| {
+        let v = exec.push(ExecSlot::new(v.clone()));
+        (Lv::from_index(*slot as usize), v)
+    };
+    let cts: SmallVec<[(Lv, Val); 1]> = slots.iter().map(ct).collect();
+    LinearMap::new(&exec, program)
+        .with_extents(&tape.env)
+        .pull(&cts, &derivative.input_tangents(), &mut |l, v| {
+            exec.get(v).map_or(Ok(()), |v| give(l.index(), v))
+        })?;
     match exec.take_error() {
         Some(e) => Err(e.into()),
         None => Ok(()),

@@ -7,9 +7,8 @@ use crate::eager::exec::ExecSlot;
 use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, NodeKind, Value};
-use crate::eager::transpose::concrete;
-use cotangent_core::transform::Operand;
-use cotangent_core::{Emit, Val};
+use cotangent_core::Val;
+use cotangent_core::transform::LinearMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -61,29 +60,13 @@ pub(in crate::eager) fn push(
         };
         let (again, exec) = emitter(rt, node, (derivative, tape, *loc), mode)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
-        let cx: &dyn Emit = &exec;
-        let mut map: Vec<Option<Val>> = vec![None; program.len()];
+        let mut map: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
         for (slot, t) in map.iter_mut().zip(tangents) {
             *slot = t.map(|t| exec.push(ExecSlot::new(t)));
         }
-        for e in program.eqns() {
-            let linear = |o: &Operand| matches!(o, Operand::L(l) if map[l.index()].is_some());
-            if !e.operands.is_empty() && !e.operands.iter().any(linear) {
-                continue;
-            }
-            let x: SmallVec<[Val; 4]> = e
-                .operands
-                .iter()
-                .map(|o| match o {
-                    Operand::R(v) => *v,
-                    Operand::L(l) => map[l.index()]
-                        .unwrap_or_else(|| cx.zeros(&concrete(program.ty(*l), &tape.env))),
-                })
-                .collect();
-            for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
-                map[r.index()] = Some(y);
-            }
-        }
+        LinearMap::new(&exec, program)
+            .with_extents(&tape.env)
+            .push(&mut map, None);
         if let Some(e) = exec.take_error() {
             return Err(e
                 .at(*loc)
@@ -91,7 +74,7 @@ pub(in crate::eager) fn push(
                 .into());
         }
         let slots = known.entry(node.id).or_default();
-        for (l, v) in map.iter().enumerate().skip(node.inputs.len()) {
+        for (l, v) in map.iter().enumerate().skip(derivative.results_from) {
             if let Some(v) = v.and_then(|v| exec.get(v)) {
                 add(rt, slots, l as u32, v, track)?;
             }

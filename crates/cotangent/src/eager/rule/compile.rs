@@ -1,115 +1,18 @@
-//! Compiles operations, and the pullbacks of their derivatives.
+//! Compiles operations with the residuals of their derivatives.
 
-use super::pullback::{InputCotangent, Pullback, PullbackEntry, Pullbacks};
-use super::table::{CompiledRule, MAX_THREAD_RULES, RuleEntry, Rules, THREAD_RULES, TypeKey};
+use super::table::CompiledRule;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{
     Edge, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedValue, Value,
     Values, given_by,
 };
-use crate::eager::transpose::transpose;
-use crate::eager::turns::lock;
-use cotangent_core::OpKey;
 use cotangent_core::ops::Unary;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
-use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
-    for v in x {
-        let (dtype, shape, tracked) = (
-            v.tensor.dtype() as u64,
-            v.tensor.shape(),
-            tracked && v.edge.is_some(),
-        );
-        words.push(
-            (shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | u64::from(tracked),
-        );
-        for &n in shape {
-            words.push(n as u64);
-        }
-    }
-}
-
-impl Rules {
-    /// Runs the compiled rule of an operation, and records the operation if operands are tracked.
-    /// `None` if there is no compiled rule.
-    pub fn run(
-        &self,
-        (rt, op): (&EagerRuntime, &Op),
-        x: &[&Value],
-        tracked: bool,
-        loc: Loc,
-        y: &mut Values,
-    ) -> Option<Result<()>> {
-        let key = op.key_without_text()?;
-        // Built in its final place: moving data right after it is written stalls.
-        let mut operands = TypeKey::new();
-        push_type_key(&mut operands, x, tracked);
-        let mut h = FxHasher::default();
-        key.hash(&mut h);
-        operands.iter().for_each(|&w| h.write_u64(w));
-        let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
-        let index = hash as usize % MAX_THREAD_RULES;
-        let recent = THREAD_RULES
-            .try_with(|rules| rules[index].take())
-            .ok()
-            .flatten();
-        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(key, &operands)) {
-            Some(rule) => rule,
-            None => self.find(rt, (op, key), (x, &operands), tracked, (hash, epoch))?,
-        };
-        let done = rule
-            .compiled
-            .as_ref()
-            .map(|compiled| compiled.run(x, loc, y));
-        // The cache is not accessible while the thread ends.
-        let _ = THREAD_RULES.try_with(|rules| rules[index].set(Some(rule)));
-        done
-    }
-
-    /// The rule of an operation, compiled if it occurs the second time; `None` on the first
-    /// occurrence.
-    fn find(
-        &self,
-        rt: &EagerRuntime,
-        (op, key): (&Op, OpKey<'_>),
-        (x, operands): (&[&Value], &TypeKey),
-        tracked: bool,
-        (hash, epoch): (u64, u64),
-    ) -> Option<Arc<RuleEntry>> {
-        let fitting = |all: &SmallVec<[Arc<RuleEntry>; 1]>| {
-            all.iter().find(|r| r.fits(key, operands)).cloned()
-        };
-        let known = lock(&self.table).rules.get(&hash).and_then(fitting);
-        if known.is_some() {
-            return known;
-        }
-        let claim = self.claim(hash)?;
-        let compiled = CompiledRule::new(rt, op, x, tracked);
-        let rule = Arc::new(RuleEntry {
-            epoch,
-            op: op.clone(),
-            operands: operands.clone(),
-            compiled,
-        });
-        if self.epoch.load(Ordering::Acquire) == epoch {
-            lock(&self.table)
-                .rules
-                .entry(hash)
-                .or_default()
-                .push(rule.clone());
-        }
-        drop(claim);
-        Some(rule)
-    }
-}
 
 /// Compiles a function without regions, guards, data-dependent extents and operations that need
 /// legalization. Returns `None` for other functions.
@@ -123,7 +26,12 @@ pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option
 impl CompiledRule {
     /// Compiles a rule. `None` if the operation must run by the emitter, which also reports errors
     /// of operands.
-    fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<CompiledRule> {
+    pub(super) fn new(
+        rt: &EagerRuntime,
+        op: &Op,
+        x: &[&Value],
+        tracked: bool,
+    ) -> Option<CompiledRule> {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
         let given = given_by(x.iter().copied());
@@ -145,10 +53,7 @@ impl CompiledRule {
                 .ok()?,
             false => (b.emit(op.clone(), &params), vec![None; op.results()]),
         };
-        if results.len() != op.results()
-            || tangents.len() != op.results()
-            || results.contains(&Val::POISON)
-        {
+        if results.contains(&Val::POISON) {
             return None;
         }
         let program = program.into_inner().for_any_emitter();
@@ -241,6 +146,7 @@ impl CompiledRule {
             Arc::new(NodeDerivative::new(
                 op.clone(),
                 program,
+                &tangents,
                 tracked,
                 residuals,
                 relinearize,
@@ -256,7 +162,7 @@ impl CompiledRule {
         })
     }
 
-    fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
+    pub(super) fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
         let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
         self.forward
             .run_each(x.iter().map(|v| &v.tensor), |tensor| {
@@ -312,116 +218,4 @@ fn active_values(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
         }
     }
     depends
-}
-
-impl NodeDerivative {
-    /// The pullback of cotangents in these slots. `None` if they must be pulled back by the
-    /// emitter.
-    pub fn pullback(
-        &self,
-        rt: &EagerRuntime,
-        slots: impl Iterator<Item = u32> + Clone,
-    ) -> Option<&Pullback> {
-        if !self.reusable {
-            return None;
-        }
-        let mut list = &self.pullbacks;
-        loop {
-            let Some(known) = list.0.get() else {
-                // User-defined rules may run here and request the same pullback, so the entry is
-                // added after it is compiled. Of several, the first one is used.
-                let slots: SmallVec<[u32; 1]> = slots.clone().collect();
-                let pullback = self.emit_pullback(rt, &slots);
-                let _ = list.0.set(Box::new(PullbackEntry {
-                    slots,
-                    pullback,
-                    next: Pullbacks::default(),
-                }));
-                continue;
-            };
-            if known.slots.iter().copied().eq(slots.clone()) {
-                return known.pullback.as_ref();
-            }
-            list = &known.next;
-        }
-    }
-
-    /// The builder's values of the residuals, by index: constants, and a parameter per saved
-    /// tensor, in order.
-    pub fn values(&self, b: &Builder) -> Vec<Val> {
-        let mut values =
-            vec![Val::POISON; self.residuals.iter().map(|k| k.at + 1).max().unwrap_or(0)];
-        for k in &self.residuals {
-            values[k.at] = match &k.source {
-                ResidualSource::Constant(fixed) => b.emit(fixed.0.clone(), &[])[0],
-                _ => b.param(k.ty.clone(), None),
-            };
-        }
-        values
-    }
-
-    /// Emits the pullback of cotangents in these slots. `give` receives the cotangents of the
-    /// inputs, in order.
-    pub fn pull(
-        &self,
-        b: &Builder,
-        values: &[Val],
-        slots: &[(u32, Val)],
-        give: &mut dyn FnMut(usize, Val),
-    ) -> Option<()> {
-        let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; self.program.len()];
-        for &(slot, v) in slots {
-            ct[slot as usize] = Some(v);
-        }
-        let residual = |v: Val| values[v.index()];
-        transpose(
-            b,
-            &self.program,
-            self.inputs,
-            &mut ct,
-            &Env::default(),
-            &residual,
-            &mut |l, v| {
-                give(l.index(), v);
-                Ok(())
-            },
-        )
-        .ok()
-    }
-
-    fn emit_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
-        let b = Builder::new(self.op.name(), rt.session().clone());
-        let values = self.values(&b);
-        // Operands that are saved for linearizing again follow as unused parameters.
-        for k in self.relinearize.iter().flatten() {
-            b.param(k.ty.clone(), None);
-        }
-        let given: SmallVec<[(u32, Val); 1]> = slots
-            .iter()
-            .map(|&s| {
-                (
-                    s,
-                    b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None),
-                )
-            })
-            .collect();
-        let (mut to, mut results) = (SmallVec::new(), Vec::new());
-        self.pull(&b, &values, &given, &mut |k, v| {
-            let back = given
-                .iter()
-                .position(|g| g.1 == v)
-                .map_or(InputCotangent::Computed, InputCotangent::Given);
-            if let InputCotangent::Computed = back {
-                results.push(v);
-            }
-            to.push((k as u32, back));
-        })?;
-        let f = b.finish(&results).ok()?;
-        let program = if results.is_empty() {
-            None
-        } else {
-            Some(compile_static(rt, f)?)
-        };
-        Some(Pullback { program, to })
-    }
 }

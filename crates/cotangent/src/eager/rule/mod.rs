@@ -14,7 +14,9 @@
 //! count.
 
 mod compile;
+mod find;
 pub(super) mod pullback;
 pub(super) mod table;
+mod transposed;
 
 pub(super) use compile::compile_static;

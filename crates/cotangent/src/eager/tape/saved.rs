@@ -4,7 +4,7 @@
 use crate::eager::rule::pullback::Pullbacks;
 use crate::eager::turns::lock;
 use crate::tensor::Given;
-use cotangent_core::transform::LinearProgram;
+use cotangent_core::transform::{LinearProgram, Lv};
 use cotangent_core::{Env, Op, Type};
 use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
@@ -71,6 +71,9 @@ pub(in crate::eager) struct NodeDerivative {
     pub tracked: Tracked,
     /// Number of tracked operands. The first linear values are their tangents.
     pub inputs: usize,
+    /// The index of the first linear value that is the tangent of a result. A rule may return the
+    /// tangent of an operand.
+    pub results_from: usize,
     /// Whether the operation contains derivatives at kinks.
     pub kinks: bool,
     /// The residuals: values that the program's equations refer to.
@@ -141,9 +144,15 @@ pub(in crate::eager) enum ResidualOrigin {
 }
 
 impl NodeDerivative {
+    /// The tangents of the tracked operands.
+    pub fn input_tangents(&self) -> SmallVec<[Lv; 4]> {
+        (0..self.inputs).map(Lv::from_index).collect()
+    }
+
     pub fn new(
         op: Op,
         program: LinearProgram,
+        tangents: &[Option<Lv>],
         tracked: Tracked,
         residuals: Vec<Residual>,
         relinearize: Option<Vec<Residual>>,
@@ -165,6 +174,12 @@ impl NodeDerivative {
             program,
             tracked,
             inputs,
+            results_from: tangents
+                .iter()
+                .flatten()
+                .map(|l| l.index())
+                .min()
+                .unwrap_or(0),
             residuals,
             relinearize,
             saved,

@@ -1,0 +1,76 @@
+//! [`EmitterStatus`]: the state of every emitter besides its values.
+
+use super::{Owner, Val, Vals};
+use crate::error::{Error, Loc, Result};
+use std::cell::{Cell, RefCell};
+
+/// The state of every emitter besides its values: the source location, the first error, and its
+/// identity.
+#[derive(Default)]
+pub struct EmitterStatus {
+    loc: Cell<Loc>,
+    error: RefCell<Option<Error>>,
+    owner: Owner,
+}
+
+impl EmitterStatus {
+    /// Sets the source location of the next operations.
+    pub fn set_loc(&self, loc: Loc) {
+        self.loc.set(loc);
+    }
+
+    /// Sets the source location of the next operations, unless `loc` is unknown.
+    pub fn set_known_loc(&self, loc: Loc) {
+        if loc != Loc::None {
+            self.set_loc(loc);
+        }
+    }
+
+    /// The current source location.
+    pub fn loc(&self) -> Loc {
+        self.loc.get()
+    }
+
+    /// Stores an error, unless one is stored already.
+    pub fn fail(&self, e: Error) {
+        self.error.borrow_mut().get_or_insert(e);
+    }
+
+    /// Whether an error is stored.
+    pub fn failed(&self) -> bool {
+        self.error.borrow().is_some()
+    }
+
+    /// Removes and returns the first error.
+    pub fn take_error(&self) -> Option<Error> {
+        self.error.borrow_mut().take()
+    }
+
+    /// The value of this emitter with this index.
+    pub fn val(&self, i: usize) -> Val {
+        self.owner.val(i)
+    }
+
+    /// Whether a value may belong to this emitter. False only if it is known to belong to another
+    /// one.
+    pub fn may_own(&self, v: Val) -> bool {
+        self.owner.may_own(v)
+    }
+
+    /// The results that `write` returns. After a failure, `count` poison values: an error of
+    /// `write` is stored, and `write` is not called for operands that an earlier failure poisoned.
+    pub fn results(
+        &self,
+        count: usize,
+        operands: &[Val],
+        write: impl FnOnce() -> Result<Vals>,
+    ) -> Vals {
+        if !(operands.contains(&Val::POISON) && self.failed()) {
+            match write() {
+                Ok(y) => return y,
+                Err(e) => self.fail(e),
+            }
+        }
+        smallvec::smallvec![Val::POISON; count]
+    }
+}

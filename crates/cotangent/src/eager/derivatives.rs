@@ -1,0 +1,335 @@
+//! Derivatives of eager tensors: reverse passes from a tensor and what they return, and tangents.
+
+use super::backward::{BackwardOptions, pull, push};
+use super::error::{Error, Result};
+use super::hook::HookHandle;
+use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Shared, Value};
+use super::tensor::{EagerTensor, core, tensor_of};
+use super::turns::lock;
+use crate::tensor::{Given, Tensor};
+use cotangent_core::Code;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that
+/// is still alive.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::scalar(0.5))?;
+/// let y = x.square()?;
+/// let z = y.exp()?;
+/// let all = z.backward()?;
+/// // Of an intermediate tensor.
+/// assert_eq!(all.get(&y).unwrap().item::<f64>()?, z.item::<f64>()?);
+/// assert!(!all.is_empty() && all.len() >= 2);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Cotangents(Vec<((u64, u32), Value)>);
+
+impl Cotangents {
+    /// The cotangent of a tensor; `None` if the pass did not reach it.
+    pub fn get(&self, x: &EagerTensor) -> Option<Arc<Tensor>> {
+        let v = x.value.as_ref().ok()?;
+        // Sorted by node id, descending.
+        let (node, slot) = v.edge.as_ref()?.key();
+        let at = self.0.partition_point(|((id, _), _)| *id > node);
+        let (_, ct) = self.0[at..]
+            .iter()
+            .take_while(|((id, _), _)| *id == node)
+            .find(|((_, s), _)| *s == slot)?;
+        Some(Arc::new(
+            tensor_of(&Value {
+                given: v.given,
+                ..ct.clone()
+            })
+            .ok()?,
+        ))
+    }
+
+    /// Number of tensors with a cotangent.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no tensor has a cotangent.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Cotangents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Cotangents of {} tensors", self.len())
+    }
+}
+
+impl EagerTensor {
+    #[track_caller]
+    fn edge(&self) -> Result<&Edge> {
+        match &self.value()?.edge {
+            Some(e) => Ok(e),
+            None => core(
+                Code::Unbound,
+                "the tensor tracks no gradient: it was not computed from a tensor of requires_grad_in, or it \
+                 does not depend on that in a differentiable way"
+                    .into(),
+            ),
+        }
+    }
+
+    /// Checks that the tensor is a real scalar.
+    #[track_caller]
+    fn check_loss(&self) -> Result<()> {
+        let v = self.value()?;
+        if v.rank() != 0 {
+            return Err(Error::NonScalarGrad {
+                shape: v.tensor.shape().to_vec(),
+            });
+        }
+        match v.tensor.dtype() {
+            d if d.is_complex() => core(
+                Code::ComplexLoss,
+                format!(
+                    "backward needs a real scalar, got {d}: take real() or abs2(), or use vjp with a cotangent"
+                ),
+            ),
+            d if !d.has_tangent() => core(
+                Code::IntegerOutput,
+                format!("backward needs a float, got {d}: integers have no tangent"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the gradient of this real scalar to the gradient of every variable that it was computed
+    /// from, and releases the saved tensors. Returns the cotangents of variables and of
+    /// intermediate tensors that are still alive.
+    #[track_caller]
+    pub fn backward(&self) -> Result<Cotangents> {
+        self.backward_with(BackwardOptions::default())
+    }
+
+    /// As [`EagerTensor::backward`], with options.
+    #[track_caller]
+    pub fn backward_with(&self, options: BackwardOptions) -> Result<Cotangents> {
+        self.check_loss()?;
+        let seed = (self.edge()?.clone(), self.seed_one());
+        let mut all = Cotangents(Vec::with_capacity(4));
+        let mut leaves: SmallVec<[(Shared<Node>, Value); 2]> = SmallVec::new();
+        pull(&self.rt, &[seed], options, &mut |node, slots, held| {
+            for (slot, v) in slots {
+                if node.is_leaf() {
+                    leaves.push((node.clone(), v.clone()));
+                }
+                if held {
+                    all.0.push(((node.id, *slot), v.clone()));
+                }
+            }
+        })?;
+        for (node, v) in leaves {
+            // A variable without live tensors needs no gradient.
+            if let NodeKind::Leaf { grad } = &node.kind
+                && let Some(grad) = grad.upgrade()
+            {
+                Gradient::add(&grad, &self.rt, v, options.create_graph)?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn seed_one(&self) -> Value {
+        Value::new(self.rt.one(self.dtype()), Given::Nothing)
+    }
+
+    /// The gradient of this variable; `None` for other tensors.
+    fn leaf_grad(&self) -> Result<Option<Grad>> {
+        let Some(Edge { node, .. }) = &self.value()?.edge else {
+            return Ok(None);
+        };
+        Ok(match &node.kind {
+            NodeKind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
+            NodeKind::Op { .. } => None,
+        })
+    }
+
+    /// The accumulated gradient, in the memory order of this tensor.
+    fn gradient(&self) -> Result<Option<Value>> {
+        let value = self.leaf_grad()?.and_then(|g| lock(&g).value.clone());
+        Ok(value.map(|v| Value {
+            given: self.given(),
+            ..v
+        }))
+    }
+
+    /// The accumulated gradient of this variable; `None` if no reverse pass has reached it, and for
+    /// tensors that are not variables.
+    pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
+        self.gradient()?
+            .map(|v| Ok(Arc::new(tensor_of(&v)?)))
+            .transpose()
+    }
+
+    /// As [`EagerTensor::grad`], as a tensor of the runtime. It is tracked after a pass with
+    /// [`BackwardOptions::create_graph`].
+    pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
+        Ok(self
+            .gradient()?
+            .map(|v| EagerTensor::from_value(v, &self.rt)))
+    }
+
+    /// Clears the gradient of this variable.
+    pub fn clear_grad(&self) -> Result<()> {
+        let old = self.leaf_grad()?.and_then(|g| lock(&g).take());
+        drop(old);
+        Ok(())
+    }
+
+    /// Registers a hook: every reverse pass that reaches this tensor calls it with the complete
+    /// gradient with respect to the tensor. A returned tensor replaces the gradient. A hook that
+    /// captures its own tensor is a reference cycle, and leaks unless it is removed.
+    #[track_caller]
+    pub fn register_hook(
+        &self,
+        hook: impl Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync + 'static,
+    ) -> Result<HookHandle> {
+        let (e, rt) = (self.edge()?, self.rt.clone());
+        let call = move |v: &Value| {
+            let Some(new) = hook(&EagerTensor::from_value(v.clone(), &rt)) else {
+                return Ok(None);
+            };
+            new.belongs_to(&rt)?;
+            Ok(Some(new.value()?.clone()))
+        };
+        Ok(e.node.add_hook(e.slot, self.given(), Arc::new(call)))
+    }
+
+    #[track_caller]
+    fn pull_to(
+        &self,
+        ct: Value,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<Option<EagerTensor>>> {
+        let mut keys = Vec::new();
+        for x in wrt {
+            x.belongs_to(&self.rt)?;
+            keys.push(x.edge()?.key());
+        }
+        let Some(edge) = self.value()?.edge.clone() else {
+            return Ok(vec![None; wrt.len()]);
+        };
+        let seed = (edge, ct);
+        let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
+        pull(&self.rt, &[seed], options, &mut |node, slots, _| {
+            for (slot, v) in slots
+                .iter()
+                .filter(|(slot, _)| keys.contains(&(node.id, *slot)))
+            {
+                found.insert((node.id, *slot), v.clone());
+            }
+        })?;
+        Ok(wrt
+            .iter()
+            .zip(&keys)
+            .map(|(x, key)| {
+                let v = Value {
+                    given: x.given(),
+                    ..found.get(key)?.clone()
+                };
+                Some(EagerTensor::from_value(v, &self.rt))
+            })
+            .collect())
+    }
+
+    /// The gradients of this real scalar with respect to tensors, variables or not; zeros for a
+    /// tensor that it does not depend on. The gradients of variables do not change. With
+    /// [`BackwardOptions::create_graph`] the results can be differentiated again.
+    #[track_caller]
+    pub fn grad_of(
+        &self,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<EagerTensor>> {
+        let found = self.grad_optional(wrt, options)?;
+        found
+            .into_iter()
+            .zip(wrt)
+            .map(|(g, x)| g.map_or_else(|| x.no_derivative(), Ok))
+            .collect()
+    }
+
+    /// As [`EagerTensor::grad_of`], with `None` for a tensor that the scalar does not depend on.
+    #[track_caller]
+    pub fn grad_optional(
+        &self,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<Option<EagerTensor>>> {
+        self.check_loss()?;
+        self.pull_to(self.seed_one(), wrt, options)
+    }
+
+    #[track_caller]
+    fn direction(&self, code: Code, what: &str, of: &EagerTensor) -> Result<Value> {
+        self.belongs_to(&of.rt)?;
+        let (given, of) = (self.value()?, of.value()?);
+        if given.tensor.dtype() != of.tensor.dtype() || given.tensor.shape() != of.tensor.shape() {
+            let text = format!(
+                "the {what} of a value of type {} must have that type, got {}",
+                of.tensor.ty(),
+                given.tensor.ty()
+            );
+            return core(code, text);
+        }
+        Ok(given.clone())
+    }
+
+    /// The cotangent of `x` for a cotangent `ct` of this tensor. Keeps the graph. The result is
+    /// tracked if `ct` or a residual is.
+    #[track_caller]
+    pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
+        let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
+        let back = self
+            .pull_to(seed, &[x], BackwardOptions::create_graph())?
+            .remove(0);
+        back.map_or_else(|| x.no_derivative(), Ok)
+    }
+
+    /// The tangent of this tensor for a tangent `dx` of `x`, by replaying the recorded operations.
+    /// Keeps the graph.
+    #[track_caller]
+    pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
+        let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
+        self.belongs_to(&x.rt)?;
+        let seed = vec![(x.edge()?.clone(), seed)];
+        let t = match &self.value()?.edge {
+            Some(out) => push(&self.rt, std::slice::from_ref(out), seed, true)?.remove(0),
+            None => None,
+        };
+        match t {
+            Some(v) => Ok(EagerTensor::from_value(
+                Value {
+                    given: self.given(),
+                    ..v
+                },
+                &self.rt,
+            )),
+            None => self.no_derivative(),
+        }
+    }
+
+    /// The derivative of, or by, an independent tensor: zeros in the memory order of this tensor.
+    fn no_derivative(&self) -> Result<EagerTensor> {
+        let zeros = self.zeros_like()?.value()?.clone();
+        Ok(EagerTensor::from_value(
+            Value {
+                given: self.given(),
+                ..zeros
+            },
+            &self.rt,
+        ))
+    }
+}
