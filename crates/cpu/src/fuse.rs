@@ -26,7 +26,7 @@ use crate::program::needs_check;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Value};
 use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -75,7 +75,7 @@ enum Part {
     /// Elementwise on the shape.
     Element,
     /// A reduction over a row.
-    Fold(Fold),
+    Fold(ReduceOp),
     /// Elementwise on values with one element per row.
     Row,
 }
@@ -144,7 +144,7 @@ impl<'f> Fusion<'f> {
             parent: (0..n).collect(),
             weight: vec![0; n],
         };
-        let ends: Vec<Option<(Fold, usize)>> =
+        let ends: Vec<Option<(ReduceOp, usize)>> =
             f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
         // Reductions of one shape over the fewest axes determine its row, so rows are short.
         let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
@@ -289,17 +289,17 @@ impl<'f> Fusion<'f> {
     }
 
     /// The fold of a reduction over the last axes, and the number of these axes.
-    fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
+    fn over_rows(&self, e: &Eqn) -> Option<(ReduceOp, usize)> {
         let (f, Op::Reduce(r)) = (self.f, &e.op) else {
             return None;
         };
         let x = f.operands(e)[0];
         let of = f.ty(x);
         let fold = match r.op {
-            Reduction::Sum if !r.stable && r.name() != "sum_to" => Fold::Sum,
-            Reduction::Prod => Fold::Product,
-            Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Max,
-            Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Min,
+            Reduction::Sum if !r.stable && r.name() != "sum_to" => ReduceOp::Sum,
+            Reduction::Prod => ReduceOp::Product,
+            Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => ReduceOp::Max,
+            Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => ReduceOp::Min,
             _ => return None,
         };
         let (axes, rank) = (r.axes(&vec![1; of.rank()]).0, of.rank());

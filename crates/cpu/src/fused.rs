@@ -19,7 +19,7 @@ use crate::tensor::{Extents, Fresh, Tensor, volume};
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::tile::Body;
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -85,7 +85,7 @@ pub(crate) struct Phase {
     /// Buffers that the code writes.
     pub(crate) writes: Vec<usize>,
     /// Folds: operation, operand, and buffer of the results.
-    pub(crate) folds: Vec<(Fold, Place, usize)>,
+    pub(crate) folds: Vec<(ReduceOp, Place, usize)>,
     /// Estimated time per element, in ps.
     pub(crate) cost: u64,
 }

@@ -16,7 +16,7 @@ use cotangent_core::{DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
 use cotangent_kernels::parallel::{Shared, attempt, with_threads};
-use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold, Reduced};
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
 use cotangent_kernels::tile::{InputLayouts, PREFETCH_ELEMENTS, TileBlock, min_stream_bytes};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -532,7 +532,7 @@ impl<'a> Run<'a> {
     ///
     /// # Safety
     /// The conditions of [`Run::run_code`]; the phase's code has run over the rows.
-    unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
+    unsafe fn fold(&self, f: &(ReduceOp, Place, usize), rows: Range<usize>, memory: Passing) {
         let (fold, of, to) = *f;
         let dtype = self.fused.buffers[to].dtype;
         let (x, y) = (
@@ -594,7 +594,7 @@ fn fold_cost(n: usize) -> u64 {
 /// `x` is valid for reading the range of elements of type `dtype`. `y` is valid for writing the
 /// results, which no other thread accesses.
 unsafe fn reduce(
-    fold: Fold,
+    fold: ReduceOp,
     dtype: DType,
     y: *mut u8,
     at: usize,
@@ -603,7 +603,7 @@ unsafe fn reduce(
     len: usize,
 ) {
     unsafe fn of<T: Reduced>(
-        fold: Fold,
+        fold: ReduceOp,
         y: *mut u8,
         at: usize,
         x: *const u8,
@@ -634,7 +634,13 @@ unsafe fn reduce(
 ///
 /// # Safety
 /// `from` is valid for reading `count * pieces` values, `to` for writing `count` values.
-unsafe fn join<T: Reduced>(fold: Fold, to: *mut u8, from: *const u8, count: usize, pieces: usize) {
+unsafe fn join<T: Reduced>(
+    fold: ReduceOp,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    pieces: usize,
+) {
     for r in 0..count {
         // SAFETY: the caller guarantees `from` and `to` (# Safety); r < count.
         unsafe {

@@ -6,10 +6,10 @@
 
 use crate::element::{ComplexElement, RealElement};
 use cotangent_core::{C128, math};
-use cotangent_kernels::tile::Kernel;
+use cotangent_kernels::tile::TileOp;
 
 /// A kernel and its `data`: a function pointer or an exponent.
-pub(crate) type ScalarKernel = (Kernel, usize);
+pub(crate) type ScalarKernel = (TileOp, usize);
 
 macro_rules! scalar_kernels {
     ($($(#[$doc:meta])* $name:ident [$($g:ident : $bound:ident),*] ($($x:ident : $t:ty),*) -> $u:ty, $f:ty, |$call:ident| $value:expr;)*) => {$(
@@ -32,7 +32,7 @@ macro_rules! scalar_kernels {
                     unsafe { y.cast::<$u>().add(i).write($value) };
                 }
             }
-            (Kernel::new(run::<$($g),*>), f as usize)
+            (TileOp::new(run::<$($g),*>), f as usize)
         }
     )*};
 }
@@ -60,5 +60,5 @@ pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
             };
         }
     }
-    (Kernel::new(run::<T>), exponent as usize)
+    (TileOp::new(run::<T>), exponent as usize)
 }

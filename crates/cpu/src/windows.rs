@@ -16,11 +16,11 @@ use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
+use cotangent_kernels::double_double::{Compensated, Summed};
 use cotangent_kernels::index::{
-    BLOCK, Indexed, Numbers, Position, Rows, Starts, gather_windows, scatter_windows,
+    BLOCK_WINDOWS, Indexed, Numbers, OperandRows, Position, Starts, gather_windows, scatter_windows,
 };
 use cotangent_kernels::memory::push;
-use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
@@ -203,7 +203,7 @@ impl<'a> Plan<'a> {
         loop {
             let mut done = 0;
             while done < n {
-                let count = (n - done).min(BLOCK - starts.len());
+                let count = (n - done).min(BLOCK_WINDOWS - starts.len());
                 let [from, to, first] =
                     std::array::from_fn(|k| at(places[k], by[k], done as isize));
                 let of = |(c, &axis): (usize, &usize)| Numbers {
@@ -223,7 +223,7 @@ impl<'a> Plan<'a> {
                 }
                 components.for_each(|more| starts.index(more));
                 done += count;
-                if starts.len() == BLOCK {
+                if starts.len() == BLOCK_WINDOWS {
                     before += self.flush(before, &mut starts, f)?;
                 }
             }
@@ -375,7 +375,7 @@ impl<'a> Plan<'a> {
 
     /// Sorts the windows by row of the operand, which has `len` elements. Returns the sorted rows
     /// and the window length, or `None` if windows are not contiguous rows.
-    fn rows(&self, len: usize, updates: usize) -> Result<Option<(Rows, usize)>> {
+    fn rows(&self, len: usize, updates: usize) -> Result<Option<(OperandRows, usize)>> {
         let mut size = 1;
         let window = self
             .window
@@ -401,7 +401,7 @@ impl<'a> Plan<'a> {
         {
             return Ok(None);
         }
-        let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else {
+        let Some(mut rows) = OperandRows::new(len, distance, updates).map_err(limit)? else {
             return Ok(None);
         };
         self.each(|_, starts| rows.count(starts))?;
@@ -632,11 +632,11 @@ fn summing<T: PlainElement>(op: &Scatter, dtype: DType) -> Kernel {
             converted(y, T::DTYPE)?.into_dense()?,
             converted(u, T::DTYPE)?,
         );
-        let lift = |x: T| T::Exact::of(x.wide());
+        let lift = |x: T| T::Compensated::of(x.wide());
         let mut state = collected(y.view::<T>().data().iter().map(|&y| lift(y)))?;
         let data = (&u, u.view::<T>().data());
         write(&op, &mut state, y.shape(), indices, data, |s, u| {
-            T::Exact::plus(s, lift(u))
+            T::Compensated::plus(s, lift(u))
         })?;
         let sums = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
         converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
@@ -705,7 +705,7 @@ fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
             pairs.reverse();
         }
         let (factors, terms) = (a.view::<T>().data(), b.view::<T>().data());
-        let lift = |x: T| T::Exact::of(x.wide());
+        let lift = |x: T| T::Compensated::of(x.wide());
         let mut state = collected(s.view::<T>().data().iter().map(|&s| lift(s)))?;
         let before = Tensor::build::<T, _>(a.shape().into(), |before| {
             for (k, p) in pairs {

@@ -33,7 +33,7 @@ use crate::element::Number;
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 use crate::view::{View, volume};
 pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
@@ -162,10 +162,10 @@ macro_rules! through_blocks {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                at_level(Level::chosen(), 1, c, a, b, [0; 2])
+                at_level(Isa::chosen(), 1, c, a, b, [0; 2])
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
-                at_level(Level::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps)
+                at_level(Isa::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps)
             }
         }
     )*};
@@ -176,7 +176,7 @@ through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 /// Computes `count` products as [`Gemm::products`] does, on a given instruction set. The caller
 /// passes `count` because a division is noticeable in a small product.
 fn at_level<T: ComplexParts, S: Source<T>>(
-    level: Level,
+    isa: Isa,
     count: usize,
     c: &mut [T],
     a: Matrix<S>,
@@ -189,7 +189,7 @@ fn at_level<T: ComplexParts, S: Source<T>>(
         "sizes of products"
     );
     if k > K_RUN_STEPS {
-        return as_two_sums(level, c, a, b, steps);
+        return as_two_sums(isa, c, a, b, steps);
     }
     let strided = |x: Matrix<S>| Strided {
         at: x.pointer(),
@@ -204,15 +204,15 @@ fn at_level<T: ComplexParts, S: Source<T>>(
     };
     // SAFETY: A and B address only elements of their slices (invariant of `Matrix`; the views of
     // the batch cover the products that follow). C is the row-major m by n matrices that fill its
-    // slice, which is borrowed mutably. Values of `Level` come from `Level::chosen` or `available`.
-    unsafe { blocks::products(level, [m, k, n], count, Update::Set, c, operands, steps) }
+    // slice, which is borrowed mutably. Values of `Isa` come from `Isa::chosen` or `available`.
+    unsafe { blocks::products(isa, [m, k, n], count, Update::Set, c, operands, steps) }
 }
 
 /// Computes products of more than [`K_RUN_STEPS`] steps one by one, each as the sum of two
 /// products.
 #[cold]
 fn as_two_sums<T: ComplexParts, S: Source<T>>(
-    level: Level,
+    isa: Isa,
     c: &mut [T],
     a: Matrix<S>,
     b: Matrix<S>,
@@ -225,7 +225,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
     for (i, c) in (0..).zip(c.chunks_exact_mut(size)) {
         let (a, b) = (a.moved(i * steps[0]), b.moved(i * steps[1]));
         at_level(
-            level,
+            isa,
             1,
             c,
             Matrix { cols: left, ..a },
@@ -235,7 +235,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
         let after = |step: isize| left as isize * step;
         let (a, b) = (a.moved(after(a.col_stride)), b.moved(after(b.row_stride)));
         at_level(
-            level,
+            isa,
             1,
             &mut rest,
             Matrix { cols: right, ..a },
@@ -252,7 +252,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
 /// # Safety
 /// As [`blocks::products`].
 pub(crate) unsafe fn update(
-    level: Level,
+    isa: Isa,
     sizes: [usize; 3],
     onto: Update,
     c: Strided<*mut f64>,
@@ -266,7 +266,7 @@ pub(crate) unsafe fn update(
     if m.min(n) > 1 || onto == Update::Set {
         // SAFETY: the caller guarantees that A and B are readable and C is writable at every index
         // (# Safety).
-        return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
+        return unsafe { blocks::products(isa, sizes, 1, onto, c, [a, b], [0; 2]) };
     }
     // The vector kernels can only set C.
     let mut made = zeros(m * n)?;
@@ -277,7 +277,7 @@ pub(crate) unsafe fn update(
     };
     // SAFETY: the caller guarantees that A and B are readable (# Safety); `made` has `m * n`
     // elements.
-    unsafe { blocks::products(level, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
+    unsafe { blocks::products(isa, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
     for (i, x) in (0..).zip(made) {
         // SAFETY: the caller guarantees that C is writable at every index (# Safety).
@@ -292,7 +292,7 @@ const MAX_WIDENED_ELEMENTS: usize = 4096;
 
 /// Computes products of 16-bit floats in f32, rounded once.
 fn half_product<T: HalfFloat>(
-    level: Level,
+    isa: Isa,
     mut c: &mut [T],
     [mut a, mut b]: [Matrix<T>; 2],
     steps: [isize; 2],
@@ -317,7 +317,7 @@ fn half_product<T: HalfFloat>(
                 all.split_at_mut(count * size)
             };
             if copies.is_empty() {
-                at_level(level, count, wide, a, b, steps)?;
+                at_level(isa, count, wide, a, b, steps)?;
             } else {
                 let (of_a, of_b) = copies.split_at_mut(count * m * k);
                 widened(a, of_a, count, steps[0]);
@@ -328,14 +328,7 @@ fn half_product<T: HalfFloat>(
                     Matrix::dense(of_b, count * k, n),
                 );
                 (a.rows, b.rows) = (m, k);
-                at_level(
-                    level,
-                    count,
-                    wide,
-                    a,
-                    b,
-                    [(m * k) as isize, (k * n) as isize],
-                )?;
+                at_level(isa, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
             }
             T::narrow(now, wide);
             Ok(())
@@ -381,10 +374,10 @@ macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                half_product(Level::chosen(), c, [a, b], [0; 2])
+                half_product(Isa::chosen(), c, [a, b], [0; 2])
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
-                half_product(Level::chosen(), c, [a, b], steps)
+                half_product(Isa::chosen(), c, [a, b], steps)
             }
         }
     )*};
@@ -396,7 +389,7 @@ macro_rules! exact {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                integers::product(Level::chosen(), c, a, b)
+                integers::product(Isa::chosen(), c, a, b)
             }
         }
     )*};

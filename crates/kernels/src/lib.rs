@@ -33,6 +33,7 @@
 pub mod convolution;
 pub mod copy;
 pub mod cumulative;
+pub mod double_double;
 pub mod element;
 pub mod emit;
 pub mod environment;
@@ -54,7 +55,6 @@ pub mod sort;
 pub mod tile;
 pub mod tree;
 mod turn;
-pub mod twice;
 pub mod vector;
 pub mod view;
 pub mod window;

@@ -12,73 +12,73 @@ use std::sync::OnceLock;
 /// A vector instruction set.
 ///
 /// A value guarantees that the CPU supports the instruction set. Other crates obtain one only from
-/// [`available`](Level::available) and [`chosen`](Level::chosen), or use
-/// [`Portable`](Level::Portable).
+/// [`available`](Isa::available) and [`chosen`](Isa::chosen), or use
+/// [`Portable`](Isa::Portable).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u8);
+pub struct Isa(u8);
 
 #[allow(
     non_upper_case_globals,
     reason = "they are what the variants of an enumeration would be"
 )]
-impl Level {
+impl Isa {
     /// The baseline of the architecture. On AArch64 it has 128-bit vectors (NEON) and fused
     /// multiply-add.
-    pub const Portable: Level = Level(0);
+    pub const Portable: Isa = Isa(0);
     /// 256-bit vectors and fused multiply-add. Use it only in comparisons with a detected value.
-    pub(crate) const Avx2: Level = Level(1);
+    pub(crate) const Avx2: Isa = Isa(1);
     /// 512-bit vectors with masks. Use it only in comparisons with a detected value.
-    pub(crate) const Avx512: Level = Level(2);
+    pub(crate) const Avx512: Isa = Isa(2);
 }
 
-impl fmt::Debug for Level {
+impl fmt::Debug for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(["Portable", "Avx2", "Avx512"][usize::from(self.0)])
     }
 }
 
-impl Level {
+impl Isa {
     /// The instruction sets that the CPU supports, in ascending order.
-    pub fn available() -> impl Iterator<Item = Level> {
-        [Level::Portable, Level::Avx2, Level::Avx512]
+    pub fn available() -> impl Iterator<Item = Isa> {
+        [Isa::Portable, Isa::Avx2, Isa::Avx512]
             .into_iter()
-            .filter(|&l| l <= Level::detected())
+            .filter(|&l| l <= Isa::detected())
     }
 
     /// The instruction set in use: the highest available one, or the one that `COTANGENT_SIMD`
     /// selects (`portable`, `avx2`, `avx512`) if the CPU supports it. The variable is read once.
-    pub fn chosen() -> Level {
-        static CHOSEN: OnceLock<Level> = OnceLock::new();
+    pub fn chosen() -> Isa {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
-            let level = |text: &str| match text {
-                "portable" => Some(Level::Portable),
-                "avx2" => Some(Level::Avx2),
-                "avx512" => Some(Level::Avx512),
+            let isa = |text: &str| match text {
+                "portable" => Some(Isa::Portable),
+                "avx2" => Some(Isa::Avx2),
+                "avx512" => Some(Isa::Avx512),
                 _ => None,
             };
-            let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", level);
-            wanted.unwrap_or(Level::Avx512).min(Level::detected())
+            let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", isa);
+            wanted.unwrap_or(Isa::Avx512).min(Isa::detected())
         })
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn detected() -> Level {
-        static DETECTED: OnceLock<Level> = OnceLock::new();
+    fn detected() -> Isa {
+        static DETECTED: OnceLock<Isa> = OnceLock::new();
         *DETECTED.get_or_init(|| {
             if !fused() {
-                return Level::Portable;
+                return Isa::Portable;
             }
             let wide = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl");
-            if wide { Level::Avx512 } else { Level::Avx2 }
+            if wide { Isa::Avx512 } else { Isa::Avx2 }
         })
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn detected() -> Level {
-        Level::Portable
+    fn detected() -> Isa {
+        Isa::Portable
     }
 }
 

@@ -9,11 +9,11 @@
 
 mod parts;
 
+use crate::double_double::Compensated;
 use crate::element::Number;
 use crate::memory::{Fallible, refill, zeros};
 use crate::parallel;
 use crate::sliding::Axis;
-use crate::twice::Exact;
 pub use parts::{WindowLines, WindowParts};
 use std::borrow::Cow;
 
@@ -221,8 +221,8 @@ pub fn select<T: Number>(
     match axes.iter().map(|a| a.window).product::<usize>() <= PLAIN {
         true => sums(r, t, axes, how, select, T::ZERO, T::plus, |x| x),
         false => {
-            let none = T::Exact::of(T::ZERO.wide());
-            let plus = |s: T::Exact, x: T| s.plus(T::Exact::of(x.wide()));
+            let none = T::Compensated::of(T::ZERO.wide());
+            let plus = |s: T::Compensated, x: T| s.plus(T::Compensated::of(x.wide()));
             sums(r, t, axes, how, select, none, plus, |s| {
                 T::from_wide(s.round())
             })

@@ -9,7 +9,7 @@ use crate::kernel::Sizes;
 use crate::products::Product;
 use cotangent_core::ops::Op;
 use cotangent_core::{Function, Shape, Val};
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::FxHashMap;
 
 impl Group {
@@ -157,7 +157,7 @@ impl Group {
                     }
                     _ => None,
                 };
-                let folds: Vec<(Fold, Place, usize)> = (0..n).filter_map(fold).collect();
+                let folds: Vec<(ReduceOp, Place, usize)> = (0..n).filter_map(fold).collect();
                 if writes.is_empty() && folds.is_empty() {
                     continue;
                 }

@@ -11,7 +11,7 @@ use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Val};
 use cotangent_kernels::tile::TileBlock;
-use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
@@ -293,9 +293,9 @@ impl Plan<'_> {
     fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
         let from = self.form(x)?;
         let fold = match r.op {
-            Reduction::Sum if !r.stable => Fold::Sum,
-            Reduction::Max => Fold::Max,
-            Reduction::Min => Fold::Min,
+            Reduction::Sum if !r.stable => ReduceOp::Sum,
+            Reduction::Max => ReduceOp::Max,
+            Reduction::Min => ReduceOp::Min,
             _ => return None,
         };
         let (axes, _) = r.axes(&from.shape);

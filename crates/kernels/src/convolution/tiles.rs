@@ -20,7 +20,7 @@ use crate::gemm::{
 };
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_scratch};
 use crate::parallel::{Shared, attempt, parallel};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::sliding::Axis;
 use crate::view::View;
 use std::ops::Range;
@@ -90,7 +90,7 @@ impl KernelRows {
 }
 
 struct Plan<'a, T: GemmFloat> {
-    level: Level,
+    isa: Isa,
     kernels: &'static MicroKernels<T>,
     c: Channels,
     x: Planes<'a, T>,
@@ -112,7 +112,7 @@ struct Plan<'a, T: GemmFloat> {
 /// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows `(f, k)`. The kernel has
 /// only the computed rows.
 pub(super) fn products<T: GemmFloat + Gemm>(
-    level: Level,
+    isa: Isa,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
@@ -120,12 +120,12 @@ pub(super) fn products<T: GemmFloat + Gemm>(
     axes: &[Axis],
     of: &KernelRows,
 ) -> Fallible {
-    let kernels = T::kernels(level);
+    let kernels = T::kernels(isa);
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
     if c.batch * count < MIN_PACKED_WINDOWS {
-        return match groups::applies::<T>(level, &c) {
-            true => groups::products(level, y, x, w, c, axes),
+        return match groups::applies::<T>(isa, &c) {
+            true => groups::products(isa, y, x, w, c, axes),
             false => by_columns(y, x, w, c, axes),
         };
     }
@@ -162,7 +162,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         }
     };
     let plan = Plan {
-        level,
+        isa,
         kernels,
         c,
         x,
@@ -377,7 +377,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         // SAFETY: these outputs have these steps; the caller guarantees the room (# Safety).
         unsafe {
             pack(
-                self.level,
+                self.isa,
                 scratch.add((group * self.outputs() + first) * self.rows + p * width),
                 width,
                 lines,
@@ -612,7 +612,7 @@ impl<T: GemmFloat> Plan<'_, T> {
             // Safety).
             unsafe {
                 transfer(
-                    self.level,
+                    self.isa,
                     y.wrapping_add(b * self.image()),
                     self.count,
                     lines,

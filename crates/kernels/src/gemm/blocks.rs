@@ -15,7 +15,7 @@ use super::types::{
 use crate::element::Number;
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt, threads};
-use crate::simd::Level;
+use crate::simd::Isa;
 use std::ops::Range;
 
 /// Columns of B that are packed together, in vectors. Sized for the L2 cache.
@@ -62,9 +62,9 @@ const SHARED_PACK_STEPS: usize = 32;
 ///
 /// # Safety
 /// A and B are valid for reading and C for writing at every index, and C overlaps neither. The CPU
-/// supports the instruction set `level`.
+/// supports the instruction set `isa`.
 pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
-    level: Level,
+    isa: Isa,
     [m, k, n]: [usize; 3],
     count: usize,
     onto: Update,
@@ -73,7 +73,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     steps: [isize; 2],
 ) -> Fallible {
     debug_assert!(onto != Update::MinusUpper || m == n);
-    let kernels = E::Float::kernels(level);
+    let kernels = E::Float::kernels(isa);
     let lanes = kernels.lanes / E::PARTS;
     // The transposed product fills lanes with rows of C where there are too few columns.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
@@ -83,7 +83,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
             (step_a, step_b) = (step_b, step_a);
             let (c, a, b) = (c.transposed(), b.transposed(), a.transposed());
             Product {
-                level,
+                isa,
                 kernels,
                 sizes: [n, k, m],
                 onto,
@@ -94,7 +94,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
             }
         }
         false => Product {
-            level,
+            isa,
             kernels,
             sizes: [m, k, n],
             onto,
@@ -116,7 +116,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
                 col: m.col,
             };
             return batch::products::<E::Float>(
-                level,
+                isa,
                 [m, k, n],
                 count,
                 c.at.cast(),
@@ -167,7 +167,7 @@ fn even(n: usize, most: usize, unit: usize) -> usize {
 /// Product with result elements `E`. Elements `S` of the factors are converted to `E` when they are
 /// packed.
 struct Product<E: ComplexParts, S = E> {
-    level: Level,
+    isa: Isa,
     kernels: &'static MicroKernels<E::Float>,
     sizes: [usize; 3],
     onto: Update,
@@ -230,7 +230,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// As [`products`].
     unsafe fn on_threads(&self) -> Fallible {
         let Product {
-            level,
+            isa,
             kernels,
             sizes: [m, k, n],
             onto,
@@ -295,7 +295,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             // SAFETY: these rows and columns exist, and no two chunks share an element of C.
             unsafe {
                 Product {
-                    level,
+                    isa,
                     kernels,
                     sizes,
                     onto,
@@ -483,7 +483,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             // SAFETY: the caller guarantees that the operands are readable (# Safety), and the
             // scratch memory has room for the row.
             unsafe {
-                S::pack(self.level, scratch, 1, lines);
+                S::pack(self.isa, scratch, 1, lines);
                 times(&row(scratch));
             }
         })
@@ -720,7 +720,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 // panels (# Safety).
                 unsafe {
                     S::pack(
-                        self.level,
+                        self.isa,
                         scratch.add(first * depth + steps.start * width),
                         width,
                         lines,

@@ -9,7 +9,7 @@
 
 use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemmFloat, MicroArgs, MicroKernels};
-use crate::simd::{Level, prefetch};
+use crate::simd::{Isa, prefetch};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
@@ -225,7 +225,7 @@ unsafe fn transpose<L: TransposeLoad, const S: usize>(
 
 /// Kernels of an instruction set: functions compiled for its features, over vectors `L`, and half
 /// vectors `H` for transposes.
-macro_rules! level {
+macro_rules! isa {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
             use crate::gemm::lanes::{MicroVector, TransposeLoad};
@@ -359,19 +359,19 @@ macro_rules! level {
     };
 }
 
-level!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
+isa!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
 
 macro_rules! real {
     ($t:ty, $n:literal, $pairs:literal, $avx2:ty, $avx512:ty) => {
         impl GemmFloat for $t {
             const MINUS_ONE: $t = -1.0;
-            fn kernels(level: Level) -> &'static MicroKernels<$t> {
+            fn kernels(isa: Isa) -> &'static MicroKernels<$t> {
                 static PORTABLE: MicroKernels<$t> =
                     portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
                         portable::ByRows::<[$t; $n]>::ALL,
@@ -388,14 +388,14 @@ macro_rules! real {
                     static AVX512: MicroKernels<$t> = avx512::kernels::<$avx512, $avx2, $n, $pairs>(
                         avx512::ByRows::<$avx512>::ALL,
                     );
-                    match level {
-                        Level::Avx512 => return &AVX512,
-                        Level::Avx2 => return &AVX2,
-                        Level::Portable if crate::simd::fused() => return &SCALAR,
+                    match isa {
+                        Isa::Avx512 => return &AVX512,
+                        Isa::Avx2 => return &AVX2,
+                        Isa::Portable if crate::simd::fused() => return &SCALAR,
                         _ => {}
                     }
                 }
-                let _ = level;
+                let _ = isa;
                 &PORTABLE
             }
         }

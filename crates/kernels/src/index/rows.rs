@@ -7,10 +7,10 @@
 //! registers, and threads share rows. O(windows · length + operand / distance).
 
 use super::{Interval, Starts};
+use crate::double_double::Summed;
 use crate::memory::{Fallible, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::widest;
-use crate::twice::Summed;
 
 /// Windows, grouped by the row of the operand that each is added to.
 pub struct OperandRows {

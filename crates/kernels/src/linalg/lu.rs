@@ -12,7 +12,7 @@ use super::cholesky::row_stride;
 use super::panels::{Panels, by_rows};
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, refill};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 
 /// Number of columns of a panel.
 const PANEL_COLUMNS: usize = 32;
@@ -21,7 +21,7 @@ const LEAF_COLUMNS: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the row swaps and the permutation.
 pub(super) fn lu(
-    level: Level,
+    isa: Isa,
     a: &mut [f64],
     pivots: &mut [i32],
     perm: &mut [i32],
@@ -48,10 +48,10 @@ pub(super) fn lu(
             depth: size,
         };
         // SAFETY: the panel is inside the matrix, and `left` has room for its columns.
-        unsafe { transfer(level, left.as_mut_ptr(), step, there) };
+        unsafe { transfer(isa, left.as_mut_ptr(), step, there) };
         let pivots = &mut pivots[first..end];
         Columns {
-            level,
+            isa,
             data: &mut left,
             step,
             rows,
@@ -70,7 +70,7 @@ pub(super) fn lu(
             depth: rows,
         };
         // SAFETY: the panel is inside the matrix, and `left` holds its columns.
-        unsafe { by_rows(level, a[first * n + first..].as_mut_ptr(), n, back) };
+        unsafe { by_rows(isa, a[first * n + first..].as_mut_ptr(), n, back) };
         for (i, p) in (first..).zip(pivots.iter_mut()) {
             *p += first as i32;
             let p = *p as usize;
@@ -95,7 +95,7 @@ pub(super) fn lu(
             .chunks_exact_mut(step)
             .zip(beside())
             .for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
-        panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
+        panels.solve(isa, &mut right, step, rest.next_multiple_of(8), 0);
         right
             .chunks_exact(step)
             .zip(beside())
@@ -117,16 +117,7 @@ pub(super) fn lu(
             };
             // SAFETY: `a` has these rows and columns below and right of the panel; `left` and
             // `right` hold the factors.
-            unsafe {
-                update(
-                    level,
-                    [m - end, size, rest],
-                    Update::Minus,
-                    square,
-                    below,
-                    v,
-                )?
-            };
+            unsafe { update(isa, [m - end, size, rest], Update::Minus, square, below, v)? };
         }
     }
     Ok(())
@@ -134,7 +125,7 @@ pub(super) fn lu(
 
 /// A panel, stored column by column.
 struct Columns<'a> {
-    level: Level,
+    isa: Isa,
     data: &'a mut [f64],
     step: usize,
     rows: usize,
@@ -187,7 +178,7 @@ impl Columns<'_> {
                     col: 1,
                 },
             );
-            update(self.level, sizes, Update::Minus, c, u, l)?;
+            update(self.isa, sizes, Update::Minus, c, u, l)?;
         }
         self.factor(middle, count - half, pivots)
     }

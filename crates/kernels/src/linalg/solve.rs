@@ -14,7 +14,7 @@ use super::support::{MAX_UNBLOCKED_EXTENT, Triangle};
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, collected, with_scratch};
 use crate::parallel::{Shared, attempt};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Number of rows of the triangle that are packed together. The strip beside it stays in the cache.
 const BLOCK_ROWS: usize = 256;
@@ -23,7 +23,7 @@ const MIN_PACKED_RHS: usize = 8;
 
 /// Solves with `a` (square) in place of `b` (rows×columns); neither is empty.
 pub(super) fn triangular_solve(
-    level: Level,
+    isa: Isa,
     b: &mut [f64],
     a: &[f64],
     rows: usize,
@@ -120,10 +120,10 @@ pub(super) fn triangular_solve(
                 col: next,
             };
             match how.left {
-                true => update(level, [size, done, known_sides], Update::Minus, c, a, x)?,
+                true => update(isa, [size, done, known_sides], Update::Minus, c, a, x)?,
                 false => {
                     let (c, a, x) = (c.transposed(), a.transposed(), x.transposed());
-                    update(level, [known_sides, done, size], Update::Minus, c, x, a)?
+                    update(isa, [known_sides, done, size], Update::Minus, c, x, a)?
                 }
             }
         }
@@ -187,11 +187,11 @@ pub(super) fn triangular_solve(
                     depth: size,
                 };
                 // SAFETY: these rows of these right-hand sides exist, and no two strips share one.
-                unsafe { transfer(level, x[own..].as_mut_ptr(), PANEL_RHS, there) };
+                unsafe { transfer(isa, x[own..].as_mut_ptr(), PANEL_RHS, there) };
                 let width = sides.next_multiple_of(8);
                 match forward {
-                    true => panels.solve(level, x, PANEL_RHS, width, zero),
-                    false => panels.solve_upwards(level, x, PANEL_RHS, width, zero),
+                    true => panels.solve(isa, x, PANEL_RHS, width, zero),
+                    false => panels.solve_upwards(isa, x, PANEL_RHS, width, zero),
                 }
                 let (from, apart) = (x[own..].as_ptr(), PANEL_RHS as isize);
                 let back = match how.left {
@@ -211,7 +211,7 @@ pub(super) fn triangular_solve(
                     },
                 };
                 // SAFETY: these rows of these right-hand sides exist, and no two strips share one.
-                unsafe { transfer(level, at, columns, back) };
+                unsafe { transfer(isa, at, columns, back) };
             })
         })?;
     }

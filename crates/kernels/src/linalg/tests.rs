@@ -5,7 +5,7 @@ mod spectral;
 use super::*;
 use crate::gemm::gemm;
 use crate::parallel::with_threads;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::testing::Random;
 use crate::view::View;
 use num_complex::Complex;
@@ -262,12 +262,12 @@ fn positive(a: &[f64], n: usize) -> Vec<f64> {
 
 /// Runs a factorisation of large matrices on every instruction set, and returns the result if all
 /// are equal.
-fn at_every_level<T: PartialEq>(run: impl Fn(Level) -> T) -> T {
-    let mut all = Level::available().map(|level| with_threads(1, || run(level)));
-    let first = all.next().expect("there is a level");
+fn at_every_level<T: PartialEq>(run: impl Fn(Isa) -> T) -> T {
+    let mut all = Isa::available().map(|isa| with_threads(1, || run(isa)));
+    let first = all.next().expect("an instruction set is available");
     assert!(all.all(|x| x == first), "levels differ");
     assert!(
-        with_threads(2, || run(Level::chosen())) == first,
+        with_threads(2, || run(Isa::chosen())) == first,
         "threads differ"
     );
     first
@@ -278,9 +278,9 @@ fn large_cholesky_factors() {
     let mut random = Random(11);
     for n in EXTENTS {
         let h = positive(&floats(&mut random, n * n), n);
-        let l = at_every_level(|level| {
+        let l = at_every_level(|isa| {
             let mut l = vec![f64::NAN; n * n];
-            assert!(cholesky::cholesky(level, &mut l, &h, n).unwrap());
+            assert!(cholesky::cholesky(isa, &mut l, &h, n).unwrap());
             l
         });
         assert!(
@@ -310,8 +310,8 @@ fn large_lu_factors() {
             run(&mut packed, &mut pivots, &mut perm);
             (packed, pivots, perm)
         };
-        let ours = at_every_level(|level| {
-            factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n).unwrap())
+        let ours = at_every_level(|isa| {
+            factored(&|a, pivots, perm| lu::lu(isa, a, pivots, perm, m, n).unwrap())
         });
         let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n).unwrap());
         assert_eq!(
@@ -371,12 +371,11 @@ fn qr_factors() {
                 run(&mut q, &mut r);
                 (q, r)
             };
-            let (q, r) = at_every_level(|level| {
-                factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k).unwrap())
+            let (q, r) = at_every_level(|isa| {
+                factored(&|q, r| qr::qr(isa, Some(q), r, &a, m, n, k).unwrap())
             });
             let (other_q, other_r) = factored(&|q, r| large::qr(Some(q), r, &a, m, n, k).unwrap());
-            let (_, alone) =
-                factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k).unwrap());
+            let (_, alone) = factored(&|_, r| qr::qr(Isa::chosen(), None, r, &a, m, n, k).unwrap());
             assert!(alone == r, "R alone is that of both, {m} x {n}");
             assert!(
                 (0..k * n).all(|e| e / n <= e % n || r[e] == 0.0),
@@ -443,9 +442,9 @@ fn large_triangular_systems() {
                     b[if left { i * count + j } else { j * n + i }] = 0.0;
                 }
             }
-            let x = at_every_level(|level| {
+            let x = at_every_level(|isa| {
                 let mut x = b.clone();
-                solve::triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
+                solve::triangular_solve(isa, &mut x, &a, rows, columns, how).unwrap();
                 x
             });
             let kept = |i: usize, j: usize| match (i == j, unit) {

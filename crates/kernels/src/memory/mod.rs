@@ -9,12 +9,10 @@
 mod pool;
 mod system;
 
-pub use pool::{
-    Bytes, MIN_POOLED_BYTES, MIN_POOLED_BYTES as KEPT, Stats, capacity, give, release, stats, take,
-};
+pub use pool::{Bytes, MIN_POOLED_BYTES, Stats, capacity, give, release, stats, take};
+pub use system::MIN_SYSTEM_BYTES;
 #[doc(hidden)]
 pub use system::with_allocations;
-pub use system::{MIN_SYSTEM_BYTES, MIN_SYSTEM_BYTES as LARGE};
 
 use half::{bf16, f16};
 use num_complex::Complex;

@@ -3,11 +3,11 @@
 
 use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
-use super::{Kernel, TILE_BYTES, TileFn, kernels};
+use super::{TILE_BYTES, TileFn, TileOp, kernels};
 use crate::emit::MemoryFlags;
 
 pub use crate::emit::PREFETCH_ELEMENTS;
-use crate::simd::{Level, is_intel};
+use crate::simd::{Isa, is_intel};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -53,7 +53,7 @@ enum Definition {
     Input(usize),
     Constant([u8; 16]),
     Step {
-        kernel: Kernel,
+        kernel: TileOp,
         x: SmallVec<[Value; 3]>,
         data: usize,
     },
@@ -71,7 +71,7 @@ pub struct Builder {
 pub(super) type PointerIndex = u32;
 
 pub(super) struct BodyStep {
-    pub(super) kernel: Kernel,
+    pub(super) kernel: TileOp,
     pub(super) data: usize,
     pub(super) y: PointerIndex,
     pub(super) x: [PointerIndex; 3],
@@ -121,7 +121,7 @@ impl Builder {
     /// # Safety
     /// The kernel reads elements of the sizes of `x` and writes elements of `size` bytes, and
     /// `data` is the kernel's parameter.
-    pub unsafe fn step(&mut self, kernel: Kernel, size: usize, x: &[Value], data: usize) -> Value {
+    pub unsafe fn step(&mut self, kernel: TileOp, size: usize, x: &[Value], data: usize) -> Value {
         self.push(
             Definition::Step {
                 kernel,
@@ -337,7 +337,7 @@ impl Body {
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
     ) -> InputLayouts {
-        self.lay(shape, strides, Level::chosen())
+        self.lay(shape, strides, Isa::chosen())
     }
 
     /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).

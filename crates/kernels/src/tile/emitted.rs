@@ -12,7 +12,7 @@ use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
 use crate::environment::chosen;
-use crate::simd::Level;
+use crate::simd::Isa;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl Engine {
             };
             let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine)
                 .unwrap_or(Engine::Both);
-            if Level::chosen() == Level::Portable {
+            if Isa::chosen() == Isa::Portable {
                 Engine::Interpreter
             } else {
                 wanted
@@ -106,7 +106,7 @@ impl Body {
                     }
                     // Another thread may insert a different variant here first.
                     link.get_or_init(|| {
-                        let code = self.compile(Level::chosen(), flags);
+                        let code = self.compile(Isa::chosen(), flags);
                         Box::new(CodeVariant {
                             flags,
                             code,
@@ -149,11 +149,11 @@ impl Body {
         &self,
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
-        level: Level,
+        isa: Isa,
     ) -> InputLayouts {
         let layouts: SmallVec<[ViewLayout; 4]> =
             strides.map(|s| ViewLayout::of(shape, s)).collect();
-        let rows = self.rows(&layouts, level);
+        let rows = self.rows(&layouts, isa);
         let one = |l: &ViewLayout| match l {
             ViewLayout::Splat => true,
             ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
@@ -176,7 +176,7 @@ impl Body {
 
     /// The rows of inputs with these layouts, if code should process them one by one: a row fills
     /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements.
-    fn rows(&self, layouts: &[ViewLayout], level: Level) -> Option<RowLoop> {
+    fn rows(&self, layouts: &[ViewLayout], isa: Isa) -> Option<RowLoop> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
                 ViewLayout::Strided(nest) => Some(nest),
@@ -189,8 +189,8 @@ impl Body {
             .collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each length is a product of the last extents, so the least one divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
-        let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest.min(8);
-        let masked = level == Level::Avx512 && self.widest <= 8;
+        let lanes = if isa == Isa::Avx512 { 64 } else { 32 } / self.widest.min(8);
+        let masked = isa == Isa::Avx512 && self.widest <= 8;
         let full = if masked {
             len >= lanes
         } else {
@@ -204,8 +204,8 @@ impl Body {
     }
 
     /// Compiles the body for an instruction set.
-    fn compile(&self, level: Level, flags: MemoryFlags) -> Option<Emitted> {
-        Emitted::compile(&self.trace(level == Level::Avx512, false)?, flags)
+    fn compile(&self, isa: Isa, flags: MemoryFlags) -> Option<Emitted> {
+        Emitted::compile(&self.trace(isa == Isa::Avx512, false)?, flags)
     }
 
     /// The computation of the body for one element, or `None` if a kernel cannot be recorded. If
@@ -250,14 +250,14 @@ impl Body {
     #[doc(hidden)]
     pub unsafe fn run_code(
         &self,
-        level: Level,
+        isa: Isa,
         laid: &InputLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> bool {
-        let code = || self.compile(level, self.flags(laid, &range, outputs));
-        let Some(code) = (level > Level::Portable).then(code).flatten() else {
+        let code = || self.compile(isa, self.flags(laid, &range, outputs));
+        let Some(code) = (isa > Isa::Portable).then(code).flatten() else {
             return false;
         };
         // SAFETY: the caller guarantees the preconditions (# Safety).

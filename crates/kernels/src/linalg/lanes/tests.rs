@@ -59,7 +59,7 @@ fn triangles() -> impl Iterator<Item = Triangle> {
 /// set.
 fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
     let mut random = Random(11);
-    for level in Level::available() {
+    for isa in Isa::available() {
         for (n, all) in (1..=MAX_LANE_EXTENT).flat_map(|n| COUNTS.map(|all| (n, all))) {
             let a = matrices(&mut random, all, n * n, make);
             let (mut l, mut expected) = (a.clone(), a.clone());
@@ -75,14 +75,14 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
             };
             let mut h = a.clone();
             positive(&mut h);
-            cholesky(level, &mut l, &h, n).unwrap();
+            cholesky(isa, &mut l, &h, n).unwrap();
             for (l, a) in expected.chunks_exact_mut(n * n).zip(h.chunks_exact(n * n)) {
                 l.fill(T::zero());
                 crate::linalg::cholesky(l, a, n).unwrap();
             }
             assert!(
                 bits(&l) == bits(&expected),
-                "cholesky, {all} of {n} rows, {level:?}"
+                "cholesky, {all} of {n} rows, {isa:?}"
             );
 
             for columns in [1, 3, 9] {
@@ -90,7 +90,7 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                 for how in triangles() {
                     let (rows, columns) = if how.left { (n, columns) } else { (columns, n) };
                     let (mut x, mut y) = (b.clone(), b.clone());
-                    triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
+                    triangular_solve(isa, &mut x, &a, rows, columns, how).unwrap();
                     for (y, a) in y
                         .chunks_exact_mut(rows * columns)
                         .zip(a.chunks_exact(n * n))
@@ -99,11 +99,11 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                     }
                     assert!(
                         bits(&x) == bits(&y),
-                        "{how:?}, {all} of {n} rows, {columns} columns, {level:?}"
+                        "{how:?}, {all} of {n} rows, {columns} columns, {isa:?}"
                     );
                 }
                 let (mut x, mut y) = (b.clone(), b.clone());
-                solve(level, &mut x, &a, n, columns).unwrap();
+                solve(isa, &mut x, &a, n, columns).unwrap();
                 for ((y, b), a) in y
                     .chunks_exact_mut(n * columns)
                     .zip(b.chunks_exact(n * columns))
@@ -136,25 +136,25 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                 }
                 assert!(
                     bits(&x) == bits(&y),
-                    "solve, {all} of {n} rows, {columns} columns, {level:?}"
+                    "solve, {all} of {n} rows, {columns} columns, {isa:?}"
                 );
             }
 
             for m in 1..=MAX_LANE_EXTENT {
                 let (a, k) = (matrices(&mut random, all, m * n, make), m.min(n));
                 let (mut f, mut pivots, mut perm) = (a.clone(), vec![0; all * k], vec![0; all * m]);
-                lu(level, &mut f, &mut pivots, &mut perm, &a, m, n).unwrap();
+                lu(isa, &mut f, &mut pivots, &mut perm, &a, m, n).unwrap();
                 let (mut g, mut swaps, mut order) = (a.clone(), vec![0; all * k], vec![0; all * m]);
                 let both = g
                     .chunks_exact_mut(m * n)
                     .zip(swaps.chunks_exact_mut(k))
                     .zip(order.chunks_exact_mut(m));
                 both.for_each(|((g, swaps), order)| small::lu(g, swaps, order, m, n));
-                assert!(bits(&f) == bits(&g), "lu, {all} of {m} by {n}, {level:?}");
+                assert!(bits(&f) == bits(&g), "lu, {all} of {m} by {n}, {isa:?}");
                 assert_eq!(
                     (pivots, perm),
                     (swaps, order),
-                    "lu, {all} of {m} by {n}, {level:?}"
+                    "lu, {all} of {m} by {n}, {isa:?}"
                 );
             }
         }
@@ -185,15 +185,15 @@ fn reflections_give_orthogonal_factors() {
             let all = 20;
             let a = matrices(&mut random, all, m * n, |x, _| x);
             let mut expected = None;
-            for level in Level::available() {
+            for isa in Isa::available() {
                 let (mut q, mut r) = (vec![0.0; all * m * k], vec![0.0; all * k * n]);
-                qr(level, Some(&mut q), &mut r, &a, m, n, k).unwrap();
+                qr(isa, Some(&mut q), &mut r, &a, m, n, k).unwrap();
                 let mut alone = vec![0.0; all * k * n];
-                qr(level, None, &mut alone, &a, m, n, k).unwrap();
+                qr(isa, None, &mut alone, &a, m, n, k).unwrap();
                 assert!(bits(&alone) == bits(&r), "R alone");
                 assert!(
                     *expected.get_or_insert((bits(&q), bits(&r))) == (bits(&q), bits(&r)),
-                    "{level:?}"
+                    "{isa:?}"
                 );
                 for b in 0..all {
                     let (a, q, r) = (
@@ -202,7 +202,7 @@ fn reflections_give_orthogonal_factors() {
                         &r[b * k * n..][..k * n],
                     );
                     let mut one = vec![0.0; k * n];
-                    qr(level, None, &mut one, a, m, n, k).unwrap();
+                    qr(isa, None, &mut one, a, m, n, k).unwrap();
                     assert!(bits(&one) == bits(r), "a lane depends on its neighbours");
                     if !a.iter().all(|x| x.is_finite()) {
                         assert!(
@@ -248,15 +248,15 @@ fn rotations_give_spectra() {
         let all = 40;
         let a = matrices(&mut random, all, n * n, |x, _| x);
         let mut expected = None;
-        for level in Level::available() {
+        for isa in Isa::available() {
             let (mut w, mut v) = (vec![0.0; all * n], vec![0.0; all * n * n]);
-            eigh(level, &mut w, Some(&mut v), &a, n, 0.61).unwrap();
+            eigh(isa, &mut w, Some(&mut v), &a, n, 0.61).unwrap();
             let mut alone = vec![0.0; all * n];
-            eigh(level, &mut alone, None, &a, n, 0.61).unwrap();
+            eigh(isa, &mut alone, None, &a, n, 0.61).unwrap();
             assert!(bits(&alone) == bits(&w), "eigenvalues alone");
             assert!(
                 *expected.get_or_insert((bits(&w), bits(&v))) == (bits(&w), bits(&v)),
-                "{level:?}"
+                "{isa:?}"
             );
             for b in 0..all {
                 let (a, w, v) = (
@@ -265,7 +265,7 @@ fn rotations_give_spectra() {
                     &v[b * n * n..][..n * n],
                 );
                 let (mut one, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
-                eigh(level, &mut one, Some(&mut vectors), a, n, 0.61).unwrap();
+                eigh(isa, &mut one, Some(&mut vectors), a, n, 0.61).unwrap();
                 assert!(
                     bits(&one) == bits(w) && bits(&vectors) == bits(v),
                     "a lane depends on its neighbours"

@@ -3,11 +3,11 @@
 mod points;
 
 use super::Special;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::testing::Random;
 
-fn run<T: Copy + Default>(f: Special, level: Level, orders: (u32, u32), x: [&[T]; 3]) -> Vec<T> {
-    let (kernel, data) = f.kernel(level, size_of::<T>() == 4, orders);
+fn run<T: Copy + Default>(f: Special, isa: Isa, orders: (u32, u32), x: [&[T]; 3]) -> Vec<T> {
+    let (kernel, data) = f.kernel(isa, size_of::<T>() == 4, orders);
     let mut y = vec![T::default(); x[0].len()];
     let operands = x.map(|x| x.as_ptr().cast());
     // SAFETY: the kernel is one of T, and all slices have this length.
@@ -82,32 +82,32 @@ fn every_level_and_position_gives_the_same_bits() {
         for &orders in orders(f) {
             // A single lane has no neighbours.
             let alone =
-                |i: usize| run(f, Level::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
+                |i: usize| run(f, Isa::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
             let want: Vec<f64> = (0..x[0].len()).map(alone).collect();
             let want = bits64(want);
             let want32 = bits32(run(
                 f,
-                Level::Portable,
+                Isa::Portable,
                 orders,
                 [0, 1, 2].map(|k| &narrow[k][..]),
             ));
-            for level in Level::available() {
-                let all = bits64(run(f, level, orders, [0, 1, 2].map(|k| &x[k][..])));
+            for isa in Isa::available() {
+                let all = bits64(run(f, isa, orders, [0, 1, 2].map(|k| &x[k][..])));
                 let first = all.iter().zip(&want).position(|(a, b)| a != b);
                 assert_eq!(
                     first,
                     None,
-                    "{f:?} {orders:?} at {level:?}: {:?}",
+                    "{f:?} {orders:?} at {isa:?}: {:?}",
                     first.map(|i| [x[0][i], x[1][i], x[2][i]])
                 );
-                let all = bits32(run(f, level, orders, [0, 1, 2].map(|k| &narrow[k][..])));
-                assert_eq!(all, want32, "{f:?} {orders:?} of f32 at {level:?}");
+                let all = bits32(run(f, isa, orders, [0, 1, 2].map(|k| &narrow[k][..])));
+                assert_eq!(all, want32, "{f:?} {orders:?} of f32 at {isa:?}");
                 for at in [1, 3, 7, 150] {
-                    let part = run(f, level, orders, [0, 1, 2].map(|k| &narrow[k][at..at + 21]));
+                    let part = run(f, isa, orders, [0, 1, 2].map(|k| &narrow[k][at..at + 21]));
                     assert_eq!(
                         bits32(part),
                         want32[at..at + 21],
-                        "{f:?} {orders:?} of f32 at {level:?} from {at}"
+                        "{f:?} {orders:?} of f32 at {isa:?} from {at}"
                     );
                 }
             }
@@ -127,7 +127,7 @@ fn errors_are_small_at_stored_points() {
         let is_slope = matches!(f, Special::Igamma | Special::Betainc) && orders != (0, 0);
         let bound = if is_slope { 2e4 } else { 24.0 };
         let unit = (want.abs().log2().floor() - 52.0).exp2();
-        let got = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
+        let got = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
         let error = (got - want).abs() / unit;
         // Zeros that are not representable have an absolute error.
         let near_zero = f == Special::Digamma && (got - want).abs() < 1e-15;
@@ -137,14 +137,9 @@ fn errors_are_small_at_stored_points() {
             ));
         }
         let narrow = x.map(|x| x as f32);
-        let of_narrow = run(
-            f,
-            Level::chosen(),
-            orders,
-            [0, 1, 2].map(|k| &narrow[k..=k]),
-        )[0];
+        let of_narrow = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &narrow[k..=k]))[0];
         let wide = narrow.map(f64::from);
-        let want = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &wide[k..=k]))[0] as f32;
+        let want = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &wide[k..=k]))[0] as f32;
         if of_narrow != want {
             far.push(format!(
                 "{f:?} {orders:?} of {narrow:?} in f32: {of_narrow:e} for {want:e}"
@@ -204,8 +199,8 @@ fn special_values_are_those_of_the_reference() {
         (Special::Betainc, (0, 0), [0.0, 3.0, 0.5], nan),
     ];
     for &(f, orders, x, want) in table {
-        for level in Level::available() {
-            let got = run(f, level, orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
+        for isa in Isa::available() {
+            let got = run(f, isa, orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
             let same = got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
             assert!(same, "{f:?} {orders:?} of {x:?}: {got:e} for {want:e}");
         }

@@ -15,7 +15,7 @@ use super::super::rotations::{LANES, RotatedRows, Rotation, padded};
 use super::super::secular::{Root, Secular};
 use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, deflate, floor};
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Left and right vectors as rows, with stride [`padded`].
 pub(crate) struct VectorRows {
@@ -26,15 +26,11 @@ pub(crate) struct VectorRows {
 /// Decomposes the upper bidiagonal matrix with diagonal `d` and off-diagonal `e`, which is
 /// overwritten. `d` receives the singular values, ascending. Returns the vectors, or `None` if
 /// there is no convergence.
-pub(crate) fn decompose(
-    level: Level,
-    d: &mut [f64],
-    e: &mut [f64],
-) -> Fallible<Option<VectorRows>> {
+pub(crate) fn decompose(isa: Isa, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<VectorRows>> {
     let n = d.len();
     let floor = floor(d, e);
     let mut work = MergeWork {
-        scratch: Workspace::new(level),
+        scratch: Workspace::new(isa),
         u: Basis::new(n, n)?,
         v: Basis::new(n, n)?,
         floor,
@@ -105,7 +101,7 @@ impl MergeWork {
             width: step,
         };
         if !diagonalise(
-            self.scratch.level,
+            self.scratch.isa,
             d,
             e,
             Some([rows(&mut u), rows(&mut v[..n * step])]),
