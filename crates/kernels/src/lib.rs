@@ -30,6 +30,8 @@
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
+#![warn(unreachable_pub)]
+
 pub mod convolution;
 pub mod copy;
 pub mod cumulative;
