@@ -20,6 +20,8 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
+#![warn(unreachable_pub)]
+
 mod across;
 mod axes;
 mod contract;

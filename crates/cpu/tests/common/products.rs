@@ -173,7 +173,7 @@ fn last(cx: &dyn Emit, c: Val) -> usize {
 
 /// A random program for a seed. Every fourth is large enough to run by blocks. Every third has
 /// strong zeros, and zeros that are multiplied by infinities.
-pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
+pub(crate) fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     let mut r = Random(seed as u64 * 7919 + 1);
     (0..4).for_each(|_| _ = r.below(2));
     let (large, strong_zero) = (seed.is_multiple_of(4), seed.is_multiple_of(3));
