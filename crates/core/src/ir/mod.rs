@@ -16,7 +16,8 @@ mod same;
 mod symbols;
 mod value;
 
-pub use attr::{Attr, Attrs, FromAttr};
+pub(crate) use attr::FromAttr;
+pub use attr::{Attr, Attrs};
 pub use builder::Builder;
 pub(crate) use context::MemoKey;
 pub use context::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
@@ -25,8 +26,7 @@ pub(crate) use function::Kinks;
 pub use function::{Def, Eqn, Function, MAX_DEPTH, unbound};
 pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use op::Op;
-pub use primitive::{
-    Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, Primitive, Sample, ShiftRule, no_rule,
-};
+pub use primitive::{Arg, Batched, Cost, Primitive, Sample};
+pub(crate) use primitive::{Jvp, Kink, Linearized, Narrow, ShiftRule, no_rule};
 pub(crate) use symbols::Rename;
 pub use value::{Owner, Val, Vals};
