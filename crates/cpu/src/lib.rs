@@ -20,7 +20,7 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
-#![warn(unreachable_pub)]
+#![warn(unreachable_pub, clippy::undocumented_unsafe_blocks)]
 
 mod across;
 mod axes;

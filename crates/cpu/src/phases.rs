@@ -602,6 +602,8 @@ unsafe fn reduce(
     range: Range<usize>,
     len: usize,
 ) {
+    /// # Safety
+    /// The preconditions of [`reduce`], where `dtype` is the type of `T`.
     unsafe fn of<T: Reduced>(
         fold: ReduceOp,
         y: *mut u8,

@@ -15,6 +15,9 @@ macro_rules! scalar_kernels {
     ($($(#[$doc:meta])* $name:ident [$($g:ident : $bound:ident),*] ($($x:ident : $t:ty),*) -> $u:ty, $f:ty, |$call:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<$($g: $bound),*>(f: $f) -> ScalarKernel {
+            /// # Safety
+            /// The preconditions of [`TileFn`](cotangent_kernels::tile::TileFn), with the operands
+            /// and results of the function whose pointer is `data`.
             unsafe fn run<$($g: $bound),*>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 // SAFETY: `data` is the function pointer `f` of type `$f`: `$name` stores it next
                 // to this kernel.
@@ -23,12 +26,12 @@ macro_rules! scalar_kernels {
                 $(let $x = operands.next().expect("a scalar kernel has at most three operands").cast::<$t>();)*
                 for i in 0..n {
                     $(
-                        // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements;
-                        // i < n.
+                        // SAFETY: the caller of a `TileFn` guarantees that operands hold `n`
+                        // elements; i < n.
                         let $x: $t = unsafe { $x.add(i).read() };
                     )*
-                    // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i
-                    // < n.
+                    // SAFETY: the caller of a `TileFn` guarantees that `y` has room for `n`
+                    // results; i < n.
                     unsafe { y.cast::<$u>().add(i).write($value) };
                 }
             }
@@ -48,11 +51,14 @@ scalar_kernels! {
 
 /// `x^n` for exponents that the element type cannot represent.
 pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
+    /// # Safety
+    /// The preconditions of [`TileFn`](cotangent_kernels::tile::TileFn), with an operand and
+    /// results of `T`.
     unsafe fn run<T: RealElement>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
         for i in 0..n {
-            // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
+            // SAFETY: the caller of a `TileFn` guarantees that operands hold `n` elements; i < n.
             let x: T = unsafe { x[0].cast::<T>().add(i).read() };
-            // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i < n.
+            // SAFETY: the caller of a `TileFn` guarantees that `y` has room for `n` results; i < n.
             unsafe {
                 y.cast::<T>()
                     .add(i)

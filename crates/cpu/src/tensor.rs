@@ -581,6 +581,9 @@ impl Fresh {
     /// A buffer of `n` elements; an error if there is not enough memory.
     pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
         fn of<T: PlainElement>(n: usize) -> Result<Fresh> {
+            /// # Safety
+            /// `data` is a buffer of [`Fresh::new`] for `n` elements of `T`, all of them written.
+            /// It is not used afterwards.
             unsafe fn wrap<T: PlainElement>(data: NonNull<u8>, n: usize) -> Data {
                 // SAFETY: `uninitialised` allocated `data` for `n` elements with this capacity. The
                 // caller (`Fresh::value`) guarantees that the elements were written.

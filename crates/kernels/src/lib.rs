@@ -30,7 +30,7 @@
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
-#![warn(unreachable_pub)]
+#![warn(unreachable_pub, clippy::undocumented_unsafe_blocks)]
 
 pub mod convolution;
 pub mod copy;

@@ -139,3 +139,70 @@ pub(crate) fn prefetch<T>(from: *const T, bytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (from, bytes);
 }
+
+/// Type of an operand of an intrinsic: a register or a number, but no pointer.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait RegisterOperand {}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! register_operands {
+    ($($t:ty)*) => {$(
+        impl RegisterOperand for $t {}
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+register_operands! {
+    std::arch::x86_64::__m128 std::arch::x86_64::__m128d std::arch::x86_64::__m256
+    std::arch::x86_64::__m256d std::arch::x86_64::__m256i std::arch::x86_64::__m512
+    std::arch::x86_64::__m512d std::arch::x86_64::__m512i
+    u8 u16 i8 i16 i32 i64 f32 f64
+}
+
+/// Fails to compile for a pointer.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn on_registers<T: RegisterOperand>(_: &T) {}
+
+/// Calls an intrinsic of x86-64 on registers and numbers. It accesses no memory, so its only
+/// precondition is that the CPU supports the instruction.
+///
+/// The precondition is guaranteed by the functions that are compiled for an instruction set
+/// (`#[target_feature]`): the vector types whose methods use this macro are named only by them.
+/// Such a function is called in a match on an [`Isa`], whose values are those that the CPU
+/// supports, or after `is_x86_feature_detected`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! intrinsic {
+    ($f:ident($($x:literal),* $(,)?)) => {
+        // SAFETY: operands are numbers, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f($($x),*) }
+    };
+    ($f:ident $(::<$imm:tt>)?($x:expr $(,)?)) => {{
+        let x = $x;
+        crate::simd::on_registers(&x);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x) }
+    }};
+    ($f:ident $(::<$imm:tt>)?($x:expr, $y:expr $(,)?)) => {{
+        let (x, y) = ($x, $y);
+        crate::simd::on_registers(&x);
+        crate::simd::on_registers(&y);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x, y) }
+    }};
+    ($f:ident $(::<$imm:tt>)?($x:expr, $y:expr, $z:expr $(,)?)) => {{
+        let (x, y, z) = ($x, $y, $z);
+        crate::simd::on_registers(&x);
+        crate::simd::on_registers(&y);
+        crate::simd::on_registers(&z);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x, y, z) }
+    }};
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use intrinsic;

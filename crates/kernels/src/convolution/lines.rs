@@ -127,6 +127,8 @@ macro_rules! isa {
             use crate::convolution::lines::{self, LineKernels, LineArgs};
             use crate::mac::Mac;
 
+            /// # Safety
+            /// The preconditions of [`LineFn`](super::LineFn); the CPU supports these instructions.
             $(#[target_feature(enable = $feature)])?
             unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set ([`LineFn`]).

@@ -173,9 +173,11 @@ impl Code {
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), alias.0.as_ptr().add(from), bytes.len());
         }
-        // SAFETY: `from` is inside the segment, by the check of `fits`.
+        // SAFETY: `fits` or the new segment guarantees that `from` is inside the segment, which
+        // `run` maps too.
+        let at = unsafe { segment.run.add(from) };
         let code = Code {
-            at: unsafe { segment.run.add(from) },
+            at,
             segment: segment.clone(),
         };
         // The segment is full: the rest is too small for any code.

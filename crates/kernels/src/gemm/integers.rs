@@ -334,9 +334,13 @@ macro_rules! isa {
             use crate::gemm::integers::{self, IntegerKernels, IntegerArgs};
             use crate::mac::Mac;
 
+            /// # Safety
+            /// The preconditions of [`Micro`](super::Micro); the CPU supports these
+            /// instructions.
             $(#[target_feature(enable = $feature)])?
             unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
-                // SAFETY: the caller guarantees the operands and the instruction set ([`Micro`]).
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // ([`Micro`](super::Micro)).
                 unsafe { integers::tile::<L, R, V>(t) }
             }
 

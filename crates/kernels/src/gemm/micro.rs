@@ -232,59 +232,83 @@ macro_rules! isa {
             use crate::gemm::types::{GroupArgs, BatchArgs, IndirectArgs, MicroKernels, MicroFn, GemvArgs, MicroArgs};
             use crate::gemm::{batch, indirect, micro, vector};
 
+            /// # Safety
+            /// The preconditions of [`MicroFn`], with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn direct<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // ([`MicroFn`](crate::gemm::types::MicroFn)).
                 unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
+            /// # Safety
+            /// As [`direct`], for numbers of two floats.
             $(#[target_feature(enable = $feature)])?
             unsafe fn parts<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
+            /// # Safety
+            /// As [`direct`]; A is packed.
             $(#[target_feature(enable = $feature)])?
             unsafe fn packed<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
+            /// # Safety
+            /// As [`packed`], for numbers of two floats.
             $(#[target_feature(enable = $feature)])?
             unsafe fn complex<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
+            /// # Safety
+            /// The preconditions of `IndirectFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn beside<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::beside::<L, R, V, $full>(t) }
             }
+            /// # Safety
+            /// The preconditions of `IndirectFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn below<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::below::<L, R, V>(t) }
             }
+            /// # Safety
+            /// The preconditions of `indirect::grouped`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn grouped<L: MicroVector, const R: usize>(t: &GroupArgs<L::E>) {
-                // SAFETY: the caller guarantees the operands and the instruction set (`GroupArgs`).
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // (`indirect::grouped`).
                 unsafe { indirect::grouped::<L, R>(t) }
             }
+            /// # Safety
+            /// The preconditions of `BatchFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`BatchFn`).
                 unsafe { batch::together::<L>(t) }
             }
+            /// # Safety
+            /// The preconditions of `GemvFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn down<L: MicroVector, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::down::<L, W>(t) }
             }
+            /// # Safety
+            /// The preconditions of `GemvFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::across::<L, S, W>(t) }
             }
+            /// # Safety
+            /// The preconditions of [`transpose`](super::transpose); the CPU supports the
+            /// instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn transpose<L: TransposeLoad, const S: usize>(
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,

@@ -63,16 +63,22 @@ pub(crate) trait Job<E: VectorFloat> {
 pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) {
     #[cfg(target_arch = "x86_64")]
     {
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX2.
         #[target_feature(enable = "avx2,fma")]
         unsafe fn single<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Single>() }
         }
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX2.
         #[target_feature(enable = "avx2,fma")]
         unsafe fn avx2<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx2>() }
         }
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX-512.
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
         unsafe fn avx512<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
@@ -93,9 +99,12 @@ pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) 
             _ => {}
         }
     }
-    // SAFETY: the caller guarantees the memory of the job (# Safety).
     match width {
+        // SAFETY: the caller guarantees the memory of the job (# Safety); a vector of one lane
+        // needs no instruction set.
         Width::Single(_) => unsafe { job.run::<E::Single>() },
+        // SAFETY: the caller guarantees the memory of the job (# Safety); portable vectors need no
+        // instruction set.
         Width::Whole(_) => unsafe { job.run::<E::Portable>() },
     }
 }

@@ -63,6 +63,8 @@ pub trait Cast<U: Element>: Element {
 
 /// The kernel of a conversion.
 pub fn cast<T: Cast<U>, U: Element>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `T` and results of `U`.
     unsafe fn run<T: Cast<U>, U: Element>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, x) = (y.cast::<U>(), x[0].cast::<T>());
         widest(

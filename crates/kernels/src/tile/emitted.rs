@@ -431,13 +431,13 @@ impl Body {
         self.advance(&mut now, splats, done);
         loop {
             let left = n - done;
+            if left == 0 {
+                return;
+            }
+            let partial = !code.masked && left < code.lanes;
             // SAFETY: the caller guarantees that each operand is valid for the row, and `left`
             // elements of it are left.
-            if left == 0
-                || !code.masked
-                    && left < code.lanes
-                    && unsafe { self.end(code, splats, &now, left) }
-            {
+            if partial && unsafe { self.end(code, splats, &now, left) } {
                 return;
             }
             let few = left.min(RARE_NEIGHBOURHOOD_ELEMENTS);

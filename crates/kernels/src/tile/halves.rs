@@ -99,6 +99,8 @@ impl Map<f32, f32> for RoundF16 {
 
 /// The kernel of f64 to f32 that precedes f32 to a 16-bit float. Together they round once.
 pub fn to_odd() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of f64 and results of f32.
     unsafe fn run(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         const ROUND_BLOCK_ELEMENTS: usize = MAP_BLOCK_ELEMENTS / 4;
         let (y, x) = (y.cast::<f32>(), x[0].cast::<f64>());
@@ -147,7 +149,13 @@ mod machine {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c")
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand of f16 and results of f32. The CPU supports
+    /// AVX2 and F16C ([`is_there`]).
     unsafe fn widen(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
             for i in (0..n).step_by(LANES) {
@@ -167,7 +175,13 @@ mod machine {
         }
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand of f32 and results of f16. The CPU supports
+    /// AVX2 and F16C ([`is_there`]).
     unsafe fn narrow(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f16, x: *const f32) {
             for i in (0..n).step_by(LANES) {
@@ -189,7 +203,13 @@ mod machine {
         }
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand and results of f32. The CPU supports AVX2
+    /// and F16C ([`is_there`]).
     unsafe fn round(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f32) {
             for i in (0..n).step_by(LANES) {

@@ -302,6 +302,8 @@ impl<T: Lane> Blocks<T, 1> for FixedPow {
 
 /// The kernel of a function of blocks. The last block is padded with ones.
 fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with `K` operands and results of `T`.
     unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(
         n: usize,
         y: *mut u8,

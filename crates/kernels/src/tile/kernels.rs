@@ -29,6 +29,8 @@ pub trait Zip<A, B> {
 
 /// The kernel of a function of one element.
 pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `A` and results of `B`.
     unsafe fn run<A: Copy, B: Copy, F: Map<A, B>>(
         n: usize,
         y: *mut u8,
@@ -62,6 +64,8 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> TileOp {
 
 /// The kernel of a function of two elements.
 pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with two operands of `A` and results of `B`.
     unsafe fn run<A: Copy, B: Copy, F: Zip<A, B>>(
         n: usize,
         y: *mut u8,
@@ -97,6 +101,9 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> TileOp {
 /// The kernel that selects the second operand where the first (a `bool`) is true, otherwise the
 /// third. `size` is the element size in bytes.
 pub fn select(size: usize) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with operands of `bool`, `T` and `T`, and
+    /// results of `T`.
     unsafe fn run<T: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
             y.cast::<T>(),
@@ -132,6 +139,10 @@ pub fn select(size: usize) -> TileOp {
         )
     }
     /// Pairs of 64 bits. A pair fills a vector, so the condition selects the address that is read.
+    ///
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `bool`, and two operands
+    /// and results of 16 bytes.
     unsafe fn pairs(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
             y.cast::<[u64; 2]>(),
@@ -158,6 +169,8 @@ pub fn select(size: usize) -> TileOp {
 
 /// The kernel that copies elements of `size` bytes.
 pub fn copy(size: usize) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand and results of `T`.
     unsafe fn run<T>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         // SAFETY: the caller guarantees the preconditions of `TileFn`; `copy` allows overlap.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
@@ -171,6 +184,8 @@ pub fn copy(size: usize) -> TileOp {
 /// `y` is valid for `at.len()` elements, `x` is valid at each index in `at`, and the two do not
 /// overlap.
 pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
+    /// # Safety
+    /// The preconditions of [`pick`], where `size` is the size of `T`.
     unsafe fn run<T: Copy>(y: *mut u8, x: *const u8, at: &[u32]) {
         for (i, &k) in at.iter().enumerate() {
             // SAFETY: the caller guarantees the preconditions (# Safety).

@@ -111,6 +111,9 @@ trait Function<const K: usize> {
 }
 
 /// Computes the lanes that need the scalar function.
+///
+/// # Safety
+/// `data` is the kernel's parameter.
 #[cold]
 #[inline(never)]
 unsafe fn patch<F: Function<K>, const K: usize>(
@@ -210,6 +213,8 @@ fn record<P: ComplexPart, F: Function<K>, const K: usize>(x: [TraceId; 3], data:
 }
 
 fn choose<P: ComplexPart, F: Function<K>, const K: usize>(isa: Isa) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`run`].
     unsafe fn portable<P: ComplexPart, F: Function<K>, const K: usize>(
         n: usize,
         y: *mut u8,
@@ -224,6 +229,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(isa: Isa) -> TileOp {
             }
         }
     }
+    /// # Safety
+    /// The preconditions of [`run`]; the CPU supports AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn avx2<P: ComplexPart, F: Function<K>, const K: usize>(
@@ -240,6 +247,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(isa: Isa) -> TileOp {
             }
         }
     }
+    /// # Safety
+    /// The preconditions of [`run`]; the CPU supports AVX-512.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
     unsafe fn avx512<P: ComplexPart, F: Function<K>, const K: usize>(

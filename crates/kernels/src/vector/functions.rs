@@ -177,6 +177,8 @@ macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
         /// The kernel of a function for an instruction set.
         pub(crate) fn $pick<E: VectorFloat, F: $trait>(isa: Isa) -> TileOp {
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`.
             unsafe fn portable<E: VectorFloat, F: $trait>(
                 n: usize,
                 y: *mut u8,
@@ -186,6 +188,8 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Portable, F>(n, y, x) }
             }
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`; the CPU supports AVX2.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2<E: VectorFloat, F: $trait>(
@@ -197,6 +201,8 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx2, F>(n, y, x) }
             }
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`; the CPU supports AVX-512.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
             unsafe fn avx512<E: VectorFloat, F: $trait>(
