@@ -124,13 +124,13 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
                 steps,
             );
         }
-        if let Some((micro, mut tile)) = one {
+        if let Some(TileInPlace { kernel, mut args }) = one {
             let parts = E::PARTS as isize;
             for _ in 0..count {
-                micro(&tile);
-                tile.a = tile.a.wrapping_offset(step_a * parts);
-                tile.b = tile.b.wrapping_offset(step_b * parts);
-                tile.c = tile.c.wrapping_add(m * n * E::PARTS);
+                kernel(&args);
+                args.a = args.a.wrapping_offset(step_a * parts);
+                args.b = args.b.wrapping_offset(step_b * parts);
+                args.c = args.c.wrapping_add(m * n * E::PARTS);
             }
             return Ok(());
         }
@@ -142,6 +142,12 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
         }
     }
     Ok(())
+}
+
+/// A product of one tile whose operands are read and written in place.
+struct TileInPlace<F> {
+    kernel: MicroFn<F>,
+    args: MicroArgs<F>,
 }
 
 /// Estimated run time, in ns, below which a product runs on one thread.
@@ -413,7 +419,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     }
 
     /// Returns the kernel and arguments if the product is one tile with operands in place.
-    fn one(&self) -> Option<(MicroFn<E::Float>, MicroArgs<E::Float>)> {
+    fn one(&self) -> Option<TileInPlace<E::Float>> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
         if !S::SAME
@@ -425,12 +431,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             return None;
         }
         let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
-        let tile = MicroArgs {
-            rows,
-            last: width - (wide - 1) * lanes,
-            ..self.tile(0, 0, 0, k)
-        };
-        Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
+        Some(TileInPlace {
+            kernel: self.kernels.direct[E::PARTS - 1][wide - 1][m - 1],
+            args: MicroArgs {
+                rows,
+                last: width - (wide - 1) * lanes,
+                ..self.tile(0, 0, 0, k)
+            },
+        })
     }
 
     /// Whether products of these sizes are faster in lanes than one after another. `one`: a single

@@ -57,6 +57,7 @@ impl Bidiagonal {
         Ok(b)
     }
 
+    /// Reduces `size` rows and columns from `first` on. Keeps their reflectors if `vectors`.
     fn panel(
         &mut self,
         isa: Isa,
@@ -111,8 +112,9 @@ impl Bidiagonal {
                 (self.e[i], left[k]) = at(isa, Left(&mut pair));
             }
         }
-        let (end, rest) = (first + size, n - first - size);
+        let rest = n - first - size;
         if rest > 0 {
+            let end = first + size;
             let of = |x: &[f64]| Strided {
                 at: x[size..].as_ptr(),
                 row: stride as isize,
@@ -123,34 +125,22 @@ impl Bidiagonal {
                 row: step as isize,
                 col: 1,
             };
+            let (xu, vy) = (of(&xu).transposed(), of(&vy));
             // SAFETY: the matrix has these rows and columns below and right of the panel, and the
             // vectors have the same lengths.
-            unsafe {
-                update(
-                    isa,
-                    [rest, 2 * size, rest],
-                    Update::Minus,
-                    square,
-                    of(&xu).transposed(),
-                    of(&vy),
-                )?
-            };
+            unsafe { update(isa, [rest, 2 * size, rest], Update::Minus, square, xu, vy)? };
         }
         if vectors {
             vy.truncate(size * stride);
-            push(
-                &mut self.right,
-                Panel::of(isa, vy, stride, n - first, &right)?,
-            )?;
+            let vectors = Panel::of(isa, vy, stride, n - first, &right)?;
+            push(&mut self.right, vectors)?;
             // The last column has no rows below.
             let rows = n - first - 1;
             if rows > 0 {
                 xu.drain(..=size * stride);
                 xu.push(0.0);
-                push(
-                    &mut self.left,
-                    Panel::of(isa, xu, stride, rows, &left[..size.min(rows)])?,
-                )?;
+                let vectors = Panel::of(isa, xu, stride, rows, &left[..size.min(rows)])?;
+                push(&mut self.left, vectors)?;
             }
         }
         Ok(())
