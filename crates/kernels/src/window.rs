@@ -330,24 +330,29 @@ mod tests {
         out
     }
 
+    fn random_axes(random: &mut Random) -> Vec<Axis> {
+        let small = |random: &mut Random, most| 1 + random.below(most);
+        let mut axes: Vec<Axis> = (0..random.below(3))
+            .map(|_| Axis::still(small(random, 40)))
+            .collect();
+        axes.extend((0..random.below(3)).map(|_| Axis {
+            len: small(random, 14),
+            window: small(random, 4),
+            count: small(random, 12),
+            stride: [1, 2, 3, -1, 1 << 40][random.below(5)],
+            dilation: [1, 1, 2, -1][random.below(4)],
+            x_dilation: [1, 1, 1, 2][random.below(4)],
+            low: random.below(5) as i64 - 2,
+        }));
+        axes.extend((0..random.below(2)).map(|_| Axis::still(small(random, 20))));
+        axes
+    }
+
     #[test]
     fn every_window_is_folded_and_selects_as_it_says() {
         let mut random = Random(9);
         for case in 0..120 {
-            let small = |random: &mut Random, most| 1 + random.below(most);
-            let mut axes: Vec<Axis> = (0..random.below(3))
-                .map(|_| Axis::still(small(&mut random, 40)))
-                .collect();
-            axes.extend((0..random.below(3)).map(|_| Axis {
-                len: small(&mut random, 14),
-                window: small(&mut random, 4),
-                count: small(&mut random, 12),
-                stride: [1, 2, 3, -1, 1 << 40][random.below(5)],
-                dilation: [1, 1, 2, -1][random.below(4)],
-                x_dilation: [1, 1, 1, 2][random.below(4)],
-                low: random.below(5) as i64 - 2,
-            }));
-            axes.extend((0..random.below(2)).map(|_| Axis::still(small(&mut random, 20))));
+            let axes = random_axes(&mut random);
             let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
             let (n, count) = (volume(|a| a.len), volume(|a| a.count));
             let mut draw = |n: usize| (0..n).map(|_| random.below(4) as f32).collect::<Vec<_>>();

@@ -96,6 +96,7 @@ fn matrix<T: Field>(len: usize, n: usize) -> Guarded<T> {
     a
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of calls")]
 fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case> {
     let (k, zero) = (m.min(n), T::zero());
     let name = |what: &str| format!("{what} of {of} {m}x{n}");
@@ -344,6 +345,7 @@ fn swapped(n: usize) -> index::Starts {
     starts
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of calls")]
 fn lines(n: usize) -> Vec<Case> {
     let shape = move || [4, n];
     let mut all = vec![

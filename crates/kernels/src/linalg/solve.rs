@@ -179,8 +179,8 @@ impl System {
             row: x.row,
             col: x.col,
         };
-        // SAFETY: solved rows and remaining rows do not overlap, and the caller guarantees access to
-        // them.
+        // SAFETY: solved rows and remaining rows do not overlap, and the caller guarantees access
+        // to them.
         unsafe {
             match self.how.left {
                 true => update(isa, [size, done, sides], Update::Minus, c, a, x),
@@ -236,8 +236,8 @@ impl System {
             if begin >= done + size {
                 return Ok(());
             }
-            // SAFETY: the caller guarantees access to the right-hand sides, and each strip is solved
-            // once.
+            // SAFETY: the caller guarantees access to the right-hand sides, and each strip is
+            // solved once.
             unsafe { self.solve_strip(strip, first, size, begin.saturating_sub(done), &panels) }
         })
     }

@@ -52,96 +52,106 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
         (40, 25),
         (25, 40),
     ] {
-        let (a, k) = (numbers(&mut random, m * n, make), m.min(n));
-        let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
-        lu(&mut packed, &mut pivots, &mut perm, &a, m, n).unwrap();
-        let l: Vec<T> = (0..m * k)
-            .map(|e| match (e / k).cmp(&(e % k)) {
-                std::cmp::Ordering::Greater => packed[e / k * n + e % k],
-                std::cmp::Ordering::Equal => T::real(1.0),
-                std::cmp::Ordering::Less => T::zero(),
-            })
-            .collect();
-        let u: Vec<T> = (0..k * n)
-            .map(|e| if e / n <= e % n { packed[e] } else { T::zero() })
-            .collect();
-        let moved: Vec<T> = perm
-            .iter()
-            .flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec())
-            .collect();
-        near(&product(&l, &u, m, k, n), &moved, tolerance);
-        let mut rows: Vec<i32> = (0..m as i32).collect();
-        pivots
-            .iter()
-            .enumerate()
-            .for_each(|(k, &p)| rows.swap(k, p as usize));
-        assert_eq!(rows, perm);
-
-        let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
-        qr(Some(&mut q), &mut r, &a, m, n, k).unwrap();
-        near(&product(&q, &r, m, k, n), &a, tolerance);
-
-        let (mut s, mut u, mut v) = (
-            vec![0.0f64; k],
-            vec![T::zero(); m * k],
-            vec![T::zero(); k * n],
-        );
-        svd(
-            &mut s,
-            Some((&mut u, &mut v)),
-            &a,
-            Shape { m, n, p: k, q: k },
-            0.61,
-        )
-        .unwrap();
-        let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
-        near(&product(&scaled, &v, m, k, n), &a, tolerance);
-
-        // Hermitian and positive definite.
-        let mut h = product(&a, &adjoint(&a, m, n), m, n, m);
-        (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
-        let mut l = vec![T::zero(); m * m];
-        cholesky(&mut l, &h, m).unwrap();
-        near(
-            &product(&l, &adjoint(&l, m, m), m, m, m),
-            &h,
-            10.0 * tolerance,
-        );
-        let mut x = a.clone();
-        let how = Triangle {
-            left: true,
-            lower: true,
-            unit: false,
-            transposed: false,
-            conjugated: false,
-        };
-        triangular_solve(&mut x, &l, m, n, how).unwrap();
-        near(&product(&l, &x, m, m, n), &a, 10.0 * tolerance);
-        let mut x = adjoint(&a, m, n);
-        triangular_solve(
-            &mut x,
-            &l,
-            n,
-            m,
-            Triangle {
-                left: false,
-                transposed: true,
-                conjugated: true,
-                ..how
-            },
-        )
-        .unwrap();
-        near(
-            &product(&x, &adjoint(&l, m, m), n, m, m),
-            &adjoint(&a, m, n),
-            10.0 * tolerance,
-        );
-
-        let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
-        eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
-        let scaled: Vec<T> = (0..m * m).map(|e| v[e] * T::real(w[e % m])).collect();
-        near(&product(&h, &v, m, m, m), &scaled, 100.0 * tolerance);
+        let a = numbers(&mut random, m * n, make);
+        general_factors(&a, m, n, tolerance);
+        hermitian_factors(&a, m, n, tolerance);
     }
+}
+
+/// LU, QR and singular values of an `m` by `n` matrix.
+fn general_factors<T: Field>(a: &[T], m: usize, n: usize, tolerance: f64) {
+    let k = m.min(n);
+    let (mut packed, mut pivots, mut perm) = (a.to_vec(), vec![0; k], vec![0; m]);
+    lu(&mut packed, &mut pivots, &mut perm, a, m, n).unwrap();
+    let l: Vec<T> = (0..m * k)
+        .map(|e| match (e / k).cmp(&(e % k)) {
+            std::cmp::Ordering::Greater => packed[e / k * n + e % k],
+            std::cmp::Ordering::Equal => T::real(1.0),
+            std::cmp::Ordering::Less => T::zero(),
+        })
+        .collect();
+    let u: Vec<T> = (0..k * n)
+        .map(|e| if e / n <= e % n { packed[e] } else { T::zero() })
+        .collect();
+    let moved: Vec<T> = perm
+        .iter()
+        .flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec())
+        .collect();
+    near(&product(&l, &u, m, k, n), &moved, tolerance);
+    let mut rows: Vec<i32> = (0..m as i32).collect();
+    pivots
+        .iter()
+        .enumerate()
+        .for_each(|(k, &p)| rows.swap(k, p as usize));
+    assert_eq!(rows, perm);
+
+    let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
+    qr(Some(&mut q), &mut r, a, m, n, k).unwrap();
+    near(&product(&q, &r, m, k, n), a, tolerance);
+
+    let (mut s, mut u, mut v) = (
+        vec![0.0f64; k],
+        vec![T::zero(); m * k],
+        vec![T::zero(); k * n],
+    );
+    svd(
+        &mut s,
+        Some((&mut u, &mut v)),
+        a,
+        Shape { m, n, p: k, q: k },
+        0.61,
+    )
+    .unwrap();
+    let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
+    near(&product(&scaled, &v, m, k, n), a, tolerance);
+}
+
+/// Cholesky factors and eigenvalues of a positive definite matrix, and systems with the matrix `a`
+/// as right-hand sides.
+fn hermitian_factors<T: Field>(a: &[T], m: usize, n: usize, tolerance: f64) {
+    let mut h = product(a, &adjoint(a, m, n), m, n, m);
+    (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
+    let mut l = vec![T::zero(); m * m];
+    cholesky(&mut l, &h, m).unwrap();
+    near(
+        &product(&l, &adjoint(&l, m, m), m, m, m),
+        &h,
+        10.0 * tolerance,
+    );
+    let mut x = a.to_vec();
+    let how = Triangle {
+        left: true,
+        lower: true,
+        unit: false,
+        transposed: false,
+        conjugated: false,
+    };
+    triangular_solve(&mut x, &l, m, n, how).unwrap();
+    near(&product(&l, &x, m, m, n), a, 10.0 * tolerance);
+    let mut x = adjoint(a, m, n);
+    triangular_solve(
+        &mut x,
+        &l,
+        n,
+        m,
+        Triangle {
+            left: false,
+            transposed: true,
+            conjugated: true,
+            ..how
+        },
+    )
+    .unwrap();
+    near(
+        &product(&x, &adjoint(&l, m, m), n, m, m),
+        &adjoint(a, m, n),
+        10.0 * tolerance,
+    );
+
+    let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
+    eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
+    let scaled: Vec<T> = (0..m * m).map(|e| v[e] * T::real(w[e % m])).collect();
+    near(&product(&h, &v, m, m, m), &scaled, 100.0 * tolerance);
 }
 
 #[test]
@@ -299,13 +309,16 @@ fn large_cholesky_factors() {
     }
 }
 
+/// Factors a matrix in place; the other arguments are its row swaps and its permutation.
+type Factor<'a> = &'a dyn Fn(&mut [f64], &mut [i32], &mut [i32]);
+
 #[test]
 fn large_lu_factors() {
     let mut random = Random(12);
     let edges = [(17, 40), (40, 17), (64, 20), (33, 70), (130, 31), (31, 130)];
     for (m, n) in EXTENTS.map(|n| (n, n)).into_iter().chain(edges) {
         let (a, k) = (floats(&mut random, m * n), m.min(n));
-        let factored = |run: &dyn Fn(&mut [f64], &mut [i32], &mut [i32])| {
+        let factored = |run: Factor<'_>| {
             let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
             run(&mut packed, &mut pivots, &mut perm);
             (packed, pivots, perm)

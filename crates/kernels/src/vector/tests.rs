@@ -120,8 +120,12 @@ fn every_level_and_position_gives_the_same_bits() {
     }
 }
 
+/// Reference of a function in f64.
+type UnaryReference = fn(f64) -> f64;
+type BinaryReference = fn(f64, f64) -> f64;
+
 /// A function, and its reference in f64.
-const MEANING: &[(Unary, fn(f64) -> f64)] = &[
+const MEANING: &[(Unary, UnaryReference)] = &[
     (Unary::Neg, |x| -x),
     (Unary::Abs, f64::abs),
     (Unary::Floor, f64::floor),
@@ -341,7 +345,7 @@ fn functions_of_two_operands() {
         })
         .collect();
     y.rotate_left(17);
-    let meaning: [(Binary, fn(f64, f64) -> f64); 9] = [
+    let meaning: [(Binary, BinaryReference); 9] = [
         (Binary::Rem, libm::fmod),
         (
             Binary::Xlogy,

@@ -222,27 +222,7 @@ fn random_body<T: TestNumber>(
     for _ in 0..random.below(3) {
         numbers.push(b.constant(&T::any(random).bytes()));
     }
-    // Instructions whose bits are the same in both engines. Bits of computed NaNs are not.
     let given = numbers.clone();
-    let cheap = [
-        Unary::Neg,
-        Unary::Abs,
-        Unary::Floor,
-        Unary::Sqrt,
-        Unary::Square,
-        Unary::Sign,
-    ];
-    let plain = [
-        Binary::Add,
-        Binary::Sub,
-        Binary::Mul,
-        Binary::Div,
-        Binary::Max,
-        Binary::Min,
-        Binary::MulStrongZero,
-        Binary::DivStrongZero,
-        Binary::AddError,
-    ];
     for _ in 0..steps {
         let pick = |of: &[Value], random: &mut Random| {
             // Late values are more frequent, so that chains are long.
@@ -258,7 +238,7 @@ fn random_body<T: TestNumber>(
         let (unary, binary) = if functions {
             (Unary::ALL, Binary::ALL)
         } else {
-            (&cheap[..], &plain[..])
+            (&CHEAP[..], &PLAIN[..])
         };
         match random.below(10) {
             0..3 => {
@@ -270,12 +250,7 @@ fn random_body<T: TestNumber>(
                 numbers.push(add(T::binary(f, isa), T::SIZE, &x[..2]));
             }
             6 | 7 => {
-                let c = [
-                    Comparison::Eq,
-                    Comparison::Ne,
-                    Comparison::Lt,
-                    Comparison::Le,
-                ][random.below(4)];
+                let c = COMPARISONS[random.below(4)];
                 truths.push(match random.below(3) {
                     0 => add(T::compare_bits(c), 1, &[0; 2].map(|_| pick(&given, random))),
                     _ => add(T::compare(c), 1, &x[..2]),
@@ -318,6 +293,49 @@ fn random_body<T: TestNumber>(
     (b.finish(&results), [inputs, outputs])
 }
 
+const COMPARISONS: [Comparison; 4] = [
+    Comparison::Eq,
+    Comparison::Ne,
+    Comparison::Lt,
+    Comparison::Le,
+];
+
+/// Functions whose bits are the same in both engines. Bits of computed NaNs are not.
+const CHEAP: [Unary; 6] = [
+    Unary::Neg,
+    Unary::Abs,
+    Unary::Floor,
+    Unary::Sqrt,
+    Unary::Square,
+    Unary::Sign,
+];
+const PLAIN: [Binary; 9] = [
+    Binary::Add,
+    Binary::Sub,
+    Binary::Mul,
+    Binary::Div,
+    Binary::Max,
+    Binary::Min,
+    Binary::MulStrongZero,
+    Binary::DivStrongZero,
+    Binary::AddError,
+];
+
+/// Number of elements of an input, and its strides.
+fn random_layout([p, q, r]: [usize; 3], random: &mut Random) -> (usize, [usize; 3]) {
+    match random.below(12) {
+        0 => (1, [0, 0, 0]),
+        1 => (r, [0, 0, 1]),
+        2 => (q, [0, 1, 0]),
+        3 => (p * q, [q, 1, 0]),
+        4 => (p, [1, 0, 0]),
+        5 => (q * r, [0, r, 1]),
+        6 => (p * r, [r, 0, 1]),
+        7 if random.below(4) == 0 => (q * r, [0, 1, q]),
+        _ => (p * q * r, [q * r, r, 1]),
+    }
+}
+
 /// Runs a body by both engines over about `n` elements of random inputs with random layouts, and
 /// compares. Returns whether the body could be compiled.
 pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &mut Random) -> bool {
@@ -329,17 +347,7 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
     // are interpreted.
     let usual = kinds.iter().flatten().any(|t| t.is_complex()) && random.below(3) > 0;
     for &of in &kinds[0] {
-        let (count, stride) = match random.below(12) {
-            0 => (1, [0, 0, 0]),
-            1 => (r, [0, 0, 1]),
-            2 => (q, [0, 1, 0]),
-            3 => (p * q, [q, 1, 0]),
-            4 => (p, [1, 0, 0]),
-            5 => (q * r, [0, r, 1]),
-            6 => (p * r, [r, 0, 1]),
-            7 if random.below(4) == 0 => (q * r, [0, 1, q]),
-            _ => (n, [q * r, r, 1]),
-        };
+        let (count, stride) = random_layout(shape, random);
         let bytes = count * of.size();
         let guarded = Guarded::new(bytes.max(1));
         let at = guarded.bytes(bytes, random.below(3) > 0);

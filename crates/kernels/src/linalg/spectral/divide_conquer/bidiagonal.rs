@@ -183,8 +183,8 @@ impl MergeWork {
         )
     }
 
-    /// Poles of the secular equation of a merge, the zero pole first, and the bound below which they
-    /// and their weights are negligible. Rotates the bases accordingly.
+    /// Poles of the secular equation of a merge, the zero pole first, and the bound below which
+    /// they and their weights are negligible. Rotates the bases accordingly.
     fn poles(
         &mut self,
         d: &[f64],

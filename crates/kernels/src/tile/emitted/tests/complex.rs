@@ -17,6 +17,7 @@ struct Case {
 }
 
 /// Operations on complex numbers with parts of a type.
+#[expect(clippy::too_many_lines, reason = "a list of instructions")]
 fn cases<P>(isa: Isa, [part, whole]: [Type; 2]) -> Vec<Case>
 where
     P: TestNumber + simple::ComplexFloat,
