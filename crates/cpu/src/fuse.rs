@@ -325,6 +325,10 @@ fn fits(f: &Function, e: &Eqn) -> bool {
 
 /// The steps of a function in execution order. `live` selects the needed equations; `products`
 /// permits groups to compute matrix products.
+#[expect(
+    clippy::too_many_lines,
+    reason = "passes over vectors that share the indices of one function"
+)]
 pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len())
@@ -443,6 +447,10 @@ type Deciders<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val));
 
 /// Joins equations of one stage and space that touch. An equation that defines a symbol has a
 /// smaller stage than every equation that mentions it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one rule for joining equations, with its conditions"
+)]
 fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], deciders: Deciders<'_>) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];

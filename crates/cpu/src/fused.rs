@@ -226,6 +226,10 @@ impl Fused {
         buffer >= self.buffers.len() - self.products.len()
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn run(&self, env: &Env, mut operands: Operands) -> Result<Results> {
         let mut factors = SmallVec::<[Factors; 1]>::new();
         if !self.products.is_empty() {

@@ -126,6 +126,10 @@ impl Fused {
 }
 
 impl<'a> Run<'a> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn new(
         fused: &'a Fused,
         shape: &'a Extents,

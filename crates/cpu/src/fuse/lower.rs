@@ -14,6 +14,10 @@ use rustc_hash::FxHashMap;
 
 impl Group {
     /// Lowers the group to a kernel.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn lower(&self, f: &Function) -> Fused {
         let n = self.eqns.len();
         let result = |k: usize| {

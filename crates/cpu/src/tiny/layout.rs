@@ -389,6 +389,10 @@ fn is_supported(f: &Function, e: &Eqn) -> bool {
 impl Tiny {
     /// Compiles a function, if every value is small and every operation is supported. `looped` is
     /// `Some` for a loop body, with the number of leading inputs that are the same in each step.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one function"
+    )]
     pub(crate) fn of(
         f: &Function,
         live: impl Fn(&Eqn) -> bool,
