@@ -369,10 +369,10 @@ pub(crate) fn qr(f: &Qr, used: UsedResults, dtype: DType) -> Kernel {
 }
 
 /// Maximum rows of a single matrix for which vectorised Jacobi rotations are as fast as tridiagonal
-/// reduction.
+/// reduction. It decides the bits of eigenvalues.
 const MAX_SINGLE_MATRIX_ROWS: usize = 4;
 /// Number of matrices from which one matrix per vector lane is faster, for every number of rows
-/// that `lanes` supports.
+/// that `lanes` supports. It decides the bits of eigenvalues.
 const MIN_LANE_MATRICES: usize = 4;
 
 pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {

@@ -12,6 +12,7 @@ use crate::double_double::{Compensated, DoubleDouble};
 use crate::element::{Number, Ordered};
 use crate::loops::{Loops, StridedAxis};
 use crate::simd::widest;
+use crate::tuning::MIN_TILE_LINES;
 use crate::turn;
 use crate::view::{View, row_major_stride};
 
@@ -84,9 +85,6 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
     }
     lines.run(dst, src, || Vec::with_capacity(TILE_LINES), &how);
 }
-
-/// Minimum number of adjacent lines for which lines run side by side.
-const MIN_TILE_LINES: usize = 4;
 
 /// Number of lines that run side by side, and number of steps per transposed block.
 const TILE_LINES: usize = 64;

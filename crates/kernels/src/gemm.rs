@@ -34,6 +34,7 @@ use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
 use crate::simd::{Isa, widest};
+use crate::tuning::{MAX_WIDENED_ELEMENTS, MIN_SHARED_NS, MIN_SHARED_PRODUCTS};
 use crate::view::{View, volume};
 pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
@@ -128,20 +129,16 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     };
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
-    if all < blocks::MIN_SHARED_NS
+    if all < MIN_SHARED_NS
         || parallel::threads() == 1
-        || (count < MIN_SHARED_PRODUCTS && one >= blocks::MIN_SHARED_NS)
+        || (count < MIN_SHARED_PRODUCTS && one >= MIN_SHARED_NS)
     {
         return some(0, c);
     }
     // Chunks of about ten microseconds.
-    let each = (blocks::MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
+    let each = (MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
     parallel::try_chunks(c, each * size, all, |chunk, part| some(chunk * each, part))
 }
-
-/// Number of products in a batch below which threads share each product, if one takes
-/// [`blocks::MIN_SHARED_NS`].
-const MIN_SHARED_PRODUCTS: usize = 8;
 
 /// Element type with a matrix product.
 pub trait Gemm: Number + Send + Sync {
@@ -285,10 +282,6 @@ pub(crate) unsafe fn update(
     }
     Ok(())
 }
-
-/// Elements of both factors up to which 16-bit floats are widened to copies before the product.
-/// Small products are then also computed several at a time.
-const MAX_WIDENED_ELEMENTS: usize = 4096;
 
 /// Computes products of 16-bit floats in f32, rounded once.
 fn half_product<T: HalfFloat>(

@@ -61,6 +61,7 @@ pub mod sliding;
 pub mod sort;
 pub mod tile;
 pub mod tree;
+mod tuning;
 mod turn;
 pub mod vector;
 pub mod view;

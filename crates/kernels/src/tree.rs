@@ -27,6 +27,7 @@ use crate::inlined::each;
 use crate::simd::{prefetch, widest};
 
 /// Number of elements that are reduced by lanes, before the pairwise tree over chunks.
+/// It decides the bits of a reduction.
 pub const CHUNK: usize = 8192;
 
 /// Lifts elements to accumulators, and combines two accumulators. The combination is associative up

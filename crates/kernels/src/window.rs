@@ -14,11 +14,9 @@ use crate::element::Number;
 use crate::memory::{Fallible, refill, zeros};
 use crate::parallel;
 use crate::sliding::Axis;
+use crate::tuning::WINDOW_PIECE_ELEMENTS;
 pub use parts::{WindowLines, WindowParts};
 use std::borrow::Cow;
-
-/// Number of elements of images per chunk of work.
-const PIECE_ELEMENTS: usize = 1 << 14;
 
 /// Computes the fold `y[p]` of the elements of each window, one axis after the other; `of_none` for
 /// windows without elements.
@@ -43,7 +41,7 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
         y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
         return Ok(());
     }
-    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
+    let each = (WINDOW_PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(y, each * count.max(1), 2 * x.len() as u64, |chunk, part| {
         let (mut now, mut next) = (Vec::new(), Vec::new());
         for (image, y) in (chunk * each..).zip(part.chunks_exact_mut(count)) {
@@ -231,6 +229,7 @@ pub fn select<T: Number>(
 }
 
 /// Maximum number of elements of a window for which sums are not compensated.
+/// It decides the bits of a sum.
 pub const PLAIN: usize = 4;
 
 /// Runs [`select`] with given accumulators.
@@ -259,7 +258,7 @@ fn sums<T: Number, A: Copy + Send + Sync>(
     } else {
         (&parts.x, &parts.y)
     };
-    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
+    let each = (WINDOW_PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(
         r,
         each * to.len().max(1),

@@ -18,9 +18,7 @@ use crate::memory::{Fallible, Plain, collected, with_capacity, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::Isa;
 use crate::sliding::Axis;
-
-/// Elements of the result in a chunk of work.
-const CHUNK_ELEMENTS: usize = 1 << 14;
+use crate::tuning::LINE_CHUNK_ELEMENTS;
 
 /// Number of outputs that each kernel of [`LineKernels`] computes together.
 const KERNEL_OUTPUTS: [usize; 3] = [1, 2, 4];
@@ -190,7 +188,7 @@ pub(super) fn convolve<T: MacVectors + Plain>(
 ) -> Fallible {
     let plan = Plan::new(isa, x, w, c, axes)?;
     let plane = c.outputs * plan.count;
-    let each = (CHUNK_ELEMENTS / plane).max(1);
+    let each = (LINE_CHUNK_ELEMENTS / plane).max(1);
     let nanos = (y.len() as u64).saturating_mul(plan.steps.len() as u64) / 16;
     try_chunks(y, each * plane, nanos, |chunk, y| {
         plan.planes(chunk * each, y)

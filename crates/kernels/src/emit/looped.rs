@@ -13,9 +13,10 @@
 use super::allocate::Registers;
 use super::encode::*;
 use super::lower::block::LoopBlock;
-use super::lower::{FrameInput, MAX_CODE_OPS, first_lanes_mask, homes};
+use super::lower::{FrameInput, first_lanes_mask, homes};
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target};
 use super::trace::{LaneType, Op, Trace, TraceId};
+use crate::tuning::MAX_CODE_OPS;
 
 /// Returns machine code for a trace with `consts` constants and `carries` carries, or `None` if it
 /// cannot be compiled.

@@ -18,23 +18,15 @@ use super::encode::*;
 use super::flags::MemoryFlags;
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target, is_in};
 use super::trace::{Op, Trace, TraceId};
+use crate::tuning::{MAX_CODE_OPS, MAX_SPILLED_VALUES, MAX_UNROLLED_ITEMS};
 use block::LoopBlock;
 
 pub(super) mod block;
 mod narrow;
 mod pairs;
 
-/// Maximum number of operations of a trace that is compiled. The code should fit the instruction
-/// cache.
-pub(super) const MAX_CODE_OPS: usize = 8000;
-
-/// Numbers of items for which two interleaved copies are faster although values spill, and the
-/// maximum number of live vectors for which this holds.
+/// Numbers of items for which two interleaved copies are faster although values spill.
 const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
-const MAX_SPILLED_VALUES: usize = 24;
-
-/// Maximum number of items of an iteration with several vectors.
-const MAX_UNROLLED_ITEMS: usize = 800;
 
 /// The order of the operations: inputs at their first use, outputs after all inputs have been read.
 fn items(trace: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {

@@ -4,6 +4,7 @@
 //! Code is appended and never moved or overwritten. A segment is unmapped when all code in it has
 //! been dropped. If the operating system refuses the mappings, no code is emitted.
 
+use crate::tuning::MAX_CODE_BYTES;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,9 +14,6 @@ const SEGMENT_BYTES: usize = 1 << 18;
 
 /// Approximate size of the shortest code, in bytes. A segment with less free space is full.
 const MIN_CODE_BYTES: usize = 256;
-
-/// Maximum size of all code, in bytes.
-const MAX_CODE_BYTES: usize = 64 << 20;
 
 /// Size of all mapped segments, in bytes.
 static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);

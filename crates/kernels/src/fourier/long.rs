@@ -19,7 +19,7 @@ use crate::parallel::Shared;
 use crate::simd::Isa;
 use crate::vector::{MAX_LANES, Tables, V, VectorFloat};
 
-/// Maximum number of points of a line that occupies one lane.
+/// Maximum number of points of a line that occupies one lane. It decides the bits of a transform.
 pub(super) const MAX_LANE_POINTS: usize = 1024;
 
 /// Transform of a long line.

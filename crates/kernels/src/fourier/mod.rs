@@ -39,6 +39,7 @@ use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::{Fallible, hold, with_scratch};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Isa;
+use crate::tuning::MAX_PLAN_BYTES;
 use crate::vector::VectorFloat;
 use crate::view::View;
 use long::{Long, MAX_LANE_POINTS, nanos, panels};
@@ -47,9 +48,6 @@ use plan::Plan;
 use real::{LongReal, RealPlan};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// Maximum bytes of cached plans for each element type.
-const MAX_PLAN_BYTES: usize = 64 << 20;
 
 /// Float whose lines are transformed. Operands have three axes: those before the axis of the lines,
 /// that axis, and those after it.

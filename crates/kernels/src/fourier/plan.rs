@@ -187,7 +187,7 @@ impl<E: VectorFloat> Stage<E> {
     }
 }
 
-/// Maximum odd radix of passes in registers.
+/// Maximum odd radix of passes in registers. It decides the bits of a transform.
 const MAX_REGISTER_POINTS: usize = 13;
 
 /// Arguments of a pass in registers.

@@ -16,46 +16,26 @@ use crate::element::Number;
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Isa;
+use crate::tuning::{
+    L1_PANEL_BYTES, M_BLOCK_TILES, MAX_BATCHED_TILE_ELEMENTS, MAX_UNPACKED_A_VECTORS,
+    MAX_UNPACKED_B_TILES, MAX_UNPACKED_B_TILES_PAGE_STRIDE, MIN_GEMM_CHUNKS, MIN_SHARED_NS,
+    PACKED_A_BYTES, SHARED_PACK_MAX_C_BYTES, SHARED_PACK_NS, SHARED_PACK_STEPS,
+};
 use std::ops::Range;
 
 /// Columns of B that are packed together, in vectors. Sized for the L2 cache.
 const N_BLOCK_VECTORS: usize = 16 * TILE_VECTORS;
-/// Number of row tiles of A that are packed together.
-const M_BLOCK_TILES: usize = 16;
-/// Bytes of packed A that are reused across column blocks. Sized for the L3 cache.
-const PACKED_A_BYTES: usize = 4 << 20;
-/// Maximum number of row tiles for which B is not packed (its rows are contiguous). Twice this
-/// number if B fits the L1 cache ([`L1_PANEL_BYTES`]).
-const MAX_UNPACKED_B_TILES: usize = 8;
-/// Maximum number of row tiles for which B is not packed if its row stride is a multiple of the
-/// page size.
-const MAX_UNPACKED_B_TILES_PAGE_STRIDE: usize = 2;
 /// Bytes of a page.
 const PAGE_BYTES: usize = 4096;
-/// Maximum number of vectors in a row of C for which A is not packed.
-const MAX_UNPACKED_A_VECTORS: usize = 16;
 /// Maximum number of elements of both factors and the result for which products run in lanes
-/// ([`batch`]). The first limit is for products that are one tile of operands in place.
-const MAX_BATCHED_TILE_ELEMENTS: usize = 16;
+/// ([`batch`]), unless they are one tile of operands in place ([`MAX_BATCHED_TILE_ELEMENTS`]).
 const MAX_BATCHED_ELEMENTS: usize = 3 * batch::MAX_SMALL_EXTENT * batch::MAX_SMALL_EXTENT;
-/// Bytes of B that are read in place because they fit the L1 cache.
-const L1_PANEL_BYTES: usize = 1 << 15;
 
 /// Rows and vectors of C per chunk of a thread that packs its own operands.
 const CHUNK_ROWS_VECTORS: [usize; 2] = [256, 10 * TILE_VECTORS];
 /// Rows and vectors of C per chunk where [`CHUNK_ROWS_VECTORS`] gives too few chunks and rows are
 /// read in place.
 const SMALL_CHUNK_ROWS_VECTORS: [usize; 2] = [32, 16];
-/// Number of chunks from which threads stay balanced.
-const MIN_CHUNKS: usize = 8;
-/// Estimated run time, in ns, from which threads share packed blocks of B. Below it,
-/// synchronization costs more than it saves.
-const SHARED_PACK_NS: u64 = 500_000;
-/// Maximum bytes of C for which threads share packed blocks of B. A larger C leaves the caches
-/// between two blocks of `k`.
-const SHARED_PACK_MAX_C_BYTES: usize = 4 << 20;
-/// Steps of `k` of a shared block that are packed as one chunk of work.
-const SHARED_PACK_STEPS: usize = 32;
 
 /// Computes `count` products of `m` by `k` and `k` by `n` matrices, with no extent 0. Matrices A
 /// and B are `steps` elements apart, the results are contiguous. `onto` selects how C is updated.
@@ -149,9 +129,6 @@ struct TileInPlace<F> {
     kernel: MicroFn<F>,
     args: MicroArgs<F>,
 }
-
-/// Estimated run time, in ns, below which a product runs on one thread.
-pub(super) const MIN_SHARED_NS: u64 = 30_000;
 
 /// Estimated run time of a product on one thread, in ns.
 pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
@@ -253,7 +230,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             return unsafe { self.on_one_thread() };
         }
         let mut chunk = [CHUNK_ROWS_VECTORS[0], CHUNK_ROWS_VECTORS[1] * lanes];
-        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_CHUNKS;
+        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_GEMM_CHUNKS;
         // The chunks would be few, or chunks of the same columns would pack them repeatedly.
         let again = m > CHUNK_ROWS_VECTORS[0] || (m == CHUNK_ROWS_VECTORS[0] && few);
         if again
@@ -324,7 +301,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());
-        let high = even(m, (m / MIN_CHUNKS).min(M_BLOCK_TILES * rows), rows);
+        let high = even(m, (m / MIN_GEMM_CHUNKS).min(M_BLOCK_TILES * rows), rows);
         let depth = k.min(K_BLOCK_STEPS);
         let blocks = |block: usize| {
             let (p, j) = (

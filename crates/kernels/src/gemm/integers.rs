@@ -16,13 +16,10 @@ use crate::mac::{self, Mac, MacVectors};
 use crate::memory::{Fallible, filled, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::{Isa, widest};
+use crate::tuning::{INTEGER_CHUNK_ROWS, MAX_UNPACKED_MULTIPLIES};
 
 /// Steps whose products are summed before they are added to C.
 const K_BLOCK_STEPS: usize = 512;
-/// Rows of C in a chunk of work.
-const CHUNK_ROWS: usize = 64;
-/// Number of multiplications up to which products are computed without packing.
-const MAX_UNPACKED_MULTIPLIES: usize = 2048;
 /// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
 
@@ -444,7 +441,7 @@ impl<E: Number> Job<'_, E> {
     fn run<T: Number>(&self, c: &mut [T], narrow: impl Fn(E) -> T + Copy + Sync) -> Fallible {
         let [m, steps, n] = self.sizes;
         let nanos = (m * n).saturating_mul(steps) as u64 / 16;
-        try_chunks(c, CHUNK_ROWS * n, nanos, |chunk, c| {
+        try_chunks(c, INTEGER_CHUNK_ROWS * n, nanos, |chunk, c| {
             let mut sums = filled(E::ZERO, MAX_TILE_ROWS * TILE_VECTORS * self.kernels.lanes)?;
             for block in (0..steps).step_by(self.depth) {
                 let mut first = 0;
@@ -454,7 +451,7 @@ impl<E: Number> Job<'_, E> {
                     let kind = left.min(self.kernels.rows).ilog2() as usize;
                     let (now, after) = rest.split_at_mut((n << kind).min(rest.len()));
                     self.tiles(
-                        chunk * CHUNK_ROWS + first,
+                        chunk * INTEGER_CHUNK_ROWS + first,
                         kind,
                         block,
                         now,

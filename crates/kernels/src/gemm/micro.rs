@@ -10,14 +10,12 @@
 use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemmFloat, MicroArgs, MicroKernels};
 use crate::simd::{Isa, prefetch};
+use crate::tuning::PREFETCH_C_STEPS;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
 /// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
-
-/// Minimum `k`, in steps, for which C is prefetched before the loop.
-const PREFETCH_C_STEPS: usize = 32;
 
 /// Computes the tile of `R` rows and `V` vectors; A is packed or not, numbers are real or complex.
 ///

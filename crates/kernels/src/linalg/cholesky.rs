@@ -13,7 +13,7 @@ use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, grow, zeros};
 use crate::simd::{Isa, prefetch, widest};
 
-/// Number of rows of a block.
+/// Number of rows of a block. It decides the bits of a factor.
 const BLOCK_ROWS: usize = 64;
 /// Row stride of a block. It is not a power of two, so that rows do not map to the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK_ROWS + PANEL_ROWS;

@@ -15,9 +15,9 @@ use crate::memory::{Fallible, refill};
 use crate::simd::{Isa, widest};
 use std::ops::Range;
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the factors.
 const PANEL_COLUMNS: usize = 32;
-/// Number of columns that are factored one after another.
+/// Number of columns that are factored one after another. It decides the bits of the factors.
 const LEAF_COLUMNS: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the row swaps and the permutation.

@@ -16,14 +16,14 @@ use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, grow, push, zeros};
 use crate::simd::{Isa, widest};
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the factors.
 const PANEL_COLUMNS: usize = 32;
 /// Number of columns of a panel of a large matrix. The columns right of a panel are read and
-/// written once per panel.
+/// written once per panel. It decides the bits of the factors.
 const WIDE_PANEL_COLUMNS: usize = 64;
-/// Extent from which matrices use [`WIDE_PANEL_COLUMNS`].
+/// Extent from which matrices use [`WIDE_PANEL_COLUMNS`]. It decides the bits of the factors.
 const WIDE_PANEL_EXTENT: usize = 384;
-/// Number of columns that are reduced one after another.
+/// Number of columns that are reduced one after another. It decides the bits of the factors.
 const LEAF_COLUMNS: usize = 8;
 
 /// Computes `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k`

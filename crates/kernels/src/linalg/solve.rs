@@ -17,8 +17,10 @@ use crate::parallel::attempt;
 use crate::simd::Isa;
 
 /// Number of rows of the triangle that are packed together. The strip beside it stays in the cache.
+/// It decides the bits of the solutions.
 const BLOCK_ROWS: usize = 256;
 /// Minimum number of right-hand sides for which the triangle is packed.
+/// It decides the bits of the solutions.
 const MIN_PACKED_RHS: usize = 8;
 
 /// Solves with `a` (square) in place of `b` (rows×columns); neither is empty.

@@ -5,6 +5,7 @@ use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
 use super::{TILE_BYTES, TileFn, TileOp, kernels};
 use crate::emit::MemoryFlags;
+use crate::tuning::{MIN_STREAM_BYTES, MIN_STREAM_BYTES_INTEL, REGISTER_FILE_BYTES};
 
 pub use crate::emit::PREFETCH_ELEMENTS;
 use crate::simd::{Isa, is_intel};
@@ -55,7 +56,11 @@ impl InputLayouts {
 /// Minimum size, in bytes, of an output for which non-temporal stores are faster. Ordinary stores
 /// first read the cache lines that they overwrite.
 pub fn min_stream_bytes() -> usize {
-    if is_intel() { 3 << 20 } else { 32 << 20 }
+    if is_intel() {
+        MIN_STREAM_BYTES_INTEL
+    } else {
+        MIN_STREAM_BYTES
+    }
 }
 
 enum Definition {
@@ -319,10 +324,6 @@ struct Liveness {
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub struct TileBlock(pub [u8; 64]);
-
-/// Maximum size of all registers together, in bytes. A body with very many registers has shorter
-/// tiles.
-const REGISTER_FILE_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// Registers of the body that runs on this thread.

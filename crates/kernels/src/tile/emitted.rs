@@ -13,6 +13,9 @@ use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
 use crate::environment::chosen;
 use crate::simd::Isa;
+use crate::tuning::{
+    COMPILE_FIRST_ELEMENTS, MAX_CODE_STEPS, MIN_ROW_ELEMENTS, RARE_NEIGHBOURHOOD_ELEMENTS,
+};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -22,19 +25,8 @@ use std::sync::atomic::Ordering;
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
 
-/// Element count from which a body is compiled on its first run instead of its second.
-const COMPILE_FIRST_ELEMENTS: usize = 1 << 15;
-
-/// Number of elements interpreted around a lane that needs the scalar fallback.
-const RARE_NEIGHBOURHOOD_ELEMENTS: usize = 512;
-
-/// Minimum row length, in elements, for one call of compiled code per row if a row ends in a
-/// partial vector.
-const MIN_ROW_ELEMENTS: usize = 256;
-
-/// Maximum numbers of inputs and of instructions of a body that is compiled.
+/// Maximum number of inputs of a body that is compiled: flags of inputs are bits of a word.
 const MAX_CODE_INPUTS: usize = 64;
-const MAX_CODE_STEPS: usize = 1000;
 
 /// Operands of calls of compiled code: inputs, then outputs.
 struct CallOperands {

@@ -16,13 +16,11 @@ use super::emitted::is_wanted;
 use super::pack::fill;
 use crate::emit::Looped;
 use crate::simd::{Isa, is_intel};
+use crate::tuning::FLAG_CHECK_STEPS;
 use std::sync::OnceLock;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
-
-/// Number of steps between two checks of the floating-point flags.
-const FLAG_CHECK_STEPS: usize = 32;
 
 /// A loop. Inputs of its body are constants, carries and rows; outputs are carries and rows.
 pub struct Recurrence {

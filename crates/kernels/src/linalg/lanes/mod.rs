@@ -17,15 +17,13 @@ use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::Fallible;
 use crate::parallel::Shared;
 use crate::simd::Isa;
+use crate::tuning::MAX_RHS_ELEMENTS;
 use orthogonal::{Eigh, Qr};
 use std::ptr::null_mut;
 use systems::{Cholesky, Lu, Solve};
 
 /// Maximum extent of a matrix in a lane.
 pub const MAX_LANE_EXTENT: usize = 8;
-
-/// Maximum number of elements of a right-hand side in lanes.
-const MAX_RHS_ELEMENTS: usize = 512;
 
 /// Whether matrices of these extents are factored in lanes.
 pub fn fits(m: usize, n: usize) -> bool {

@@ -17,7 +17,7 @@ use crate::simd::Isa;
 use crate::vector::V;
 use std::ops::Range;
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the values.
 const PANEL_COLUMNS: usize = 32;
 
 /// Tridiagonal matrix, and the reflectors that lead to it.

@@ -18,12 +18,10 @@ use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, collected, filled, grow, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::{Isa, widest};
+use crate::tuning::ROOTS_PER_CHUNK;
 
-/// Maximum extent that is solved by QR iterations.
+/// Maximum extent that is solved by QR iterations. It decides the bits of values and vectors.
 const LEAF_ROWS: usize = 32;
-
-/// Number of roots per chunk of work.
-const ROOTS_PER_CHUNK: usize = 8;
 
 /// Magnitude that is negligible relative to a matrix with these elements. Squares of larger numbers
 /// do not underflow.
