@@ -20,9 +20,9 @@ mod lower;
 
 use crate::elementwise::is_elementwise;
 use crate::fused::Level;
-use crate::phases::MAX_CACHED_ROW_ELEMENTS;
 use crate::products::{self, Widths};
 use crate::program::needs_check;
+use crate::tuning::{MAX_CACHED_ROW_ELEMENTS, MAX_GROUP_OPERANDS};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Value};
 use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
@@ -124,10 +124,6 @@ struct Fusion<'f> {
     /// For each root: an upper bound on the number of values that the group reads from outside.
     weight: Vec<usize>,
 }
-
-/// Maximum number of values that a group reads. It bounds the compile time spent per pair of result
-/// and operand.
-const MAX_GROUP_OPERANDS: usize = 128;
 
 impl<'f> Fusion<'f> {
     fn new(f: &'f Function) -> Fusion<'f> {

@@ -59,6 +59,7 @@ mod sort;
 mod spare;
 pub mod tensor;
 mod tiny;
+mod tuning;
 mod windows;
 
 pub use executor::Executor;

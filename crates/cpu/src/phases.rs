@@ -12,6 +12,9 @@ use crate::element::limit;
 use crate::fused::{Fused, Level, Life, Phase, Place};
 use crate::products::{Cut, Factors};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
+use crate::tuning::{
+    CLAIM_NS, MAX_CACHED_ROW_ELEMENTS, PACK_PS_PER_ELEMENT, PREFETCH_MIN_BYTES, STORE_PS_PER_BYTE,
+};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
@@ -24,21 +27,6 @@ use std::ops::Range;
 
 /// Elements per block of rows.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
-
-/// Minimum size of an operand, in bytes, for prefetching its next block.
-const PREFETCH_MIN_BYTES: usize = 1 << 20;
-
-/// Estimated time to store a byte to memory, in ps.
-const STORE_PS_PER_BYTE: u64 = 80;
-
-/// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the cache.
-pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * FOLD_CHUNK_ELEMENTS;
-
-/// Target duration, in ns, of the work that a thread claims.
-const CLAIM_NS: u64 = 20_000;
-
-/// Estimated time to pack an element, in ps.
-const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
     /// Scratch memory for intermediate values.

@@ -13,6 +13,7 @@ use crate::element::{
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tuning::{MIN_SORTED_WINDOW_ELEMENTS, SORT_ELEMENTS_PER_UPDATE};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
@@ -23,9 +24,6 @@ use cotangent_kernels::index::{
 use cotangent_kernels::memory::push;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
-
-/// Minimum window length, in elements, for which windows are sorted by row before they are added.
-const MIN_SORTED_WINDOW_ELEMENTS: usize = 4;
 
 /// Geometry of all windows.
 struct Plan<'a> {
@@ -557,11 +555,6 @@ fn combining<T: PlainElement>(
         converted(y, dtype)
     })
 }
-
-/// Ratio of operand elements to updates from which the operand is not widened as a whole. Instead
-/// the updates are sorted by position, and only the updated elements are summed in higher
-/// precision.
-const SORT_ELEMENTS_PER_UPDATE: usize = 16;
 
 /// Kernel of a scatter-add with sums in twice the precision; in place if the operand is not shared.
 /// Sums are plain if indices are unique or there are at most two windows.

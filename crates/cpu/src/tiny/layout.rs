@@ -7,6 +7,7 @@ use crate::fuse::{Group, Node, plan};
 use crate::fused;
 use crate::kernel::Sizes;
 use crate::tensor::{Extents, Tensor, row_major};
+use crate::tuning::{MAX_BODY_VALUE_BYTES, MAX_EQUATIONS, MAX_MEMORY_VALUES, MAX_VALUE_BYTES};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Val};
@@ -14,15 +15,6 @@ use cotangent_kernels::tile::TileBlock;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp};
 use smallvec::SmallVec;
 use std::sync::Mutex;
-
-/// Maximum size of a value, in bytes.
-const MAX_VALUE_BYTES: usize = 4096;
-/// Maximum size of a value in a loop body, in bytes.
-const MAX_BODY_VALUE_BYTES: usize = 64 << 10;
-/// Maximum total memory, in multiples of the maximum size of a value.
-const MAX_MEMORY_VALUES: usize = 64;
-/// Maximum number of equations.
-const MAX_EQUATIONS: usize = 4096;
 
 /// Positions of the elements of a strided view, in row-major order of the view.
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
