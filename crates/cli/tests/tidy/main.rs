@@ -5,6 +5,7 @@ mod imports;
 mod memory;
 mod pages;
 mod source;
+mod tuning;
 mod words;
 
 use std::fs;
