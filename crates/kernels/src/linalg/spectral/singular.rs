@@ -65,6 +65,7 @@ pub(crate) fn svd(
 
 /// The transpose of an m×n matrix.
 fn transposed(isa: Isa, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
+    assert!(a.len() >= m * n, "the size of a transpose");
     let mut x = zeros::<f64>(m * n)?;
     let lines = PackLanes {
         from: a.as_ptr(),
@@ -73,7 +74,7 @@ fn transposed(isa: Isa, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
         count: m,
         depth: n,
     };
-    // SAFETY: both matrices have m by n elements.
+    // SAFETY: both matrices have m by n elements, by the assertion and the allocation.
     unsafe { by_rows(isa, x.as_mut_ptr(), m, lines) };
     Ok(x)
 }
@@ -92,6 +93,7 @@ fn tall(
         qr::qr(isa, None, &mut r, a, m, n, p)?;
         return square(isa, s, None, &r, n);
     };
+    assert!(p >= n && u.len() == m * p, "the size of left vectors");
     qr::qr(isa, Some(&mut *u), &mut r, a, m, n, p)?;
     let mut own = zeros::<f64>(n * n)?;
     let done = square(isa, s, Some((&mut own, v)), &r[..n * n], n)?;
@@ -106,7 +108,8 @@ fn tall(
         row: p as isize,
         col: 1,
     };
-    // SAFETY: both matrices have the first n columns of m rows.
+    // SAFETY: `u` and its copy have m rows of p elements and `p >= n`, by the assertion; `own` has
+    // n rows and columns.
     unsafe { update(isa, [m, n, n], Update::Set, to, rows(&q, p), rows(&own, n))? };
     Ok(done)
 }
@@ -137,6 +140,7 @@ fn square(
                 return Ok(false);
             };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
+                assert!(to.len() >= n * n, "the size of vectors");
                 // From the last row on.
                 let from = from[(n - 1) * step..].as_ptr();
                 let lines = PackLanes {
@@ -146,7 +150,7 @@ fn square(
                     count: n,
                     depth: n,
                 };
-                // SAFETY: both matrices have n rows of n elements.
+                // SAFETY: `to` has n rows of n elements by the assertion, `from` n padded rows.
                 unsafe { by_rows(isa, to.as_mut_ptr(), n, lines) };
             }
             b.apply_left(isa, u, n)?;

@@ -37,6 +37,7 @@ pub(crate) fn eigh(
 }
 
 fn vectors(isa: Isa, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
+    assert_eq!(v.len(), n * n, "the size of vectors");
     let Some(rows) = decompose(isa, &mut t.d, &mut t.e)? else {
         return Ok(false);
     };
@@ -47,7 +48,7 @@ fn vectors(isa: Isa, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<b
         count: n,
         depth: n,
     };
-    // SAFETY: both matrices have n rows of n elements.
+    // SAFETY: `v` has n rows of n elements by the assertion, and `rows` as many padded rows.
     unsafe { by_rows(isa, v.as_mut_ptr(), n, lines) };
     t.apply(isa, v, n)?;
     Ok(true)
