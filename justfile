@@ -30,6 +30,10 @@ memory:
         emit:: recurrence tile::emitted --skip every_function_has_code_with_the_interpreters_bits \
         --skip conversions_have_code_with --skip functions_in_bodies_give --skip bodies_of_several_widths_give
 
+# Tests of bits with every tuning constant halved: none of them decides bits (minutes).
+tuning:
+    RUSTFLAGS="--cfg halved_tuning" CARGO_TARGET_DIR=target/halved cargo test -p cotangent-kernels -p cotangent-cpu
+
 # The pool of threads under every interleaving.
 loom:
     cargo test --release --manifest-path crates/kernels/loom/Cargo.toml

@@ -70,6 +70,9 @@ fn chain(cx: &dyn Emit, x: Val) -> Val {
     )
 }
 
+/// A function of a matrix.
+type RowFunction = fn(&dyn Emit, Val) -> Val;
+
 fn main() {
     let ad = AdContext::default();
     let gradient = |f: &Function| simplify(&grad(&ad, f, f.params()).expect("a bench derives"));
@@ -101,7 +104,7 @@ fn main() {
         numbers(DType::F32, &[1024, 1024]),
         numbers(DType::F32, &[1024]),
     );
-    let rows: [(&str, fn(&dyn Emit, Val) -> Val); 6] = [
+    let rows: [(&str, RowFunction); 6] = [
         ("sum", |cx, x| cx.reduce_sum(x, &[0, 1])),
         ("sum rows", |cx, x| cx.reduce_sum(x, &[1])),
         ("sum columns", |cx, x| cx.reduce_sum(x, &[0])),

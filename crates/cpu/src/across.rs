@@ -8,16 +8,13 @@
 
 use crate::element::for_size;
 use crate::tensor::Tensor;
+use crate::tuning::PACK_BLOCK_BYTES;
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_into;
 use std::ops::Range;
 
 /// Rows per packed block: one cache line (64 bytes) of `f32` elements, or two of `f64`.
 const BLOCK_ROWS: usize = 16;
-
-/// Maximum size of a packed block, in bytes; it leaves space in the cache for the group's other
-/// data.
-const PACK_BLOCK_BYTES: usize = 256 << 10;
 
 /// A tensor that is packed by blocks of rows. Rows and columns are its last two axes of extent
 /// above 1.

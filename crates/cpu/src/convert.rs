@@ -12,11 +12,11 @@ use cotangent_core::ops::Convert;
 use cotangent_core::{C64, C128, DType, Env, Result, bf16, f16};
 use cotangent_kernels::tile::convert::cast;
 use cotangent_kernels::tile::halves::{self, Half};
-use cotangent_kernels::tile::{Float, Kernel};
+use cotangent_kernels::tile::{TileFloat, TileOp};
 use smallvec::{SmallVec, smallvec};
 
 /// Kernels to run in sequence, with the result type of each.
-pub(crate) type Path = SmallVec<[(Kernel, DType); 4]>;
+pub(crate) type Path = SmallVec<[(TileOp, DType); 4]>;
 
 /// Kernels of a conversion. Empty if the elements of both types have the same bits.
 pub(crate) fn path(from: DType, to: DType) -> Path {
@@ -53,8 +53,8 @@ fn by(from: DType, middle: DType, to: DType) -> Path {
         .collect()
 }
 
-/// Kernel from f32 to a 16-bit float type.
-fn narrow(to: DType) -> Kernel {
+/// Instruction from f32 to a 16-bit float type.
+fn narrow(to: DType) -> TileOp {
     if to == DType::F16 {
         f16::narrow()
     } else {
@@ -62,9 +62,9 @@ fn narrow(to: DType) -> Kernel {
     }
 }
 
-/// Kernel that resizes integers to `bytes` bytes. The signedness of the source matters only if the
-/// result is wider.
-fn resized(from: DType, bytes: usize) -> Kernel {
+/// Instruction that resizes integers to `bytes` bytes. The signedness of the source matters only if
+/// the result is wider.
+fn resized(from: DType, bytes: usize) -> TileOp {
     use DType::*;
     match (from, bytes) {
         (I8, 2) => cast::<i8, i16>(),
@@ -88,8 +88,8 @@ fn resized(from: DType, bytes: usize) -> Kernel {
     }
 }
 
-/// Kernel that tests integers of `bytes` bytes for being nonzero.
-fn nonzero(bytes: usize) -> Kernel {
+/// Instruction that tests integers of `bytes` bytes for being nonzero.
+fn nonzero(bytes: usize) -> TileOp {
     match bytes {
         1 => cast::<u8, bool>(),
         2 => cast::<u16, bool>(),
@@ -99,12 +99,12 @@ fn nonzero(bytes: usize) -> Kernel {
 }
 
 /// Direct kernel between two types, one of which is f32 or f64.
-fn direct(from: DType, to: DType) -> Kernel {
+fn direct(from: DType, to: DType) -> TileOp {
     macro_rules! table {
         ($($a:ident $t:ty => $($b:ident $u:ty),*;)*) => {
             match (from, to) {
-                (DType::Bool, DType::F32) => <f32 as Float>::of_truth(),
-                (DType::Bool, DType::F64) => <f64 as Float>::of_truth(),
+                (DType::Bool, DType::F32) => <f32 as TileFloat>::of_truth(),
+                (DType::Bool, DType::F64) => <f64 as TileFloat>::of_truth(),
                 (DType::F16, DType::F32) => f16::widen(),
                 (DType::BF16, DType::F32) => bf16::widen(),
                 (DType::F32, DType::F16 | DType::BF16) => narrow(to),

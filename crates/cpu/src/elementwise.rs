@@ -16,13 +16,13 @@ use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Beyond, Binary, Comparison, Format, Op, SpecialFn, Unary};
 use cotangent_core::primitive::{OpClass, ScalarFn};
 use cotangent_core::{C64, C128, DType, Primitive, Type, bf16, f16, math};
-use cotangent_kernels::simd::Level;
+use cotangent_kernels::simd::Isa;
 use cotangent_kernels::tile::complex;
 use cotangent_kernels::tile::halves::Half;
 use cotangent_kernels::tile::integers;
 use cotangent_kernels::tile::kernels::{self, Arithmetic};
 use cotangent_kernels::tile::rounding::{self, Reduce, Round};
-use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
+use cotangent_kernels::tile::{Body, Builder, TileFloat, TileOp, Value};
 use cotangent_kernels::vector::{
     complex as complex_vector, functions as vector, special as vector_special,
 };
@@ -39,7 +39,7 @@ pub(crate) type Typed = (Value, DType);
 /// A body under construction.
 pub(crate) struct Lowering {
     body: Builder,
-    level: Level,
+    isa: Isa,
     /// Estimated time per element, in ps. It decides whether the work is divided among threads.
     cost: u64,
     /// f32 values of f16 and bf16 values.
@@ -87,14 +87,14 @@ fn extension_type(op: &dyn Primitive, x: &[DType]) -> Option<DType> {
 impl Lowering {
     /// An empty body for the instruction set of this machine.
     pub(crate) fn new() -> Lowering {
-        Lowering::at(Level::chosen())
+        Lowering::at(Isa::chosen())
     }
 
     /// An empty body for the given instruction set.
-    pub(crate) fn at(level: Level) -> Lowering {
+    pub(crate) fn at(isa: Isa) -> Lowering {
         Lowering {
             body: Builder::new(),
-            level,
+            isa,
             cost: 0,
             converted: FxHashMap::default(),
             #[cfg(test)]
@@ -125,7 +125,7 @@ impl Lowering {
         )
     }
 
-    fn step(&mut self, kernel: Kernel, to: DType, x: &[Value]) -> Typed {
+    fn step(&mut self, kernel: TileOp, to: DType, x: &[Value]) -> Typed {
         self.push((kernel, 0), to, x, 20 * to.size() as u64)
     }
 
@@ -146,8 +146,8 @@ impl Lowering {
 
     fn vector1(&mut self, f: vector::Unary, (x, dtype): Typed) -> Typed {
         let kernel = match dtype {
-            DType::F32 => <f32 as Float>::unary(f, self.level),
-            _ => <f64 as Float>::unary(f, self.level),
+            DType::F32 => <f32 as TileFloat>::unary(f, self.isa),
+            _ => <f64 as TileFloat>::unary(f, self.isa),
         };
         use vector::Unary as F;
         let cheap = matches!(
@@ -167,8 +167,8 @@ impl Lowering {
 
     fn vector2(&mut self, f: vector::Binary, (x, dtype): Typed, (y, _): Typed) -> Typed {
         let kernel = match dtype {
-            DType::F32 => <f32 as Float>::binary(f, self.level),
-            _ => <f64 as Float>::binary(f, self.level),
+            DType::F32 => <f32 as TileFloat>::binary(f, self.isa),
+            _ => <f64 as TileFloat>::binary(f, self.isa),
         };
         let cost = if matches!(
             f,
@@ -199,7 +199,7 @@ impl Lowering {
         let dtype = x[0].1;
         let wide: SmallVec<[Typed; 3]> = x.iter().map(|&x| self.widened(x)).collect();
         let operands: SmallVec<[Value; 3]> = wide.iter().map(|x| x.0).collect();
-        let step = f.kernel(self.level, wide[0].1 == DType::F32, orders);
+        let step = f.kernel(self.isa, wide[0].1 == DType::F32, orders);
         let y = self.push(step, wide[0].1, &operands, 3_000);
         self.narrowed(y, dtype)
     }
@@ -313,7 +313,7 @@ impl Lowering {
             format.least_exponent(),
             format.greatest() as f32,
         );
-        let data = rounding::Few {
+        let data = rounding::NarrowFormat {
             mantissa,
             least,
             greatest,
@@ -418,7 +418,7 @@ impl Lowering {
     fn complex_unary(&mut self, op: Unary, x: Typed, to: DType) -> Typed {
         use complex::ComplexUnary as F;
         use complex_vector::ComplexFunction as G;
-        let (dtype, level, scalar) = (x.1, self.level, op.def().complex);
+        let (dtype, isa, scalar) = (x.1, self.isa, op.def().complex);
         let simple = |f: F| for_complex_part!(dtype, P => complex::unary::<P>(f));
         let kernel = match op {
             Unary::Neg => simple(F::Neg),
@@ -428,7 +428,7 @@ impl Lowering {
             Unary::OneMinusSquare => simple(F::OneMinusSquare),
             Unary::IsFinite => simple(F::IsFinite),
             Unary::IsNan => simple(F::IsNan),
-            Unary::Abs => for_complex_part!(dtype, P => complex_vector::absolute::<P>(level)),
+            Unary::Abs => for_complex_part!(dtype, P => complex_vector::absolute::<P>(isa)),
             op => {
                 let f = match op {
                     Unary::Sign => G::Sign,
@@ -457,7 +457,7 @@ impl Lowering {
                         );
                     }
                 };
-                let kernel = for_complex_part!(dtype, P => f.kernel::<P>(level, scalar));
+                let kernel = for_complex_part!(dtype, P => f.kernel::<P>(isa, scalar));
                 return self.push(kernel, to, &[x.0], 200 * dtype.size() as u64);
             }
         };
@@ -468,7 +468,7 @@ impl Lowering {
     fn complex_binary(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
         use complex::ComplexBinary as F;
         use complex_vector::ComplexFunction2 as G;
-        let (dtype, both, level, scalar) = (x.1, [x.0, y.0], self.level, op.def().complex);
+        let (dtype, both, isa, scalar) = (x.1, [x.0, y.0], self.isa, op.def().complex);
         let simple = |f: F| for_complex_part!(dtype, P => complex::binary::<P>(f));
         let f = match op {
             Binary::Add => {
@@ -487,7 +487,7 @@ impl Lowering {
             Binary::Xlogy => G::Xlogy,
             op => unreachable!("`{op:?}` is not defined on {dtype}"),
         };
-        let kernel = for_complex_part!(dtype, P => f.kernel::<P>(level, scalar));
+        let kernel = for_complex_part!(dtype, P => f.kernel::<P>(isa, scalar));
         self.push(kernel, dtype, &both, 200 * dtype.size() as u64)
     }
 
@@ -515,7 +515,7 @@ impl Lowering {
 
     /// `z^m` by squaring.
     fn power_of(&mut self, z: Typed, m: u64) -> Typed {
-        let kernel = for_complex_part!(z.1, P => complex_vector::power::<P>(self.level));
+        let kernel = for_complex_part!(z.1, P => complex_vector::power::<P>(self.isa));
         self.push((kernel, m as usize), z.1, &[z.0], 100 * z.1.size() as u64)
     }
 
@@ -550,10 +550,7 @@ impl Lowering {
                 let many = matches!(f, F::Div | F::Rem | F::Pow);
                 let cost = if many { 300 } else { 20 } * dtype.size() as u64;
                 self.push(
-                    (
-                        for_int!(dtype, T => integers::binary::<T>(f, self.level)),
-                        0,
-                    ),
+                    (for_int!(dtype, T => integers::binary::<T>(f, self.isa)), 0),
                     dtype,
                     &both,
                     cost,
@@ -577,8 +574,8 @@ impl Lowering {
         let kernel = match a.1 {
             DType::C64 => kernels::complex_equal::<C64>(c == C::Eq),
             DType::C128 => kernels::complex_equal::<C128>(c == C::Eq),
-            DType::F32 => <f32 as Float>::compare(c),
-            DType::F64 => <f64 as Float>::compare(c),
+            DType::F32 => <f32 as TileFloat>::compare(c),
+            DType::F64 => <f64 as TileFloat>::compare(c),
             dtype => for_integer_or_bool!(dtype, T => kernels::compare::<T>(c)),
         };
         self.step(kernel, DType::Bool, &[a.0, b.0])

@@ -157,9 +157,15 @@ impl Executor {
 /// State of one compilation: caches the programs of regions that several equations share.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
-    /// Compiled regions, by function and, for a loop body, by the number of leading inputs that are
-    /// loop constants.
-    bodies: RefCell<FxHashMap<(*const Function, Option<usize>), Arc<Program>>>,
+    bodies: RefCell<FxHashMap<RegionKey, Arc<Program>>>,
+}
+
+/// A compiled region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct RegionKey {
+    f: *const Function,
+    /// For a loop body, the number of leading inputs that are loop constants.
+    looped: Option<usize>,
 }
 
 impl Compiler<'_> {
@@ -175,7 +181,10 @@ impl Compiler<'_> {
 
     fn program(&self, f: &Arc<Function>, looped: Option<usize>) -> Result<Arc<Program>> {
         // The program keeps the function alive, so the address is not reused.
-        let key = (Arc::as_ptr(f), looped);
+        let key = RegionKey {
+            f: Arc::as_ptr(f),
+            looped,
+        };
         if let Some(p) = self.bodies.borrow().get(&key) {
             return Ok(p.clone());
         }

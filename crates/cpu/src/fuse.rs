@@ -20,13 +20,13 @@ mod lower;
 
 use crate::elementwise::is_fused;
 use crate::fused::Level;
-use crate::phases::MAX_CACHED_ROW_ELEMENTS;
 use crate::products::{self, Widths};
 use crate::program::needs_check;
+use crate::tuning::{MAX_CACHED_ROW_ELEMENTS, MAX_GROUP_OPERANDS};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Value};
 use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -76,7 +76,7 @@ enum Part {
     /// Elementwise on the shape.
     Element,
     /// A reduction over a row.
-    Fold(Fold),
+    Fold(ReduceOp),
     /// Elementwise on values with one element per row.
     Row,
 }
@@ -126,10 +126,6 @@ struct Fusion<'f> {
     weight: Vec<usize>,
 }
 
-/// Maximum number of values that a group reads. It bounds the compile time spent per pair of result
-/// and operand.
-const MAX_GROUP_OPERANDS: usize = 128;
-
 impl<'f> Fusion<'f> {
     fn new(f: &'f Function) -> Fusion<'f> {
         let mut producer = vec![None; f.len()];
@@ -145,7 +141,7 @@ impl<'f> Fusion<'f> {
             parent: (0..n).collect(),
             weight: vec![0; n],
         };
-        let ends: Vec<Option<(Fold, usize)>> =
+        let ends: Vec<Option<(ReduceOp, usize)>> =
             f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
         // Reductions of one shape over the fewest axes determine its row, so rows are short.
         let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
@@ -293,17 +289,17 @@ impl<'f> Fusion<'f> {
     }
 
     /// The fold of a reduction over the last axes, and the number of these axes.
-    fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
+    fn over_rows(&self, e: &Eqn) -> Option<(ReduceOp, usize)> {
         let (f, Op::Reduce(r)) = (self.f, &e.op) else {
             return None;
         };
         let x = f.operands(e)[0];
         let of = f.ty(x);
         let fold = match r.op {
-            Reduction::Sum if !r.stable && r.name() != "sum_to" => Fold::Sum,
-            Reduction::Prod => Fold::Product,
-            Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Max,
-            Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Min,
+            Reduction::Sum if !r.stable && r.name() != "sum_to" => ReduceOp::Sum,
+            Reduction::Prod => ReduceOp::Product,
+            Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => ReduceOp::Max,
+            Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => ReduceOp::Min,
             _ => return None,
         };
         let (axes, rank) = (r.axes(&vec![1; of.rank()]).0, of.rank());
@@ -317,6 +313,10 @@ impl<'f> Fusion<'f> {
 
 /// The steps of a function in execution order. `live` selects the needed equations; `products`
 /// permits groups to compute matrix products.
+#[expect(
+    clippy::too_many_lines,
+    reason = "passes over vectors that share the indices of one function"
+)]
 pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len())
@@ -435,6 +435,10 @@ type Deciders<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val));
 
 /// Joins equations of one stage and space that touch. An equation that defines a symbol has a
 /// smaller stage than every equation that mentions it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one rule for joining equations, with its conditions"
+)]
 fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], deciders: Deciders<'_>) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];

@@ -19,7 +19,7 @@ use crate::tensor::{Extents, Fresh, Tensor, volume};
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::tile::Body;
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -85,7 +85,7 @@ pub(crate) struct Phase {
     /// Buffers that the code writes.
     pub(crate) writes: Vec<usize>,
     /// Folds: operation, operand, and buffer of the results.
-    pub(crate) folds: Vec<(Fold, Place, usize)>,
+    pub(crate) folds: Vec<(ReduceOp, Place, usize)>,
     /// Estimated time per element, in ps.
     pub(crate) cost: u64,
 }
@@ -226,6 +226,10 @@ impl Fused {
         buffer >= self.buffers.len() - self.products.len()
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn run(&self, env: &Env, mut operands: Operands) -> Result<Results> {
         let mut factors = SmallVec::<[Factors; 1]>::new();
         if !self.products.is_empty() {

@@ -20,6 +20,13 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
+#![warn(
+    unreachable_pub,
+    clippy::undocumented_unsafe_blocks,
+    clippy::too_many_lines,
+    clippy::type_complexity
+)]
+
 mod across;
 mod axes;
 mod contract;
@@ -52,6 +59,7 @@ mod sort;
 mod spare;
 pub mod tensor;
 mod tiny;
+mod tuning;
 mod windows;
 
 pub use executor::Executor;

@@ -10,7 +10,7 @@ use cotangent_core::{C128, DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle, lanes};
 use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
-use cotangent_kernels::simd::Level;
+use cotangent_kernels::simd::Isa;
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -167,7 +167,7 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
         let x = dense::<T>(x)?;
         Tensor::build::<T, _>(x.shape().into(), |l| {
             if several(l, n * n) && lanes::fits(n, n) {
-                return lanes::cholesky(Level::chosen(), l, slice(&x), n);
+                return lanes::cholesky(Isa::chosen(), l, slice(&x), n);
             }
             each(l, n * n, |b, l| linalg::cholesky(l, part(slice(&x), b, n * n), n))
         })
@@ -205,7 +205,7 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         let x = Tensor::filled::<T, _>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
             if several(x, m * n) && lanes::solves(k, m * n) {
-                return lanes::triangular_solve(Level::chosen(), x, slice(&a), m, n, how);
+                return lanes::triangular_solve(Isa::chosen(), x, slice(&a), m, n, how);
             }
             each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how))
         })?;
@@ -231,7 +231,7 @@ fn factors<T: PlainElement + Field>(x: &Tensor) -> Result<Factors<T>> {
     if all > 1 && lanes::fits(m, n) {
         let x = slice::<T>(x);
         lanes::lu(
-            Level::chosen(),
+            Isa::chosen(),
             &mut f.packed,
             &mut f.pivots,
             &mut f.perms,
@@ -273,7 +273,7 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
         if several(slice::<T>(&b), n * k) && lanes::solves(n, n * k) {
             return Tensor::filled::<T, _>(b.shape().into(), |x| {
                 x.copy_from_slice(slice(&b));
-                lanes::solve(Level::chosen(), x, slice(&a), n, k)
+                lanes::solve(Isa::chosen(), x, slice(&a), n, k)
             });
         }
         let f = factors::<T>(&a)?;
@@ -355,7 +355,7 @@ pub(crate) fn qr(f: &Qr, used: UsedResults, dtype: DType) -> Kernel {
         let columns = if orthogonal { k } else { 0 };
         if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(m, n)) {
             let (mut q, mut r) = (zeroed::<f64>(all * m * columns)?, zeroed::<f64>(all * k * n)?);
-            lanes::qr(Level::chosen(), orthogonal.then_some(&mut q[..]), &mut r, a, m, n, k).map_err(limit)?;
+            lanes::qr(Isa::chosen(), orthogonal.then_some(&mut q[..]), &mut r, a, m, n, k).map_err(limit)?;
             let (q, r) = (Tensor::from_vec(ending(&lead, &[m, columns]), q), Tensor::from_vec(ending(&lead, &[k, n]), r));
             return Ok(smallvec![q, r]);
         }
@@ -369,10 +369,10 @@ pub(crate) fn qr(f: &Qr, used: UsedResults, dtype: DType) -> Kernel {
 }
 
 /// Maximum rows of a single matrix for which vectorised Jacobi rotations are as fast as tridiagonal
-/// reduction.
+/// reduction. It decides the bits of eigenvalues.
 const MAX_SINGLE_MATRIX_ROWS: usize = 4;
 /// Number of matrices from which one matrix per vector lane is faster, for every number of rows
-/// that `lanes` supports.
+/// that `lanes` supports. It decides the bits of eigenvalues.
 const MIN_LANE_MATRICES: usize = 4;
 
 pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
@@ -384,7 +384,7 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let size = if vectors { n * n } else { 0 };
         if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(n, n) && (n <= MAX_SINGLE_MATRIX_ROWS || all >= MIN_LANE_MATRICES)) {
             let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<f64>(all * size)?);
-            lanes::eigh(Level::chosen(), &mut w, vectors.then_some(&mut v[..]), a, n, ANCHOR).map_err(limit)?;
+            lanes::eigh(Isa::chosen(), &mut w, vectors.then_some(&mut v[..]), a, n, ANCHOR).map_err(limit)?;
             let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
             if vectors {
                 y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));

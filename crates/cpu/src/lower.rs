@@ -17,6 +17,10 @@ use cotangent_kernels::memory::hold;
 
 /// The kernel of an operation for operands of these types. `used` marks the results that are read;
 /// their bits do not depend on it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one exhaustive match over the operations"
+)]
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),

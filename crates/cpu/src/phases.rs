@@ -12,11 +12,14 @@ use crate::element::limit;
 use crate::fused::{Fused, Level, Life, Phase, Place};
 use crate::products::{Cut, Factors};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
+use crate::tuning::{
+    CLAIM_NS, MAX_CACHED_ROW_ELEMENTS, PACK_PS_PER_ELEMENT, PREFETCH_MIN_BYTES, STORE_PS_PER_BYTE,
+};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
 use cotangent_kernels::parallel::{Shared, attempt, with_threads};
-use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold, Reduced};
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
 use cotangent_kernels::tile::{InputLayouts, PREFETCH_ELEMENTS, TileBlock, min_stream_bytes};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -24,21 +27,6 @@ use std::ops::Range;
 
 /// Elements per block of rows.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
-
-/// Minimum size of an operand, in bytes, for prefetching its next block.
-const PREFETCH_MIN_BYTES: usize = 1 << 20;
-
-/// Estimated time to store a byte to memory, in ps.
-const STORE_PS_PER_BYTE: u64 = 80;
-
-/// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the cache.
-pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * FOLD_CHUNK_ELEMENTS;
-
-/// Target duration, in ns, of the work that a thread claims.
-const CLAIM_NS: u64 = 20_000;
-
-/// Estimated time to pack an element, in ps.
-const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
     /// Scratch memory for intermediate values.
@@ -126,6 +114,10 @@ impl Fused {
 }
 
 impl<'a> Run<'a> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn new(
         fused: &'a Fused,
         shape: &'a Extents,
@@ -532,7 +524,7 @@ impl<'a> Run<'a> {
     ///
     /// # Safety
     /// The conditions of [`Run::run_code`]; the phase's code has run over the rows.
-    unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
+    unsafe fn fold(&self, f: &(ReduceOp, Place, usize), rows: Range<usize>, memory: Passing) {
         let (fold, of, to) = *f;
         let dtype = self.fused.buffers[to].dtype;
         let (x, y) = (
@@ -594,7 +586,7 @@ fn fold_cost(n: usize) -> u64 {
 /// `x` is valid for reading the range of elements of type `dtype`. `y` is valid for writing the
 /// results, which no other thread accesses.
 unsafe fn reduce(
-    fold: Fold,
+    fold: ReduceOp,
     dtype: DType,
     y: *mut u8,
     at: usize,
@@ -602,8 +594,10 @@ unsafe fn reduce(
     range: Range<usize>,
     len: usize,
 ) {
+    /// # Safety
+    /// The preconditions of [`reduce`], where `dtype` is the type of `T`.
     unsafe fn of<T: Reduced>(
-        fold: Fold,
+        fold: ReduceOp,
         y: *mut u8,
         at: usize,
         x: *const u8,
@@ -634,7 +628,13 @@ unsafe fn reduce(
 ///
 /// # Safety
 /// `from` is valid for reading `count * pieces` values, `to` for writing `count` values.
-unsafe fn join<T: Reduced>(fold: Fold, to: *mut u8, from: *const u8, count: usize, pieces: usize) {
+unsafe fn join<T: Reduced>(
+    fold: ReduceOp,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    pieces: usize,
+) {
     for r in 0..count {
         // SAFETY: the caller guarantees `from` and `to` (# Safety); r < count.
         unsafe {

@@ -14,6 +14,9 @@ use crate::contract::Contraction;
 use crate::element::{PlainElement, for_compute};
 use crate::program::needs_check;
 use crate::tensor::Tensor;
+use crate::tuning::{
+    CACHED_PRODUCT_BYTES, MIN_BLOCK_ROWS, MIN_PRODUCT_COLUMNS, PRODUCT_BLOCK_BYTES, TARGET_BLOCKS,
+};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Dim, Function, Result, Type};
@@ -21,21 +24,6 @@ use cotangent_kernels::Fallible;
 use cotangent_kernels::View;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use std::ops::Range;
-
-/// Maximum size of a block in bytes: its rows of A and of C.
-const PRODUCT_BLOCK_BYTES: usize = 1 << 19;
-
-/// Maximum total size, in bytes, of products that stay in the cache without blocking.
-const CACHED_PRODUCT_BYTES: usize = 1 << 20;
-
-/// Minimum rows per block, if that many fit [`PRODUCT_BLOCK_BYTES`].
-const MIN_BLOCK_ROWS: usize = 64;
-
-/// Number of blocks that suffices to balance the load between threads.
-const TARGET_BLOCKS: usize = 8;
-
-/// Minimum columns of a product that is computed in a group.
-const MIN_COLUMNS: usize = 8;
 
 /// A matrix product that a group computes.
 pub(crate) struct Product {
@@ -130,7 +118,8 @@ impl Cut {
 }
 
 /// Contracted extent, columns and type of a product that a group may compute. These extents must be
-/// known, rows have at least [`MIN_COLUMNS`] columns, and no sizes need a check at run time.
+/// known, rows have at least [`MIN_PRODUCT_COLUMNS`] columns, and no sizes need a check at run
+/// time.
 pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
     let Op::DotGeneral(d) = &e.op else {
         return None;
@@ -149,7 +138,7 @@ pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
     let supported = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let fits = supported
         && !d.lhs_contract.is_empty()
-        && columns >= MIN_COLUMNS
+        && columns >= MIN_PRODUCT_COLUMNS
         && !needs_check(f, e, &types);
     fits.then_some(([steps, columns], dtype))
 }

@@ -145,6 +145,10 @@ impl Program {
 
     /// Compiles a function. `looped` is `Some` for a loop body, with the number of leading inputs
     /// that are the same in each step.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one function"
+    )]
     pub(crate) fn compile(
         cx: &Compiler<'_>,
         f: &Arc<Function>,

@@ -11,14 +11,12 @@ use crate::kernel::{Operands, Results};
 use crate::loops::{fits, shape_of};
 use crate::tensor::{Fresh, Tensor, volume};
 use crate::tiny::Form;
+use crate::tuning::MIN_COMPILED_STEPS;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Scan, Value};
 use cotangent_core::{DType, Env, Function, Result, Val};
 use cotangent_kernels::tile::Recurrence;
 use smallvec::SmallVec;
-
-/// Minimum number of steps for which the loop is compiled.
-const MIN_COMPILED_STEPS: usize = 32;
 
 /// A compiled scan.
 pub(crate) struct Loop {

@@ -12,8 +12,8 @@ use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Reduction, Running};
 use cotangent_core::{DType, Result};
+use cotangent_kernels::double_double::Compensated;
 use cotangent_kernels::memory::filled;
-use cotangent_kernels::twice::Exact;
 use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative, reduce as fold};
 
 /// A reduction of a view over axes into a row-major slice.
@@ -207,9 +207,9 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
 
 /// The product of a state and a factor. With strong zeros it is zero if either is zero.
 #[inline(always)]
-pub(crate) fn times<T: PlainElement>(state: T::Exact, x: T, strong: bool) -> T::Exact {
+pub(crate) fn times<T: PlainElement>(state: T::Compensated, x: T, strong: bool) -> T::Compensated {
     if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
-        return T::Exact::of(T::ZERO.wide());
+        return T::Compensated::of(T::ZERO.wide());
     }
     state.times(x.wide())
 }
@@ -225,7 +225,7 @@ fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
             a.shape()[r.axis + 1..].iter().product::<usize>(),
         );
         let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
-        let none = T::Exact::of(T::ZERO.wide());
+        let none = T::Compensated::of(T::ZERO.wide());
         let mut state = filled(none, inner).map_err(limit)?;
         Tensor::build(a.shape().into(), |dst| {
             for line in (0..dst.len()).step_by((n * inner).max(1)) {
@@ -234,7 +234,7 @@ fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
                     let row = line + inner * if r.reverse { n - 1 - step } else { step };
                     for (j, s) in state.iter_mut().enumerate() {
                         let i = row + j;
-                        let term = T::Exact::of(z[i].wide());
+                        let term = T::Compensated::of(z[i].wide());
                         let next = if step == 0 {
                             term
                         } else {

@@ -7,15 +7,18 @@
 use crate::element::{ComplexElement, RealElement};
 use cotangent_core::primitive::ScalarFn;
 use cotangent_core::{C128, math};
-use cotangent_kernels::tile::Kernel;
+use cotangent_kernels::tile::TileOp;
 
 /// A kernel and its `data`: a function pointer or an exponent.
-pub(crate) type ScalarKernel = (Kernel, usize);
+pub(crate) type ScalarKernel = (TileOp, usize);
 
 macro_rules! scalar_kernels {
     ($($(#[$doc:meta])* $name:ident [$($g:ident : $bound:ident),*] ($($x:ident : $t:ty),*) -> $u:ty, $f:ty, |$call:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<$($g: $bound),*>(f: $f) -> ScalarKernel {
+            /// # Safety
+            /// The preconditions of [`TileFn`](cotangent_kernels::tile::TileFn), with the operands
+            /// and results of the function whose pointer is `data`.
             unsafe fn run<$($g: $bound),*>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 // SAFETY: `data` is the function pointer `f` of type `$f`: `$name` stores it next
                 // to this kernel.
@@ -24,16 +27,16 @@ macro_rules! scalar_kernels {
                 $(let $x = operands.next().expect("a scalar kernel has at most three operands").cast::<$t>();)*
                 for i in 0..n {
                     $(
-                        // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements;
-                        // i < n.
+                        // SAFETY: the caller of a `TileFn` guarantees that operands hold `n`
+                        // elements; i < n.
                         let $x: $t = unsafe { $x.add(i).read() };
                     )*
-                    // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i
-                    // < n.
+                    // SAFETY: the caller of a `TileFn` guarantees that `y` has room for `n`
+                    // results; i < n.
                     unsafe { y.cast::<$u>().add(i).write($value) };
                 }
             }
-            (Kernel::new(run::<$($g),*>), f as usize)
+            (TileOp::new(run::<$($g),*>), f as usize)
         }
     )*};
 }
@@ -49,7 +52,7 @@ scalar_kernels! {
 
 /// The function of an extension operation on `N` operands. The kernel's parameter is the address of
 /// a [`ScalarFn`].
-pub(crate) fn extension<T: RealElement, const N: usize>() -> Kernel {
+pub(crate) fn extension<T: RealElement, const N: usize>() -> TileOp {
     unsafe fn run<T: RealElement, const N: usize>(
         n: usize,
         y: *mut u8,
@@ -67,16 +70,19 @@ pub(crate) fn extension<T: RealElement, const N: usize>() -> Kernel {
             unsafe { y.cast::<T>().add(i).write(T::of(f(&operands))) };
         }
     }
-    Kernel::new(run::<T, N>)
+    TileOp::new(run::<T, N>)
 }
 
 /// `x^n` for exponents that the element type cannot represent.
 pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
+    /// # Safety
+    /// The preconditions of [`TileFn`](cotangent_kernels::tile::TileFn), with an operand and
+    /// results of `T`.
     unsafe fn run<T: RealElement>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
         for i in 0..n {
-            // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
+            // SAFETY: the caller of a `TileFn` guarantees that operands hold `n` elements; i < n.
             let x: T = unsafe { x[0].cast::<T>().add(i).read() };
-            // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i < n.
+            // SAFETY: the caller of a `TileFn` guarantees that `y` has room for `n` results; i < n.
             unsafe {
                 y.cast::<T>()
                     .add(i)
@@ -84,5 +90,5 @@ pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
             };
         }
     }
-    (Kernel::new(run::<T>), exponent as usize)
+    (TileOp::new(run::<T>), exponent as usize)
 }

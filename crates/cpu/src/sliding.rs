@@ -14,8 +14,8 @@ use cotangent_core::{DType, Dim, Env, Result, Scalar};
 use cotangent_kernels::convolution::{
     Channels, convolve, convolve_compensated, convolve_leave_out_zeros,
 };
+use cotangent_kernels::double_double::Compensated;
 use cotangent_kernels::sliding::Axis;
-use cotangent_kernels::twice::Exact;
 use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered, View};
 use smallvec::smallvec;
@@ -142,8 +142,10 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
 /// compensated.
 fn summing<T: PlainElement>(op: &ReduceWindow, none: Scalar) -> Kernel {
     let few = folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow);
-    let lift = |x: T| T::Exact::of(x.wide());
-    let many = folding::<T, _>(op, none, lift, T::Exact::plus, |s| T::from_wide(s.round()));
+    let lift = |x: T| T::Compensated::of(x.wide());
+    let many = folding::<T, _>(op, none, lift, T::Compensated::plus, |s| {
+        T::from_wide(s.round())
+    });
     let window = op.window.clone();
     Box::new(move |env, x| {
         let size: usize = at(&window, env)?.iter().product();

@@ -6,12 +6,9 @@
 
 use crate::element::PlainElement;
 use crate::tensor::{Extents, Tensor};
+use crate::tuning::MAX_UNPREPARED_ELEMENTS;
 use cotangent_core::ops::{Binary, Op, Unary};
 use cotangent_core::{DType, Element};
-
-/// Largest element count for which the unprepared loop is used. Above it a prepared kernel is at
-/// least as fast.
-const MAX_UNPREPARED_ELEMENTS: usize = 1024;
 
 /// The result, or `None` if the operation, its types or its element count need a prepared kernel.
 pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {

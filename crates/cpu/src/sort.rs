@@ -4,6 +4,7 @@ use crate::convert::converted;
 use crate::element::{PlainElement, compute, for_compute_ordered, for_size, limit, pick};
 use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
 use crate::tensor::{Extents, Tensor, row_major, volume};
+use crate::tuning::AXIS_ELEMENTS_PER_SELECTED;
 use cotangent_core::ops::{ArgReduce, Sort};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::memory::zeros;
@@ -81,9 +82,6 @@ fn permuted(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
         Tensor::filled_bits::<W, _>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
     })
 }
-
-/// Selection replaces sorting if at most one element in this many is read along the axis.
-const AXIS_ELEMENTS_PER_SELECTED: usize = 4;
 
 /// The first `kept` elements along the axis, ordered by a key. The results have the full extent;
 /// elements after the first `kept` are unspecified.

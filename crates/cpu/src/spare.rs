@@ -6,16 +6,11 @@
 //! gradients.
 
 use crate::element::PlainElement;
+use crate::tuning::{MAX_SPARE_ELEMENTS, MAX_SPARE_PER_LENGTH};
 use cotangent_core::{DType, Data};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-
-/// Maximum length, in elements, of a pooled buffer.
-const MAX_SPARE_ELEMENTS: usize = 32;
-
-/// Maximum number of pooled buffers per length and type.
-const MAX_SPARE_PER_LENGTH: usize = 128;
 
 /// Pooled buffers, indexed by length.
 type Lengths<T> = [Vec<Arc<Vec<T>>>; MAX_SPARE_ELEMENTS + 1];

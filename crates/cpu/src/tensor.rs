@@ -63,7 +63,7 @@ impl Drop for Tensor {
     fn drop(&mut self) {
         // SAFETY: the tensor is being dropped, so the field is not used again.
         let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
-        if data.len() * data.dtype().size() >= cotangent_kernels::memory::KEPT {
+        if data.len() * data.dtype().size() >= cotangent_kernels::memory::MIN_POOLED_BYTES {
             recycle(&mut data);
         } else {
             crate::spare::give(data);
@@ -581,6 +581,9 @@ impl Fresh {
     /// A buffer of `n` elements; an error if there is not enough memory.
     pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
         fn of<T: PlainElement>(n: usize) -> Result<Fresh> {
+            /// # Safety
+            /// `data` is a buffer of [`Fresh::new`] for `n` elements of `T`, all of them written.
+            /// It is not used afterwards.
             unsafe fn wrap<T: PlainElement>(data: NonNull<u8>, n: usize) -> Data {
                 // SAFETY: `uninitialised` allocated `data` for `n` elements with this capacity. The
                 // caller (`Fresh::value`) guarantees that the elements were written.
@@ -611,7 +614,7 @@ impl Fresh {
     pub(crate) fn initialised(dtype: DType, n: usize) -> Result<Fresh> {
         let fresh = Fresh::new(dtype, n)?;
         let bytes = n * dtype.size();
-        if fresh.whole.is_none() && bytes < cotangent_kernels::memory::LARGE {
+        if fresh.whole.is_none() && bytes < cotangent_kernels::memory::MIN_SYSTEM_BYTES {
             // SAFETY: the new buffer has `n` elements of the size of `dtype`, and nothing else
             // accesses it.
             unsafe { fresh.ptr().write_bytes(0, bytes) };

@@ -21,7 +21,7 @@ use crate::tensor::{Extents, Fresh, Tensor};
 use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
-use cotangent_kernels::tile::fold::{Fold, Reduced};
+use cotangent_kernels::tile::fold::{ReduceOp, Reduced};
 use cotangent_kernels::tile::{Body, InputLayouts, KernelData, TileBlock, TileFn, kernels};
 use cotangent_kernels::view::View;
 use smallvec::SmallVec;
@@ -41,7 +41,7 @@ enum Instruction {
     },
     /// Reduces `count` rows of `len` elements.
     Fold {
-        fold: Fold,
+        fold: ReduceOp,
         dtype: DType,
         count: usize,
         len: usize,
@@ -200,7 +200,7 @@ unsafe fn product<T: Gemm>(
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
 /// overlap.
-unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, len: usize) {
+unsafe fn rows<T: Reduced>(fold: ReduceOp, y: *mut u8, x: *const u8, count: usize, len: usize) {
     // SAFETY: the caller guarantees `count * len` readable and `count` exclusive, writable elements
     // (# Safety). Every bit pattern is a value of `T`.
     let (y, x) = unsafe {

@@ -13,19 +13,17 @@ use crate::element::{
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tuning::{MIN_SORTED_WINDOW_ELEMENTS, SORT_ELEMENTS_PER_UPDATE};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
+use cotangent_kernels::double_double::{Compensated, Summed};
 use cotangent_kernels::index::{
-    BLOCK, Indexed, Numbers, Position, Rows, Starts, gather_windows, scatter_windows,
+    BLOCK_WINDOWS, Indexed, Numbers, OperandRows, Position, Starts, gather_windows, scatter_windows,
 };
 use cotangent_kernels::memory::push;
-use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
-
-/// Minimum window length, in elements, for which windows are sorted by row before they are added.
-const MIN_SORTED_WINDOW_ELEMENTS: usize = 4;
 
 /// Geometry of all windows.
 struct Plan<'a> {
@@ -203,7 +201,7 @@ impl<'a> Plan<'a> {
         loop {
             let mut done = 0;
             while done < n {
-                let count = (n - done).min(BLOCK - starts.len());
+                let count = (n - done).min(BLOCK_WINDOWS - starts.len());
                 let [from, to, first] =
                     std::array::from_fn(|k| at(places[k], by[k], done as isize));
                 let of = |(c, &axis): (usize, &usize)| Numbers {
@@ -223,7 +221,7 @@ impl<'a> Plan<'a> {
                 }
                 components.for_each(|more| starts.index(more));
                 done += count;
-                if starts.len() == BLOCK {
+                if starts.len() == BLOCK_WINDOWS {
                     before += self.flush(before, &mut starts, f)?;
                 }
             }
@@ -375,7 +373,7 @@ impl<'a> Plan<'a> {
 
     /// Sorts the windows by row of the operand, which has `len` elements. Returns the sorted rows
     /// and the window length, or `None` if windows are not contiguous rows.
-    fn rows(&self, len: usize, updates: usize) -> Result<Option<(Rows, usize)>> {
+    fn rows(&self, len: usize, updates: usize) -> Result<Option<(OperandRows, usize)>> {
         let mut size = 1;
         let window = self
             .window
@@ -401,7 +399,7 @@ impl<'a> Plan<'a> {
         {
             return Ok(None);
         }
-        let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else {
+        let Some(mut rows) = OperandRows::new(len, distance, updates).map_err(limit)? else {
             return Ok(None);
         };
         self.each(|_, starts| rows.count(starts))?;
@@ -558,11 +556,6 @@ fn combining<T: PlainElement>(
     })
 }
 
-/// Ratio of operand elements to updates from which the operand is not widened as a whole. Instead
-/// the updates are sorted by position, and only the updated elements are summed in higher
-/// precision.
-const SORT_ELEMENTS_PER_UPDATE: usize = 16;
-
 /// Kernel of a scatter-add with sums in twice the precision; in place if the operand is not shared.
 /// Sums are plain if indices are unique or there are at most two windows.
 fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
@@ -632,11 +625,11 @@ fn summing<T: PlainElement>(op: &Scatter, dtype: DType) -> Kernel {
             converted(y, T::DTYPE)?.into_dense()?,
             converted(u, T::DTYPE)?,
         );
-        let lift = |x: T| T::Exact::of(x.wide());
+        let lift = |x: T| T::Compensated::of(x.wide());
         let mut state = collected(y.view::<T>().data().iter().map(|&y| lift(y)))?;
         let data = (&u, u.view::<T>().data());
         write(&op, &mut state, y.shape(), indices, data, |s, u| {
-            T::Exact::plus(s, lift(u))
+            T::Compensated::plus(s, lift(u))
         })?;
         let sums = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
         converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
@@ -705,7 +698,7 @@ fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
             pairs.reverse();
         }
         let (factors, terms) = (a.view::<T>().data(), b.view::<T>().data());
-        let lift = |x: T| T::Exact::of(x.wide());
+        let lift = |x: T| T::Compensated::of(x.wide());
         let mut state = collected(s.view::<T>().data().iter().map(|&s| lift(s)))?;
         let before = Tensor::build::<T, _>(a.shape().into(), |before| {
             for (k, p) in pairs {

@@ -114,9 +114,8 @@ fn rows_of_a_product(cx: &dyn Emit, x: Val) -> Val {
     cx.reduce_sum(cx.exp(cx.matmul(x, cx.transpose(some, &[1, 0]))), &[1])
 }
 
-/// A single test, because the counters are global.
-#[test]
-fn a_run_takes_the_predicted_memory() {
+/// Programs with their names.
+fn programs() -> Vec<(&'static str, Function)> {
     let loss = |cx: &dyn Emit, x: Val, n| cx.reduce_sum(layers(cx, x, n), &[0]);
     let products = |cx: &dyn Emit, x: Val| (0..6).fold(x, |y, _| cx.matmul(cx.sin(y), x));
     let walk = |cx: &dyn Emit, x: Val| {
@@ -146,7 +145,7 @@ fn a_run_takes_the_predicted_memory() {
         cx.reduce_sum(c, &[0])
     };
     let saving = |policy| gradient(&function(&[256], |cx, x| steps(cx, x, policy)));
-    let rows: Vec<(&str, Function)> = vec![
+    vec![
         ("steps that save", saving(Checkpoint::Never)),
         ("steps by sqrt", saving(Checkpoint::Sqrt)),
         ("steps by 10 snapshots", saving(Checkpoint::Snapshots(10))),
@@ -180,8 +179,13 @@ fn a_run_takes_the_predicted_memory() {
             function(&[300, 300], |cx, x| cx.slice_axis(x, 0, 10usize, 20usize)),
         ),
         ("scan", function(&[256, 256], walk)),
-    ];
-    for (name, f) in rows {
+    ]
+}
+
+/// A single test, because the counters are global.
+#[test]
+fn a_run_takes_the_predicted_memory() {
+    for (name, f) in programs() {
         let (counted, predicted) = peaks(f);
         println!("{name}: {counted} counted, {predicted} predicted");
         assert!(

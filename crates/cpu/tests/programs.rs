@@ -223,6 +223,9 @@ fn dead_equations_do_not_run() {
     assert_eq!(run(&f, &[Array::scalar(1.0)])[0].to_f64(), [-1.0]);
 }
 
+/// An operation with several results.
+type Results<'a> = &'a dyn Fn(&dyn Emit, Val) -> Vec<Val>;
+
 /// Kernels do not compute unused results; the other results have the same bits.
 #[test]
 fn unused_results_do_not_change_the_others() {
@@ -231,7 +234,7 @@ fn unused_results_do_not_change_the_others() {
         let ty = Type::new(dtype, vec![m.clone(), n.clone()]);
         let x = [numbers(dtype, &[40, 20], 7)];
         let square = |cx: &dyn Emit, x: Val| cx.matmul(cx.matrix_transpose(x), x);
-        let kinds: [&dyn Fn(&dyn Emit, Val) -> Vec<Val>; 4] = [
+        let kinds: [Results<'_>; 4] = [
             &|cx, x| cx.qr(x).to_vec(),
             &|cx, x| cx.emit(Qr { complete: true }.into(), &[x]).to_vec(),
             &|cx, x| {

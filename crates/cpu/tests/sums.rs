@@ -434,6 +434,9 @@ fn stable_sums_of_lists_that_cancel_are_exact() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A form of the sum of all elements of a vector.
+type SumForm = fn(&dyn Emit, Val) -> Val;
+
 /// Sums of the primal program are plain; sums of its tangents are stable.
 #[test]
 fn stable_tangents_of_plain_sums_are_exact() {
@@ -444,7 +447,7 @@ fn stable_tangents_of_plain_sums_are_exact() {
         })
         .build()
         .unwrap();
-    let sums: [(&str, fn(&dyn Emit, Val) -> Val); 4] = [
+    let sums: [(&str, SumForm); 4] = [
         ("reduce_sum", total),
         ("sum_to", |cx, x| {
             total(cx, cx.sum_to(x, &like(cx, x, &[1]).shape))

@@ -18,6 +18,8 @@
 //! # Ok::<(), cotangent_einsum::Error>(())
 //! ```
 
+#![warn(unreachable_pub)]
+
 mod order;
 mod path;
 mod set;

@@ -46,11 +46,11 @@ pub(crate) struct OrderProblem<'a> {
 pub(crate) type ContractionPairs = Vec<(usize, usize)>;
 
 impl OrderProblem<'_> {
-    pub fn size(&self, labels: &Set) -> f64 {
+    pub(crate) fn size(&self, labels: &Set) -> f64 {
         labels.iter().map(|l| self.extents[l]).product()
     }
 
-    pub fn solve(&self, strategy: Strategy) -> Result<ContractionPairs> {
+    pub(crate) fn solve(&self, strategy: Strategy) -> Result<ContractionPairs> {
         let n = self.tensors.len();
         match strategy {
             Strategy::InOrder => Ok((1..n).map(|k| (if k == 1 { 0 } else { n + k - 2 }, k)).collect()),
@@ -86,7 +86,7 @@ impl OrderProblem<'_> {
     }
 
     /// The cost of an order.
-    pub fn flops(&self, pairs: &ContractionPairs) -> f64 {
+    pub(crate) fn flops(&self, pairs: &ContractionPairs) -> f64 {
         let mut uses = self.uses();
         let mut sets: Vec<Set> = self.tensors.to_vec();
         let mut total = 0.0;

@@ -5,21 +5,21 @@
 pub(crate) struct Set(Box<[u64]>);
 
 impl Set {
-    pub fn new(limit: usize) -> Set {
+    pub(crate) fn new(limit: usize) -> Set {
         Set(vec![0; limit.div_ceil(64)].into())
     }
 
-    pub fn of(limit: usize, items: impl IntoIterator<Item = usize>) -> Set {
+    pub(crate) fn of(limit: usize, items: impl IntoIterator<Item = usize>) -> Set {
         let mut s = Set::new(limit);
         items.into_iter().for_each(|i| s.insert(i));
         s
     }
 
-    pub fn insert(&mut self, i: usize) {
+    pub(crate) fn insert(&mut self, i: usize) {
         self.0[i / 64] |= 1 << (i % 64);
     }
 
-    pub fn contains(&self, i: usize) -> bool {
+    pub(crate) fn contains(&self, i: usize) -> bool {
         self.0[i / 64] >> (i % 64) & 1 == 1
     }
 
@@ -32,24 +32,24 @@ impl Set {
             .collect())
     }
 
-    pub fn or(&self, other: &Set) -> Set {
+    pub(crate) fn or(&self, other: &Set) -> Set {
         self.zip(other, |a, b| a | b)
     }
 
-    pub fn minus(&self, other: &Set) -> Set {
+    pub(crate) fn minus(&self, other: &Set) -> Set {
         self.zip(other, |a, b| a & !b)
     }
 
-    pub fn meets(&self, other: &Set) -> bool {
+    pub(crate) fn meets(&self, other: &Set) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
-    pub fn within(&self, other: &Set) -> bool {
+    pub(crate) fn within(&self, other: &Set) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
     /// Elements in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(k, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {

@@ -182,6 +182,7 @@ fn pooling(name: &str, images: usize, axes: [Axis; 2]) {
     );
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn main() {
     if std::env::var_os("COTANGENT_THREADS").is_none() {
         // SAFETY: no other thread runs yet.

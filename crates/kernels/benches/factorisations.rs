@@ -85,6 +85,7 @@ fn rows(m: MatRef<'_, f64>) -> Vec<f64> {
     (0..m.nrows() * n).map(|e| m[(e / n, e % n)]).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn all(n: usize) {
     let mut state = 1u64;
     let mut draw = || {
@@ -290,6 +291,7 @@ fn all(n: usize) {
 }
 
 /// Benchmarks spectra of a general matrix `a` and of a symmetric one `h`.
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn spectra(n: usize, a: &[f64], h: &[f64]) {
     let shape = Shape {
         m: n,

@@ -106,14 +106,17 @@ fn strides(rows: usize, cols: usize, turned: bool) -> [isize; 2] {
     }
 }
 
+/// A run of one library.
+type LibraryRun<'a> = Box<dyn FnMut() + 'a>;
+
 /// The fastest and the median of interleaved runs of each contender, in seconds.
-fn times(contenders: &mut [(&str, Box<dyn FnMut() + '_>)], work: f64) -> Vec<[f64; 2]> {
+fn times(contenders: &mut [LibraryRun<'_>], work: f64) -> Vec<[f64; 2]> {
     // Number of calls such that one measurement takes some microseconds.
     let calls = (2e6 / work).ceil().max(1.0) as usize;
     let mut runs = vec![Vec::new(); contenders.len()];
     let (start, mut turns) = (Instant::now(), 0);
     while turns < 5 || (start.elapsed() < Duration::from_millis(250) && turns < 2000) {
-        for (runs, (_, run)) in runs.iter_mut().zip(contenders.iter_mut()) {
+        for (runs, run) in runs.iter_mut().zip(contenders.iter_mut()) {
             let t = Instant::now();
             (0..calls).for_each(|_| run());
             runs.push(t.elapsed().as_secs_f64() / calls as f64);
@@ -125,6 +128,67 @@ fn times(contenders: &mut [(&str, Box<dyn FnMut() + '_>)], work: f64) -> Vec<[f6
         [runs[0], runs[turns / 2]]
     };
     runs.into_iter().map(sorted).collect()
+}
+
+/// The libraries on a case, each with a result of its own: this crate, `matrixmultiply`, `gemm` and
+/// faer.
+fn contenders<'a, T: Peer>(
+    case: Case,
+    views: [View<'a, T>; 2],
+    [a, b]: [&'a [T]; 2],
+    c: &'a mut [Vec<T>; 4],
+) -> Vec<LibraryRun<'a>> {
+    let Case {
+        count,
+        sizes: [m, k, n],
+        turned,
+    } = case;
+    let (sa, sb) = (strides(m, k, turned[0]), strides(k, n, turned[1]));
+    let (pa, pb) = (a.as_ptr(), b.as_ptr());
+    let [ours, mm, gm, fr] = c;
+    let each = move |f: &mut dyn FnMut(usize, *const T, *const T)| {
+        for i in 0..count {
+            f(
+                i * m * n,
+                pa.wrapping_add(i * m * k),
+                pb.wrapping_add(i * k * n),
+            );
+        }
+    };
+    vec![
+        Box::new(move || gemm(black_box(ours), views[0], views[1]).unwrap()),
+        Box::new(move || {
+            // SAFETY: the buffers have the sizes of these matrices.
+            each(&mut |at, a, b| unsafe {
+                T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb)
+            });
+        }),
+        Box::new(move || {
+            each(&mut |at, a, b| {
+                let c = gm[at..].as_mut_ptr();
+                let no = ::gemm::Parallelism::None;
+                let (one, zero) = (T::ONE, T::ZERO);
+                // SAFETY: the buffers have the sizes of these matrices.
+                unsafe {
+                    ::gemm::gemm(
+                        m, n, k, c, 1, n as isize, false, a, sa[1], sa[0], b, sb[1], sb[0], zero,
+                        one, false, false, false, no,
+                    );
+                }
+            });
+        }),
+        Box::new(move || {
+            each(&mut |at, a, b| {
+                // SAFETY: the buffers have the sizes of these matrices.
+                unsafe {
+                    let c = MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);
+                    let a = MatRef::from_raw_parts(a, m, k, sa[0], sa[1]);
+                    let b = MatRef::from_raw_parts(b, k, n, sb[0], sb[1]);
+                    matmul(c, Accum::Replace, a, b, T::ONE, Par::Seq);
+                }
+            });
+        }),
+    ]
 }
 
 fn measure<T: Peer>(name: &str, case: Case) {
@@ -152,104 +216,24 @@ fn measure<T: Peer>(name: &str, case: Case) {
     };
     let (a, b) = (numbers(count * m * k), numbers(count * k * n));
     let mut c: [Vec<T>; 4] = std::array::from_fn(|_| vec![T::ZERO; count * m * n]);
-    let (sa, sb) = (strides(m, k, turned[0]), strides(k, n, turned[1]));
-    let batched = |s: [isize; 2], each: usize| {
-        if count == 1 {
-            s.to_vec()
-        } else {
-            vec![each as isize, s[0], s[1]]
+    // A batch has an axis of matrices.
+    let batched = |rows: usize, cols: usize, turned: bool| {
+        let s = strides(rows, cols, turned);
+        match count {
+            1 => (vec![rows, cols], s.to_vec()),
+            _ => (
+                vec![count, rows, cols],
+                vec![(rows * cols) as isize, s[0], s[1]],
+            ),
         }
     };
-    let shape = |r: usize, c: usize| {
-        if count == 1 {
-            vec![r, c]
-        } else {
-            vec![count, r, c]
-        }
-    };
-    let (shape_a, shape_b, strides_a, strides_b) = (
-        shape(m, k),
-        shape(k, n),
-        batched(sa, m * k),
-        batched(sb, k * n),
-    );
-    let (view_a, view_b) = (
-        View::new(&a, 0, &shape_a, &strides_a),
-        View::new(&b, 0, &shape_b, &strides_b),
-    );
-    let (pa, pb) = (a.as_ptr(), b.as_ptr());
-    let [ours, mm, gm, fr] = &mut c;
-    let each = move |f: &mut dyn FnMut(usize, *const T, *const T)| {
-        for i in 0..count {
-            f(
-                i * m * n,
-                pa.wrapping_add(i * m * k),
-                pb.wrapping_add(i * k * n),
-            );
-        }
-    };
-    let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
-        (
-            "ours",
-            Box::new(|| gemm(black_box(ours), view_a, view_b).unwrap()),
-        ),
-        (
-            "matrixmultiply",
-            Box::new(|| {
-                // SAFETY: the buffers have the sizes of these matrices.
-                each(&mut |at, a, b| unsafe {
-                    T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb)
-                });
-            }),
-        ),
-        (
-            "gemm",
-            Box::new(|| {
-                each(&mut |at, a, b| {
-                    // SAFETY: the buffers have the sizes of these matrices.
-                    unsafe {
-                        ::gemm::gemm(
-                            m,
-                            n,
-                            k,
-                            gm[at..].as_mut_ptr(),
-                            1,
-                            n as isize,
-                            false,
-                            a,
-                            sa[1],
-                            sa[0],
-                            b,
-                            sb[1],
-                            sb[0],
-                            T::ZERO,
-                            T::ONE,
-                            false,
-                            false,
-                            false,
-                            ::gemm::Parallelism::None,
-                        );
-                    }
-                });
-            }),
-        ),
-        (
-            "faer",
-            Box::new(|| {
-                each(&mut |at, a, b| {
-                    // SAFETY: the buffers have the sizes of these matrices.
-                    unsafe {
-                        let c =
-                            MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);
-                        let a = MatRef::from_raw_parts(a, m, k, sa[0], sa[1]);
-                        let b = MatRef::from_raw_parts(b, k, n, sb[0], sb[1]);
-                        matmul(c, Accum::Replace, a, b, T::ONE, Par::Seq);
-                    }
-                });
-            }),
-        ),
+    let (of_a, of_b) = (batched(m, k, turned[0]), batched(k, n, turned[1]));
+    let views = [
+        View::new(&a, 0, &of_a.0, &of_a.1),
+        View::new(&b, 0, &of_b.0, &of_b.1),
     ];
-    contenders.iter_mut().for_each(|(_, run)| run());
+    let mut contenders = contenders(case, views, [&a, &b], &mut c);
+    contenders.iter_mut().for_each(|run| run());
     let work = T::OPERATIONS * (count * m * k * n) as f64;
     let times = times(&mut contenders, work);
     drop(contenders);

@@ -18,13 +18,13 @@ mod sums;
 mod tiles;
 mod types;
 
+use crate::double_double::Compensated;
 use crate::element::{Number, any_nan};
 use crate::gemm::{Gemm, gemm};
 use crate::memory::{Fallible, OutOfMemory, filled, reserve, with_capacity, zeros};
 use crate::parallel;
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 use crate::sliding::{Axis, each_line};
-use crate::twice::Exact;
 use crate::view::View;
 use num_complex::Complex;
 pub use types::{Channels, Planes};
@@ -71,7 +71,7 @@ pub fn convolve<T: Convolve>(
             View::new(x.data(), x.offset(), &b, &of_b),
         );
     }
-    T::slide(Level::chosen(), y, Planes::of(x), w, c, axes)
+    T::slide(Isa::chosen(), y, Planes::of(x), w, c, axes)
 }
 
 /// Strides of a view with four axes.
@@ -175,7 +175,7 @@ fn by_elements<T: Number, const MEND: bool>(
             return Ok(());
         }
         let ((g, b), o) = (c.plane(plane / c.outputs), plane % c.outputs);
-        let mut sums = filled(T::Exact::of(T::ZERO.wide()), count)?;
+        let mut sums = filled(T::Compensated::of(T::ZERO.wide()), count)?;
         widest(
             #[inline(always)]
             || {
@@ -186,7 +186,8 @@ fn by_elements<T: Number, const MEND: bool>(
                         let (mut p, mut i) = (p + run.p, run.i);
                         for _ in 0..run.count {
                             if !MEND || x[i] != T::ZERO && w != T::ZERO {
-                                sums[p] = sums[p].plus(T::Exact::product(x[i].wide(), w.wide()));
+                                sums[p] =
+                                    sums[p].plus(T::Compensated::product(x[i].wide(), w.wide()));
                             }
                             p += run.p_step;
                             i = i.wrapping_add_signed(run.i_step);
@@ -209,7 +210,7 @@ pub trait Convolve: Gemm {
     /// # Panics
     /// As [`convolve`], and without an axis.
     fn slide(
-        level: Level,
+        isa: Isa,
         y: &mut [Self],
         x: Planes<Self>,
         w: &[Self],
@@ -221,16 +222,16 @@ pub trait Convolve: Gemm {
 macro_rules! by_tiles {
     ($($t:ty)*) => {$(
         impl Convolve for $t {
-            fn slide(level: Level, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
+            fn slide(isa: Isa, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
                 if !check_and_clear(y, x, w, c, axes) {
                     return Ok(());
                 }
                 let window = axes.iter().map(|a| a.window).product::<usize>();
                 if c.outputs < MIN_PRODUCT_OUTPUTS && c.features * window <= MAX_DIRECT_ROWS {
-                    return lines::convolve(level, y, x, w, c, axes);
+                    return lines::convolve(isa, y, x, w, c, axes);
                 }
-                if !phases::products(level, y, x, w, c, axes)? {
-                    tiles::products(level, y, x, w, c, axes, &tiles::KernelRows::all(window)?)?;
+                if !phases::products(isa, y, x, w, c, axes)? {
+                    tiles::products(isa, y, x, w, c, axes, &tiles::KernelRows::all(window)?)?;
                 }
                 outside::exclude_padding(y, x, w, c, axes, |terms| outside::ordered_sum(terms, <$t>::mul_add))
             }
@@ -243,9 +244,9 @@ by_tiles!(f32 f64);
 macro_rules! by_lines {
     ($($t:ty)*) => {$(
         impl Convolve for $t {
-            fn slide(level: Level, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
+            fn slide(isa: Isa, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
                 match check_and_clear(y, x, w, c, axes) {
-                    true => lines::convolve(level, y, x, w, c, axes),
+                    true => lines::convolve(isa, y, x, w, c, axes),
                     false => Ok(()),
                 }
             }
@@ -259,7 +260,7 @@ macro_rules! by_parts {
     ($($t:ty)*) => {$(
         impl Convolve for Complex<$t> {
             fn slide(
-                level: Level,
+                isa: Isa,
                 y: &mut [Self],
                 x: Planes<Self>,
                 w: &[Self],
@@ -295,7 +296,7 @@ macro_rules! by_parts {
                 let size = y.len() / (c.groups * c.batch);
                 let twice = Channels { features: 2 * c.features, outputs: 2 * c.outputs, ..c };
                 let shape = twice.operand(x.size);
-                <$t>::slide(level, &mut parts, Planes::of(View::dense(&planes, &shape)), &w, twice, axes)?;
+                <$t>::slide(isa, &mut parts, Planes::of(View::dense(&planes, &shape)), &w, twice, axes)?;
                 for (y, parts) in y.chunks_exact_mut(size).zip(parts.chunks_exact(2 * size)) {
                     let (re, im) = parts.split_at(size);
                     y.iter_mut().zip(re.iter().zip(im)).for_each(|(y, (&re, &im))| *y = Complex { re, im });

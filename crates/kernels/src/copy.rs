@@ -8,6 +8,7 @@
 use crate::loops::{Loops, StridedAxis, step};
 use crate::parallel::chunks;
 use crate::simd::prefetch;
+use crate::tuning::{COPY_PART_ELEMENTS, MIN_RUN_ELEMENTS, RUN_ELEMENTS};
 use crate::turn;
 use crate::view::{ElementRun, View, check_bounds, row_major_stride};
 
@@ -38,7 +39,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     let Some(cut) = shape
         .iter()
         .position(|&n| n > 1)
-        .filter(|_| dst.len() > PART_ELEMENTS)
+        .filter(|_| dst.len() > COPY_PART_ELEMENTS)
     else {
         return copy_into(dst, src);
     };
@@ -49,7 +50,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     );
     // Parts along the first axis, of whole tiles.
     let (each, nanos) = (dst.len() / shape[cut], size_of_val(dst) as u64 / 10);
-    let some = (PART_ELEMENTS / each).max(1).next_multiple_of(TILE);
+    let some = (COPY_PART_ELEMENTS / each).max(1).next_multiple_of(TILE);
     let strides: Vec<isize> = (0..shape.len()).map(|d| src.stride(d)).collect();
     chunks(dst, some * each, nanos, |c, part| {
         let mut shape = shape.to_vec();
@@ -60,9 +61,6 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
         copy_into(part, View::new(src.data(), start, &shape, &strides));
     });
 }
-
-/// Minimum number of elements of a copy on several threads, and elements per part.
-const PART_ELEMENTS: usize = 1 << 16;
 
 /// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given
 /// strides: `dst[offset + Σ i_d · strides_d] = src[i]`.
@@ -192,12 +190,6 @@ fn blocks<T: Copy>(
         }
     });
 }
-
-/// Minimum length of an innermost axis for which runs are used.
-pub(crate) const MIN_RUN_ELEMENTS: usize = 16;
-
-/// Number of elements of a run along an axis other than the innermost one.
-const RUN_ELEMENTS: usize = 256;
 
 /// Side of a block of a transpose: a cache line of f32.
 const TILE: usize = 16;

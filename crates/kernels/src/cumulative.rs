@@ -4,15 +4,16 @@
 //! order one element at a time. No identity element is used, and the order depends on the extent
 //! only.
 //!
-//! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each
-//! prefix is as accurate as a `stable` sum. Running products carry an f64 (two for complex
-//! numbers). Maxima and minima are exact. O(elements).
+//! Running sums of floats carry two f64 ([`double_double`](crate::double_double)) for every element
+//! type, so each prefix is as accurate as a `stable` sum. Running products carry an f64 (two for
+//! complex numbers). Maxima and minima are exact. O(elements).
 
+use crate::double_double::{Compensated, DoubleDouble};
 use crate::element::{Number, Ordered};
 use crate::loops::{Loops, StridedAxis};
 use crate::simd::widest;
+use crate::tuning::MIN_TILE_LINES;
 use crate::turn;
-use crate::twice::{Exact, Twice};
 use crate::view::{View, row_major_stride};
 
 /// Computes the running reduction of `src` along `axis` into `dst`, which is row-major and has the
@@ -85,9 +86,6 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
     lines.run(dst, src, || Vec::with_capacity(TILE_LINES), &how);
 }
 
-/// Minimum number of adjacent lines for which lines run side by side.
-const MIN_TILE_LINES: usize = 4;
-
 /// Number of lines that run side by side, and number of steps per transposed block.
 const TILE_LINES: usize = 64;
 const TILE_STEPS: usize = 16;
@@ -127,7 +125,7 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
     }
 }
 
-/// Steps of sums of reals in two f64, vectorized: the arithmetic of [`Twice`].
+/// Steps of sums of reals in two f64, vectorized: the arithmetic of [`DoubleDouble`].
 struct Sums;
 
 impl<T: Number<Widest = f64>> LineStep<T, T> for Sums {
@@ -239,7 +237,7 @@ impl Lines {
 }
 
 /// Computes running sums of reals with the bits of [`cumsum`], several lines at a time.
-pub fn cumsum_reals<T: Number<Widest = f64, Exact = Twice>>(
+pub fn cumsum_reals<T: Number<Widest = f64, Compensated = DoubleDouble>>(
     dst: &mut [T],
     src: View<T>,
     axis: usize,
@@ -272,8 +270,8 @@ pub fn cumsum_reals<T: Number<Widest = f64, Exact = Twice>>(
 
 /// Computes running sums. Integers wrap; `bool` is "any so far".
 pub fn cumsum<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
-    let of = |x: T, _| T::Exact::of(x.wide());
-    scan(dst, src, axis, reverse, of, T::Exact::plus, |s| {
+    let of = |x: T, _| T::Compensated::of(x.wide());
+    scan(dst, src, axis, reverse, of, T::Compensated::plus, |s| {
         T::from_wide(s.round())
     });
 }
@@ -367,7 +365,7 @@ mod tests {
     /// infinities and negative zeros.
     #[test]
     fn sums_of_lines_are_those_of_each_line() {
-        fn of<T: Number<Widest = f64, Exact = Twice>>(random: &mut Random) {
+        fn of<T: Number<Widest = f64, Compensated = DoubleDouble>>(random: &mut Random) {
             for _ in 0..300 {
                 let mut shape = shape(random);
                 shape.push(1 + random.below(70));
@@ -381,15 +379,18 @@ mod tests {
                 cumsum_reals(&mut dst, src.view(), axis, reverse);
                 for (y, index) in dst.iter().zip(indices(&shape)) {
                     let at = |i: usize| {
-                        Twice::of(
+                        DoubleDouble::of(
                             src.view()
                                 .get(&[&index[..axis], &[i], &index[axis + 1..]].concat())
                                 .wide(),
                         )
                     };
                     let sum = match reverse {
-                        false => (0..=index[axis]).map(at).reduce(Twice::plus),
-                        true => (index[axis]..shape[axis]).rev().map(at).reduce(Twice::plus),
+                        false => (0..=index[axis]).map(at).reduce(DoubleDouble::plus),
+                        true => (index[axis]..shape[axis])
+                            .rev()
+                            .map(at)
+                            .reduce(DoubleDouble::plus),
                     };
                     let wanted = T::from_wide(sum.unwrap().round());
                     assert_eq!(

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `bool` (`+` is or, `*` is and) | itself | itself |
 //! | `i8..i64`, `u8..u64` (wrapping) | itself | itself |
-//! | `f16`, `bf16` | `f32` | two f64 ([`Twice`](crate::twice::Twice)) |
+//! | `f16`, `bf16` | `f32` | two f64 ([`DoubleDouble`](crate::double_double::DoubleDouble)) |
 //! | `f32`, `f64` | itself | two f64 |
 //! | `Complex<f32>`, `Complex<f64>` | itself, by components | two f64 for each component |
 
@@ -20,7 +20,7 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The widest type of the family, which is the accumulator type of running products.
     type Widest: Number + Lanes;
     /// Accumulator type of compensated sums.
-    type Exact: Exact<Self::Widest>;
+    type Compensated: Compensated<Self::Widest>;
 
     /// The empty sum.
     const ZERO: Self;
@@ -59,7 +59,7 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
 }
 
 /// An accumulator of compensated sums of `W`s.
-pub trait Exact<W>: Lanes + Sync {
+pub trait Compensated<W>: Lanes + Sync {
     /// The sum of one element.
     fn of(x: W) -> Self;
 

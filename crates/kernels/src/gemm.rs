@@ -33,7 +33,8 @@ use crate::element::Number;
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
+use crate::tuning::{MAX_WIDENED_ELEMENTS, MIN_SHARED_NS, MIN_SHARED_PRODUCTS};
 use crate::view::{View, volume};
 pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
@@ -128,20 +129,16 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     };
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
-    if all < blocks::MIN_SHARED_NS
+    if all < MIN_SHARED_NS
         || parallel::threads() == 1
-        || (count < MIN_SHARED_PRODUCTS && one >= blocks::MIN_SHARED_NS)
+        || (count < MIN_SHARED_PRODUCTS && one >= MIN_SHARED_NS)
     {
         return some(0, c);
     }
     // Chunks of about ten microseconds.
-    let each = (blocks::MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
+    let each = (MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
     parallel::try_chunks(c, each * size, all, |chunk, part| some(chunk * each, part))
 }
-
-/// Number of products in a batch below which threads share each product, if one takes
-/// [`blocks::MIN_SHARED_NS`].
-const MIN_SHARED_PRODUCTS: usize = 8;
 
 /// Element type with a matrix product.
 pub trait Gemm: Number + Send + Sync {
@@ -162,10 +159,10 @@ macro_rules! through_blocks {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                at_level(Level::chosen(), 1, c, a, b, [0; 2])
+                at_level(Isa::chosen(), 1, c, a, b, [0; 2])
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
-                at_level(Level::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps)
+                at_level(Isa::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps)
             }
         }
     )*};
@@ -176,7 +173,7 @@ through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 /// Computes `count` products as [`Gemm::products`] does, on a given instruction set. The caller
 /// passes `count` because a division is noticeable in a small product.
 fn at_level<T: ComplexParts, S: Source<T>>(
-    level: Level,
+    isa: Isa,
     count: usize,
     c: &mut [T],
     a: Matrix<S>,
@@ -189,7 +186,7 @@ fn at_level<T: ComplexParts, S: Source<T>>(
         "sizes of products"
     );
     if k > K_RUN_STEPS {
-        return as_two_sums(level, c, a, b, steps);
+        return as_two_sums(isa, c, a, b, steps);
     }
     let strided = |x: Matrix<S>| Strided {
         at: x.pointer(),
@@ -204,15 +201,15 @@ fn at_level<T: ComplexParts, S: Source<T>>(
     };
     // SAFETY: A and B address only elements of their slices (invariant of `Matrix`; the views of
     // the batch cover the products that follow). C is the row-major m by n matrices that fill its
-    // slice, which is borrowed mutably. Values of `Level` come from `Level::chosen` or `available`.
-    unsafe { blocks::products(level, [m, k, n], count, Update::Set, c, operands, steps) }
+    // slice, which is borrowed mutably. Values of `Isa` come from `Isa::chosen` or `available`.
+    unsafe { blocks::products(isa, [m, k, n], count, Update::Set, c, operands, steps) }
 }
 
 /// Computes products of more than [`K_RUN_STEPS`] steps one by one, each as the sum of two
 /// products.
 #[cold]
 fn as_two_sums<T: ComplexParts, S: Source<T>>(
-    level: Level,
+    isa: Isa,
     c: &mut [T],
     a: Matrix<S>,
     b: Matrix<S>,
@@ -225,7 +222,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
     for (i, c) in (0..).zip(c.chunks_exact_mut(size)) {
         let (a, b) = (a.moved(i * steps[0]), b.moved(i * steps[1]));
         at_level(
-            level,
+            isa,
             1,
             c,
             Matrix { cols: left, ..a },
@@ -235,7 +232,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
         let after = |step: isize| left as isize * step;
         let (a, b) = (a.moved(after(a.col_stride)), b.moved(after(b.row_stride)));
         at_level(
-            level,
+            isa,
             1,
             &mut rest,
             Matrix { cols: right, ..a },
@@ -252,7 +249,7 @@ fn as_two_sums<T: ComplexParts, S: Source<T>>(
 /// # Safety
 /// As [`blocks::products`].
 pub(crate) unsafe fn update(
-    level: Level,
+    isa: Isa,
     sizes: [usize; 3],
     onto: Update,
     c: Strided<*mut f64>,
@@ -266,7 +263,7 @@ pub(crate) unsafe fn update(
     if m.min(n) > 1 || onto == Update::Set {
         // SAFETY: the caller guarantees that A and B are readable and C is writable at every index
         // (# Safety).
-        return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
+        return unsafe { blocks::products(isa, sizes, 1, onto, c, [a, b], [0; 2]) };
     }
     // The vector kernels can only set C.
     let mut made = zeros(m * n)?;
@@ -277,7 +274,7 @@ pub(crate) unsafe fn update(
     };
     // SAFETY: the caller guarantees that A and B are readable (# Safety); `made` has `m * n`
     // elements.
-    unsafe { blocks::products(level, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
+    unsafe { blocks::products(isa, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
     for (i, x) in (0..).zip(made) {
         // SAFETY: the caller guarantees that C is writable at every index (# Safety).
@@ -286,13 +283,9 @@ pub(crate) unsafe fn update(
     Ok(())
 }
 
-/// Elements of both factors up to which 16-bit floats are widened to copies before the product.
-/// Small products are then also computed several at a time.
-const MAX_WIDENED_ELEMENTS: usize = 4096;
-
 /// Computes products of 16-bit floats in f32, rounded once.
 fn half_product<T: HalfFloat>(
-    level: Level,
+    isa: Isa,
     mut c: &mut [T],
     [mut a, mut b]: [Matrix<T>; 2],
     steps: [isize; 2],
@@ -317,7 +310,7 @@ fn half_product<T: HalfFloat>(
                 all.split_at_mut(count * size)
             };
             if copies.is_empty() {
-                at_level(level, count, wide, a, b, steps)?;
+                at_level(isa, count, wide, a, b, steps)?;
             } else {
                 let (of_a, of_b) = copies.split_at_mut(count * m * k);
                 widened(a, of_a, count, steps[0]);
@@ -328,14 +321,7 @@ fn half_product<T: HalfFloat>(
                     Matrix::dense(of_b, count * k, n),
                 );
                 (a.rows, b.rows) = (m, k);
-                at_level(
-                    level,
-                    count,
-                    wide,
-                    a,
-                    b,
-                    [(m * k) as isize, (k * n) as isize],
-                )?;
+                at_level(isa, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
             }
             T::narrow(now, wide);
             Ok(())
@@ -381,10 +367,10 @@ macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                half_product(Level::chosen(), c, [a, b], [0; 2])
+                half_product(Isa::chosen(), c, [a, b], [0; 2])
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
-                half_product(Level::chosen(), c, [a, b], steps)
+                half_product(Isa::chosen(), c, [a, b], steps)
             }
         }
     )*};
@@ -396,7 +382,7 @@ macro_rules! exact {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                integers::product(Level::chosen(), c, a, b)
+                integers::product(Isa::chosen(), c, a, b)
             }
         }
     )*};

@@ -15,9 +15,7 @@ use crate::view::{ElementRun, reach};
 
 mod rows;
 
-pub use BLOCK_WINDOWS as BLOCK;
 pub use rows::OperandRows;
-pub use rows::OperandRows as Rows;
 
 /// Maximum number of windows of a block.
 pub const BLOCK_WINDOWS: usize = 512;

@@ -30,9 +30,17 @@
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
+#![warn(
+    unreachable_pub,
+    clippy::undocumented_unsafe_blocks,
+    clippy::too_many_lines,
+    clippy::type_complexity
+)]
+
 pub mod convolution;
 pub mod copy;
 pub mod cumulative;
+pub mod double_double;
 pub mod element;
 pub mod emit;
 pub mod environment;
@@ -53,8 +61,8 @@ pub mod sliding;
 pub mod sort;
 pub mod tile;
 pub mod tree;
+mod tuning;
 mod turn;
-pub mod twice;
 pub mod vector;
 pub mod view;
 pub mod window;

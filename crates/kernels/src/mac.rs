@@ -3,11 +3,12 @@
 //! A product of floats is rounded before it is added, and integers wrap. Lane by lane this is
 //! [`Number::times`] and [`Number::plus`], so all instruction sets give the same bits.
 //!
-//! SAFETY of every block here: an intrinsic requires its instruction set. These vectors are used
-//! only in functions compiled for that instruction set, which are called only after it was
-//! detected. The caller guarantees that memory is valid (# Safety of the methods).
+//! Vectors of an instruction set are named only by functions that are compiled for it and called
+//! after its detection ([`intrinsic`] says who guarantees it).
 
 use crate::element::Number;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::intrinsic;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]
@@ -67,10 +68,14 @@ impl<T: Number, const N: usize> Mac for [T; N] {
     }
     #[inline(always)]
     unsafe fn load(p: *const T) -> Self {
+        // SAFETY: the caller guarantees `N` readable elements at `p`, and an array has their
+        // alignment.
         unsafe { p.cast::<Self>().read() }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut T) {
+        // SAFETY: the caller guarantees `N` writable elements at `p`, and an array has their
+        // alignment.
         unsafe { p.cast::<Self>().write(self) }
     }
     #[inline(always)]
@@ -85,6 +90,7 @@ impl<T: Number, const N: usize> Mac for [T; N] {
 /// 32-bit sums of two 16-bit products each: an element of a factor is a pair of signed 16-bit
 /// numbers.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub(crate) struct MacPairs([i32; 8]);
 
 impl Mac for MacPairs {
@@ -101,10 +107,14 @@ impl Mac for MacPairs {
     }
     #[inline(always)]
     unsafe fn load(p: *const i32) -> Self {
+        // SAFETY: the caller guarantees 8 readable elements at `p`, and an array has their
+        // alignment.
         MacPairs(unsafe { p.cast::<[i32; 8]>().read() })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut i32) {
+        // SAFETY: the caller guarantees 8 writable elements at `p`, and an array has their
+        // alignment.
         unsafe { p.cast::<[i32; 8]>().write(self.0) }
     }
     #[inline(always)]
@@ -128,23 +138,27 @@ macro_rules! floats {
 
             #[inline(always)]
             fn zero() -> Self {
-                unsafe { $zero() }
+                intrinsic!($zero())
             }
             #[inline(always)]
             fn splat(x: $t) -> Self {
-                unsafe { $splat(x) }
+                intrinsic!($splat(x))
             }
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller guarantees `N` readable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 unsafe { $load(p) }
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller guarantees `N` writable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 unsafe { $store(p, self) }
             }
             #[inline(always)]
             fn plus_product(self, w: Self, x: Self) -> Self {
-                unsafe { $add(self, $mul(w, x)) }
+                intrinsic!($add(self, intrinsic!($mul(w, x))))
             }
         }
     };
@@ -176,118 +190,122 @@ macro_rules! integers {
 
             #[inline(always)]
             fn zero() -> Self {
-                $name(unsafe { $zero() }, PhantomData)
+                $name(intrinsic!($zero()), PhantomData)
             }
             #[inline(always)]
             fn splat(x: $t) -> Self {
-                $name(unsafe { $splat(x as $as) }, PhantomData)
+                $name(intrinsic!($splat(x as $as)), PhantomData)
             }
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller guarantees `N` readable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 $name(unsafe { $load(p.cast()) }, PhantomData)
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller guarantees `N` writable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 unsafe { $store(p.cast(), self.0) }
             }
             #[inline(always)]
             fn plus_product(self, w: Self, x: Self) -> Self {
                 let ($acc, $w, $x) = (self.0, w.0, x.0);
-                $name(unsafe { $sum }, PhantomData)
+                $name($sum, PhantomData)
             }
         })*
     )*};
 }
 
 /// Products of bytes: of the even bytes, and of the odd bytes.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn bytes256(w: __m256i, x: __m256i) -> __m256i {
-    unsafe {
-        let even = _mm256_and_si256(_mm256_mullo_epi16(w, x), _mm256_set1_epi16(0xff));
-        let odd = _mm256_mullo_epi16(_mm256_srli_epi16::<8>(w), _mm256_srli_epi16::<8>(x));
-        _mm256_or_si256(even, _mm256_slli_epi16::<8>(odd))
-    }
+fn bytes256(w: __m256i, x: __m256i) -> __m256i {
+    let low = intrinsic!(_mm256_set1_epi16(0xff));
+    let even = intrinsic!(_mm256_and_si256(intrinsic!(_mm256_mullo_epi16(w, x)), low));
+    let (w, x) = (
+        intrinsic!(_mm256_srli_epi16::<8>(w)),
+        intrinsic!(_mm256_srli_epi16::<8>(x)),
+    );
+    let odd = intrinsic!(_mm256_slli_epi16::<8>(intrinsic!(_mm256_mullo_epi16(w, x))));
+    intrinsic!(_mm256_or_si256(even, odd))
 }
 
 /// Products of bytes: of the even bytes, and of the odd bytes.
-///
-/// # Safety
-/// The CPU has AVX-512 BW.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn bytes512(w: __m512i, x: __m512i) -> __m512i {
-    unsafe {
-        let even = _mm512_and_si512(_mm512_mullo_epi16(w, x), _mm512_set1_epi16(0xff));
-        let odd = _mm512_mullo_epi16(_mm512_srli_epi16::<8>(w), _mm512_srli_epi16::<8>(x));
-        _mm512_or_si512(even, _mm512_slli_epi16::<8>(odd))
-    }
+fn bytes512(w: __m512i, x: __m512i) -> __m512i {
+    let low = intrinsic!(_mm512_set1_epi16(0xff));
+    let even = intrinsic!(_mm512_and_si512(intrinsic!(_mm512_mullo_epi16(w, x)), low));
+    let (w, x) = (
+        intrinsic!(_mm512_srli_epi16::<8>(w)),
+        intrinsic!(_mm512_srli_epi16::<8>(x)),
+    );
+    let odd = intrinsic!(_mm512_slli_epi16::<8>(intrinsic!(_mm512_mullo_epi16(w, x))));
+    intrinsic!(_mm512_or_si512(even, odd))
 }
 
 /// Products of 64-bit integers: the product of the lower halves, plus the sum of the mixed products
 /// in the upper half.
-///
-/// # Safety
-/// The CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn longs256(w: __m256i, x: __m256i) -> __m256i {
-    unsafe {
-        let crossed = _mm256_mullo_epi32(w, _mm256_shuffle_epi32::<0b10_11_00_01>(x));
-        let upper = _mm256_add_epi32(_mm256_slli_epi64::<32>(crossed), crossed);
-        let upper = _mm256_and_si256(upper, _mm256_set1_epi64x(!0xffff_ffff));
-        _mm256_add_epi64(_mm256_mul_epu32(w, x), upper)
-    }
+fn longs256(w: __m256i, x: __m256i) -> __m256i {
+    let swapped = intrinsic!(_mm256_shuffle_epi32::<0b10_11_00_01>(x));
+    let crossed = intrinsic!(_mm256_mullo_epi32(w, swapped));
+    let upper = intrinsic!(_mm256_add_epi32(
+        intrinsic!(_mm256_slli_epi64::<32>(crossed)),
+        crossed
+    ));
+    let mask = intrinsic!(_mm256_set1_epi64x(!0xffff_ffff));
+    let upper = intrinsic!(_mm256_and_si256(upper, mask));
+    intrinsic!(_mm256_add_epi64(intrinsic!(_mm256_mul_epu32(w, x)), upper))
 }
 
 #[cfg(target_arch = "x86_64")]
 integers! {
     /// 256 bits of integers.
     Avx2(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
-        i8 as i8, 32, _mm256_set1_epi8, |acc, w, x| _mm256_add_epi8(acc, bytes256(w, x));
-        u8 as i8, 32, _mm256_set1_epi8, |acc, w, x| _mm256_add_epi8(acc, bytes256(w, x));
-        i16 as i16, 16, _mm256_set1_epi16, |acc, w, x| _mm256_add_epi16(acc, _mm256_mullo_epi16(w, x));
-        u16 as i16, 16, _mm256_set1_epi16, |acc, w, x| _mm256_add_epi16(acc, _mm256_mullo_epi16(w, x));
-        i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| _mm256_add_epi32(acc, _mm256_mullo_epi32(w, x));
-        u32 as i32, 8, _mm256_set1_epi32, |acc, w, x| _mm256_add_epi32(acc, _mm256_mullo_epi32(w, x));
-        i64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, longs256(w, x));
-        u64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, longs256(w, x));
+        i8 as i8, 32, _mm256_set1_epi8, |acc, w, x| intrinsic!(_mm256_add_epi8(acc, bytes256(w, x)));
+        u8 as i8, 32, _mm256_set1_epi8, |acc, w, x| intrinsic!(_mm256_add_epi8(acc, bytes256(w, x)));
+        i16 as i16, 16, _mm256_set1_epi16, |acc, w, x| intrinsic!(_mm256_add_epi16(acc, intrinsic!(_mm256_mullo_epi16(w, x))));
+        u16 as i16, 16, _mm256_set1_epi16, |acc, w, x| intrinsic!(_mm256_add_epi16(acc, intrinsic!(_mm256_mullo_epi16(w, x))));
+        i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| intrinsic!(_mm256_add_epi32(acc, intrinsic!(_mm256_mullo_epi32(w, x))));
+        u32 as i32, 8, _mm256_set1_epi32, |acc, w, x| intrinsic!(_mm256_add_epi32(acc, intrinsic!(_mm256_mullo_epi32(w, x))));
+        i64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| intrinsic!(_mm256_add_epi64(acc, longs256(w, x)));
+        u64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| intrinsic!(_mm256_add_epi64(acc, longs256(w, x)));
     }
     /// 512 bits of integers.
     Avx512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
-        i8 as i8, 64, _mm512_set1_epi8, |acc, w, x| _mm512_add_epi8(acc, bytes512(w, x));
-        u8 as i8, 64, _mm512_set1_epi8, |acc, w, x| _mm512_add_epi8(acc, bytes512(w, x));
-        i16 as i16, 32, _mm512_set1_epi16, |acc, w, x| _mm512_add_epi16(acc, _mm512_mullo_epi16(w, x));
-        u16 as i16, 32, _mm512_set1_epi16, |acc, w, x| _mm512_add_epi16(acc, _mm512_mullo_epi16(w, x));
-        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_add_epi32(acc, _mm512_mullo_epi32(w, x));
-        u32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_add_epi32(acc, _mm512_mullo_epi32(w, x));
-        i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mullo_epi64(w, x));
-        u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mullo_epi64(w, x));
+        i8 as i8, 64, _mm512_set1_epi8, |acc, w, x| intrinsic!(_mm512_add_epi8(acc, bytes512(w, x)));
+        u8 as i8, 64, _mm512_set1_epi8, |acc, w, x| intrinsic!(_mm512_add_epi8(acc, bytes512(w, x)));
+        i16 as i16, 32, _mm512_set1_epi16, |acc, w, x| intrinsic!(_mm512_add_epi16(acc, intrinsic!(_mm512_mullo_epi16(w, x))));
+        u16 as i16, 32, _mm512_set1_epi16, |acc, w, x| intrinsic!(_mm512_add_epi16(acc, intrinsic!(_mm512_mullo_epi16(w, x))));
+        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| intrinsic!(_mm512_add_epi32(acc, intrinsic!(_mm512_mullo_epi32(w, x))));
+        u32 as i32, 16, _mm512_set1_epi32, |acc, w, x| intrinsic!(_mm512_add_epi32(acc, intrinsic!(_mm512_mullo_epi32(w, x))));
+        i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| intrinsic!(_mm512_add_epi64(acc, intrinsic!(_mm512_mullo_epi64(w, x))));
+        u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| intrinsic!(_mm512_add_epi64(acc, intrinsic!(_mm512_mullo_epi64(w, x))));
     }
     /// 64-bit integers whose factors fit 32 bits.
     Narrow256(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
-        i64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, _mm256_mul_epi32(w, x));
-        u64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, _mm256_mul_epi32(w, x));
+        i64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| intrinsic!(_mm256_add_epi64(acc, intrinsic!(_mm256_mul_epi32(w, x))));
+        u64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| intrinsic!(_mm256_add_epi64(acc, intrinsic!(_mm256_mul_epi32(w, x))));
     }
     /// 64-bit integers whose factors fit 32 bits.
     Narrow512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
-        i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
-        u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
+        i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| intrinsic!(_mm512_add_epi64(acc, intrinsic!(_mm512_mul_epi32(w, x))));
+        u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| intrinsic!(_mm512_add_epi64(acc, intrinsic!(_mm512_mul_epi32(w, x))));
     }
     /// The 256-bit version of [`MacPairs`].
     Pairs256(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
-        i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| _mm256_add_epi32(acc, _mm256_madd_epi16(w, x));
+        i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| intrinsic!(_mm256_add_epi32(acc, intrinsic!(_mm256_madd_epi16(w, x))));
     }
     /// The 512-bit version of [`MacPairs`].
     Pairs512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
-        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_add_epi32(acc, _mm512_madd_epi16(w, x));
+        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| intrinsic!(_mm512_add_epi32(acc, intrinsic!(_mm512_madd_epi16(w, x))));
     }
     /// The 512-bit version of [`MacPairs`], by the VNNI instruction.
     PairsVnni(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
-        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_dpwssd_epi32(acc, w, x);
+        i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| intrinsic!(_mm512_dpwssd_epi32(acc, w, x));
     }
 }
 

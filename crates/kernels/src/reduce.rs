@@ -12,9 +12,9 @@
 mod best;
 mod fold;
 
+use crate::double_double::Compensated;
 use crate::element::{Index, Number, Ordered};
-use crate::tree::{Fold, General, Lanes, Named};
-use crate::twice::Exact;
+use crate::tree::{General, Lanes, Named, ReduceOp};
 use crate::view::View;
 use best::arg;
 use fold::fold;
@@ -23,20 +23,25 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 /// Computes sums; 0 over an empty set. f16 and bf16 accumulate in f32, integers wrap, `bool` is
 /// "any".
 ///
-/// `stable` sums floats in twice the precision and rounds once ([`twice`](crate::twice)).
+/// `stable` sums floats in twice the precision and rounds once ([`twice`](crate::double_double)).
 pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
     if stable {
-        let of = |x: T, _| T::Exact::of(x.wide());
-        fold(dst, src, axes, T::ZERO, &General(of, T::Exact::plus), |s| {
-            T::from_wide(s.round())
-        });
+        let of = |x: T, _| T::Compensated::of(x.wide());
+        fold(
+            dst,
+            src,
+            axes,
+            T::ZERO,
+            &General(of, T::Compensated::plus),
+            |s| T::from_wide(s.round()),
+        );
     } else {
         fold(
             dst,
             src,
             axes,
             T::ZERO,
-            &Named(Fold::Sum, T::Acc::plus),
+            &Named(ReduceOp::Sum, T::Acc::plus),
             T::narrow,
         );
     }
@@ -50,7 +55,7 @@ pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
         src,
         axes,
         T::ONE,
-        &Named(Fold::Product, T::Acc::times),
+        &Named(ReduceOp::Product, T::Acc::times),
         T::narrow,
     );
 }
@@ -62,7 +67,7 @@ pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize])
         src,
         axes,
         T::narrow(T::Acc::LOWEST),
-        &Named(Fold::Max, T::Acc::maximum),
+        &Named(ReduceOp::Max, T::Acc::maximum),
         T::narrow,
     );
 }
@@ -74,7 +79,7 @@ pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize])
         src,
         axes,
         T::narrow(T::Acc::HIGHEST),
-        &Named(Fold::Min, T::Acc::minimum),
+        &Named(ReduceOp::Min, T::Acc::minimum),
         T::narrow,
     );
 }

@@ -12,73 +12,73 @@ use std::sync::OnceLock;
 /// A vector instruction set.
 ///
 /// A value guarantees that the CPU supports the instruction set. Other crates obtain one only from
-/// [`available`](Level::available) and [`chosen`](Level::chosen), or use
-/// [`Portable`](Level::Portable).
+/// [`available`](Isa::available) and [`chosen`](Isa::chosen), or use
+/// [`Portable`](Isa::Portable).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u8);
+pub struct Isa(u8);
 
 #[allow(
     non_upper_case_globals,
     reason = "they are what the variants of an enumeration would be"
 )]
-impl Level {
+impl Isa {
     /// The baseline of the architecture. On AArch64 it has 128-bit vectors (NEON) and fused
     /// multiply-add.
-    pub const Portable: Level = Level(0);
+    pub const Portable: Isa = Isa(0);
     /// 256-bit vectors and fused multiply-add. Use it only in comparisons with a detected value.
-    pub(crate) const Avx2: Level = Level(1);
+    pub(crate) const Avx2: Isa = Isa(1);
     /// 512-bit vectors with masks. Use it only in comparisons with a detected value.
-    pub(crate) const Avx512: Level = Level(2);
+    pub(crate) const Avx512: Isa = Isa(2);
 }
 
-impl fmt::Debug for Level {
+impl fmt::Debug for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(["Portable", "Avx2", "Avx512"][usize::from(self.0)])
     }
 }
 
-impl Level {
+impl Isa {
     /// The instruction sets that the CPU supports, in ascending order.
-    pub fn available() -> impl Iterator<Item = Level> {
-        [Level::Portable, Level::Avx2, Level::Avx512]
+    pub fn available() -> impl Iterator<Item = Isa> {
+        [Isa::Portable, Isa::Avx2, Isa::Avx512]
             .into_iter()
-            .filter(|&l| l <= Level::detected())
+            .filter(|&l| l <= Isa::detected())
     }
 
     /// The instruction set in use: the highest available one, or the one that `COTANGENT_SIMD`
     /// selects (`portable`, `avx2`, `avx512`) if the CPU supports it. The variable is read once.
-    pub fn chosen() -> Level {
-        static CHOSEN: OnceLock<Level> = OnceLock::new();
+    pub fn chosen() -> Isa {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
-            let level = |text: &str| match text {
-                "portable" => Some(Level::Portable),
-                "avx2" => Some(Level::Avx2),
-                "avx512" => Some(Level::Avx512),
+            let isa = |text: &str| match text {
+                "portable" => Some(Isa::Portable),
+                "avx2" => Some(Isa::Avx2),
+                "avx512" => Some(Isa::Avx512),
                 _ => None,
             };
-            let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", level);
-            wanted.unwrap_or(Level::Avx512).min(Level::detected())
+            let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", isa);
+            wanted.unwrap_or(Isa::Avx512).min(Isa::detected())
         })
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn detected() -> Level {
-        static DETECTED: OnceLock<Level> = OnceLock::new();
+    fn detected() -> Isa {
+        static DETECTED: OnceLock<Isa> = OnceLock::new();
         *DETECTED.get_or_init(|| {
             if !fused() {
-                return Level::Portable;
+                return Isa::Portable;
             }
             let wide = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl");
-            if wide { Level::Avx512 } else { Level::Avx2 }
+            if wide { Isa::Avx512 } else { Isa::Avx2 }
         })
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn detected() -> Level {
-        Level::Portable
+    fn detected() -> Isa {
+        Isa::Portable
     }
 }
 
@@ -139,3 +139,70 @@ pub(crate) fn prefetch<T>(from: *const T, bytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (from, bytes);
 }
+
+/// Type of an operand of an intrinsic: a register or a number, but no pointer.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait RegisterOperand {}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! register_operands {
+    ($($t:ty)*) => {$(
+        impl RegisterOperand for $t {}
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+register_operands! {
+    std::arch::x86_64::__m128 std::arch::x86_64::__m128d std::arch::x86_64::__m256
+    std::arch::x86_64::__m256d std::arch::x86_64::__m256i std::arch::x86_64::__m512
+    std::arch::x86_64::__m512d std::arch::x86_64::__m512i
+    u8 u16 i8 i16 i32 i64 f32 f64
+}
+
+/// Fails to compile for a pointer.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn on_registers<T: RegisterOperand>(_: &T) {}
+
+/// Calls an intrinsic of x86-64 on registers and numbers. It accesses no memory, so its only
+/// precondition is that the CPU supports the instruction.
+///
+/// The precondition is guaranteed by the functions that are compiled for an instruction set
+/// (`#[target_feature]`): the vector types whose methods use this macro are named only by them.
+/// Such a function is called in a match on an [`Isa`], whose values are those that the CPU
+/// supports, or after `is_x86_feature_detected`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! intrinsic {
+    ($f:ident($($x:literal),* $(,)?)) => {
+        // SAFETY: operands are numbers, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f($($x),*) }
+    };
+    ($f:ident $(::<$imm:tt>)?($x:expr $(,)?)) => {{
+        let x = $x;
+        crate::simd::on_registers(&x);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x) }
+    }};
+    ($f:ident $(::<$imm:tt>)?($x:expr, $y:expr $(,)?)) => {{
+        let (x, y) = ($x, $y);
+        crate::simd::on_registers(&x);
+        crate::simd::on_registers(&y);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x, y) }
+    }};
+    ($f:ident $(::<$imm:tt>)?($x:expr, $y:expr, $z:expr $(,)?)) => {{
+        let (x, y, z) = ($x, $y, $z);
+        crate::simd::on_registers(&x);
+        crate::simd::on_registers(&y);
+        crate::simd::on_registers(&z);
+        // SAFETY: no operand is a pointer, so the instruction set is the only precondition. It is
+        // detected before the function that names the vector type is called.
+        unsafe { $f$(::<$imm>)?(x, y, z) }
+    }};
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use intrinsic;

@@ -10,10 +10,8 @@ use crate::element::{Index, Ordered};
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, push, reserve};
 use crate::parallel::{Shared, attempt};
+use crate::tuning::{MIN_CANDIDATES, SORT_PIECE_ELEMENTS};
 use crate::view::{View, volume_of};
-
-/// Number of elements of lines per chunk of work.
-const PIECE_ELEMENTS: usize = 1 << 12;
 
 /// Type whose order is that of integers.
 pub trait Keyed: Ordered {
@@ -190,9 +188,6 @@ pub fn argsort_first<T: Keyed + Sync>(
 /// Number of elements that are compared together with the current `kept`-th element.
 const COMPARE_BLOCK_ELEMENTS: usize = 16;
 
-/// Minimum number of candidates before all but the best are removed.
-const MIN_CANDIDATES: usize = 64;
-
 /// Scratch memory of the selection in a line.
 struct SelectScratch<T> {
     line: Vec<T>,
@@ -337,7 +332,7 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     let runs = loops.starts([0, src.offset()])?;
     let (lines, each, total) = (
         runs.len() * len,
-        (PIECE_ELEMENTS / count).max(1),
+        (SORT_PIECE_ELEMENTS / count).max(1),
         src.len() as u64,
     );
     let dst = Shared(dst.as_mut_ptr());

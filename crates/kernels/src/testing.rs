@@ -5,10 +5,10 @@ use crate::tree::{CHUNK, Lanes};
 use crate::view::{View, row_major_strides, volume};
 
 /// A linear congruential generator (Knuth's MMIX constants).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -17,19 +17,19 @@ impl Random {
     }
 
     /// A random number below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.next() as usize % n
     }
 
     /// A random number in [-1, 1).
-    pub fn float(&mut self) -> f64 {
+    pub(crate) fn float(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 30) as f64 - 1.0
     }
 }
 
 /// An owned view.
 #[derive(Debug)]
-pub struct Owned<T> {
+pub(crate) struct Owned<T> {
     pub data: Vec<T>,
     pub offset: usize,
     pub shape: Vec<usize>,
@@ -37,18 +37,18 @@ pub struct Owned<T> {
 }
 
 impl<T: Copy> Owned<T> {
-    pub fn view(&self) -> View<'_, T> {
+    pub(crate) fn view(&self) -> View<'_, T> {
         View::new(&self.data, self.offset, &self.shape, &self.strides)
     }
 
     /// The elements in row-major order, by index.
-    pub fn elements(&self) -> Vec<T> {
+    pub(crate) fn elements(&self) -> Vec<T> {
         indices(&self.shape).map(|i| self.view().get(&i)).collect()
     }
 }
 
 /// A view of the given shape with random permuted, reversed, broadcast or spread axes.
-pub fn layout<T>(
+pub(crate) fn layout<T>(
     random: &mut Random,
     shape: &[usize],
     mut value: impl FnMut(&mut Random) -> T,
@@ -84,7 +84,7 @@ pub fn layout<T>(
 }
 
 /// A shape of rank 0 to 4 with lengths 1 and more, rarely 0.
-pub fn shape(random: &mut Random) -> Vec<usize> {
+pub(crate) fn shape(random: &mut Random) -> Vec<usize> {
     let rank = random.below(5);
     let length = |random: &mut Random| match random.below(12) {
         0 => 0,
@@ -96,7 +96,7 @@ pub fn shape(random: &mut Random) -> Vec<usize> {
 }
 
 /// Every index of a shape, in row-major order.
-pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
+pub(crate) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     let (strides, shape) = (row_major_strides(shape), shape.to_vec());
     (0..volume(&shape)).map(move |i| {
         (0..shape.len())
@@ -114,7 +114,7 @@ fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
 }
 
 /// Reference implementation of the reduction tree, from its definition.
-pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
+pub(crate) fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
     let chunk = |x: &[A]| {
         let lane = |l: usize| {
             pairwise(
@@ -138,7 +138,7 @@ pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
 
 /// Memory between guard pages.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub struct Guarded {
+pub(crate) struct Guarded {
     page: *mut u8,
     size: usize,
 }
@@ -148,7 +148,7 @@ const PAGE: usize = 4096;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Guarded {
-    pub fn new(size: usize) -> Guarded {
+    pub(crate) fn new(size: usize) -> Guarded {
         let size = size.next_multiple_of(PAGE);
         // SAFETY: the mapping is new, and only its middle becomes accessible.
         unsafe {
@@ -172,7 +172,7 @@ impl Guarded {
     }
 
     /// The last bytes of the memory, or the first.
-    pub fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
+    pub(crate) fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
         assert!(n <= self.size);
         self.page
             .wrapping_add(if at_end { self.size - n } else { 0 })

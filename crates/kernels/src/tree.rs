@@ -20,13 +20,14 @@ mod types;
 pub(crate) mod vectors;
 
 pub(crate) use types::ChunkLocation;
-pub use types::{Fold, Lanes, MAX_ACCUMULATOR_LANES, TreeVectors};
+pub use types::{Lanes, MAX_ACCUMULATOR_LANES, ReduceOp, TreeVectors};
 
 use crate::element::Number;
 use crate::inlined::each;
 use crate::simd::{prefetch, widest};
 
 /// Number of elements that are reduced by lanes, before the pairwise tree over chunks.
+/// It decides the bits of a reduction.
 pub const CHUNK: usize = 8192;
 
 /// Lifts elements to accumulators, and combines two accumulators. The combination is associative up
@@ -128,7 +129,7 @@ impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Co
 }
 
 /// A named reduction and its function. It uses vectors if the type has them.
-pub(crate) struct Named<C>(pub(crate) Fold, pub(crate) C);
+pub(crate) struct Named<C>(pub(crate) ReduceOp, pub(crate) C);
 
 impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for Named<C> {
     #[inline(always)]

@@ -9,16 +9,14 @@
 
 mod parts;
 
+use crate::double_double::Compensated;
 use crate::element::Number;
 use crate::memory::{Fallible, refill, zeros};
 use crate::parallel;
 use crate::sliding::Axis;
-use crate::twice::Exact;
+use crate::tuning::WINDOW_PIECE_ELEMENTS;
 pub use parts::{WindowLines, WindowParts};
 use std::borrow::Cow;
-
-/// Number of elements of images per chunk of work.
-const PIECE_ELEMENTS: usize = 1 << 14;
 
 /// Computes the fold `y[p]` of the elements of each window, one axis after the other; `of_none` for
 /// windows without elements.
@@ -43,7 +41,7 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
         y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
         return Ok(());
     }
-    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
+    let each = (WINDOW_PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(y, each * count.max(1), 2 * x.len() as u64, |chunk, part| {
         let (mut now, mut next) = (Vec::new(), Vec::new());
         for (image, y) in (chunk * each..).zip(part.chunks_exact_mut(count)) {
@@ -221,8 +219,8 @@ pub fn select<T: Number>(
     match axes.iter().map(|a| a.window).product::<usize>() <= PLAIN {
         true => sums(r, t, axes, how, select, T::ZERO, T::plus, |x| x),
         false => {
-            let none = T::Exact::of(T::ZERO.wide());
-            let plus = |s: T::Exact, x: T| s.plus(T::Exact::of(x.wide()));
+            let none = T::Compensated::of(T::ZERO.wide());
+            let plus = |s: T::Compensated, x: T| s.plus(T::Compensated::of(x.wide()));
             sums(r, t, axes, how, select, none, plus, |s| {
                 T::from_wide(s.round())
             })
@@ -231,6 +229,7 @@ pub fn select<T: Number>(
 }
 
 /// Maximum number of elements of a window for which sums are not compensated.
+/// It decides the bits of a sum.
 pub const PLAIN: usize = 4;
 
 /// Runs [`select`] with given accumulators.
@@ -259,7 +258,7 @@ fn sums<T: Number, A: Copy + Send + Sync>(
     } else {
         (&parts.x, &parts.y)
     };
-    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
+    let each = (WINDOW_PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(
         r,
         each * to.len().max(1),
@@ -330,24 +329,29 @@ mod tests {
         out
     }
 
+    fn random_axes(random: &mut Random) -> Vec<Axis> {
+        let small = |random: &mut Random, most| 1 + random.below(most);
+        let mut axes: Vec<Axis> = (0..random.below(3))
+            .map(|_| Axis::still(small(random, 40)))
+            .collect();
+        axes.extend((0..random.below(3)).map(|_| Axis {
+            len: small(random, 14),
+            window: small(random, 4),
+            count: small(random, 12),
+            stride: [1, 2, 3, -1, 1 << 40][random.below(5)],
+            dilation: [1, 1, 2, -1][random.below(4)],
+            x_dilation: [1, 1, 1, 2][random.below(4)],
+            low: random.below(5) as i64 - 2,
+        }));
+        axes.extend((0..random.below(2)).map(|_| Axis::still(small(random, 20))));
+        axes
+    }
+
     #[test]
     fn every_window_is_folded_and_selects_as_it_says() {
         let mut random = Random(9);
         for case in 0..120 {
-            let small = |random: &mut Random, most| 1 + random.below(most);
-            let mut axes: Vec<Axis> = (0..random.below(3))
-                .map(|_| Axis::still(small(&mut random, 40)))
-                .collect();
-            axes.extend((0..random.below(3)).map(|_| Axis {
-                len: small(&mut random, 14),
-                window: small(&mut random, 4),
-                count: small(&mut random, 12),
-                stride: [1, 2, 3, -1, 1 << 40][random.below(5)],
-                dilation: [1, 1, 2, -1][random.below(4)],
-                x_dilation: [1, 1, 1, 2][random.below(4)],
-                low: random.below(5) as i64 - 2,
-            }));
-            axes.extend((0..random.below(2)).map(|_| Axis::still(small(&mut random, 20))));
+            let axes = random_axes(&mut random);
             let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
             let (n, count) = (volume(|a| a.len), volume(|a| a.count));
             let mut draw = |n: usize| (0..n).map(|_| random.below(4) as f32).collect::<Vec<_>>();

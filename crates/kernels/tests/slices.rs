@@ -8,10 +8,10 @@ use cotangent_kernels::fourier::Fourier;
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle, lanes};
 use cotangent_kernels::memory::Plain;
-use cotangent_kernels::simd::Level;
+use cotangent_kernels::simd::Isa;
 use cotangent_kernels::sliding::Axis;
 use cotangent_kernels::sort::{argsort, take_along_axis};
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Gemm, View, copy, cumulative, index, reduce};
 use num_complex::Complex;
@@ -96,6 +96,7 @@ fn matrix<T: Field>(len: usize, n: usize) -> Guarded<T> {
     a
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of calls")]
 fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case> {
     let (k, zero) = (m.min(n), T::zero());
     let name = |what: &str| format!("{what} of {of} {m}x{n}");
@@ -191,7 +192,7 @@ fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case>
 
 /// Batches of five matrices.
 fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
-    let (level, zero, name) = (Level::chosen(), T::zero(), |what: &str| {
+    let (isa, zero, name) = (Isa::chosen(), T::zero(), |what: &str| {
         format!("{what} of 5 {of} {n}x{n}")
     });
     let how = Triangle {
@@ -204,13 +205,13 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
     let size = 5 * n * n;
     vec![
         case(&name("cholesky"), &[size; 2], move |l| {
-            lanes::cholesky(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n).unwrap();
+            lanes::cholesky(isa, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n).unwrap();
         }),
         case(&name("lu"), &[size, 5 * n, 5 * n, size], move |l| {
             let (mut pivots, mut perm) = (slice(l[1], 0), slice(l[2], 0));
             let a = slice(l[3], T::real(1.0));
             lanes::lu(
-                level,
+                isa,
                 &mut slice(l[0], zero),
                 &mut pivots,
                 &mut perm,
@@ -222,7 +223,7 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
         }),
         case(&name("solve"), &[5 * n * 3, size], move |l| {
             lanes::solve(
-                level,
+                isa,
                 &mut slice(l[0], zero),
                 &slice(l[1], T::real(1.0)),
                 n,
@@ -232,7 +233,7 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
         }),
         case(&name("triangular_solve"), &[5 * n * 3, size], move |l| {
             lanes::triangular_solve(
-                level,
+                isa,
                 &mut slice(l[0], zero),
                 &slice(l[1], T::real(1.0)),
                 n,
@@ -244,7 +245,7 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
         case(&name("qr"), &[size; 3], move |l| {
             let mut q = slice(l[0], 0.0);
             lanes::qr(
-                level,
+                isa,
                 Some(&mut q),
                 &mut slice(l[1], 0.0),
                 &slice(l[2], 1.0),
@@ -257,7 +258,7 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
         case(&name("eigh"), &[5 * n, size, size], move |l| {
             let mut v = slice(l[1], 0.0);
             lanes::eigh(
-                level,
+                isa,
                 &mut slice(l[0], 0.0),
                 Some(&mut v),
                 &slice(l[2], 1.0),
@@ -302,15 +303,15 @@ fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
                 convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &[axis]).unwrap();
             },
         ));
-        for level in Level::available() {
+        for isa in Isa::available() {
             all.push(case(
-                &format!("slide {of} {n} {outputs} {level:?}"),
+                &format!("slide {of} {n} {outputs} {isa:?}"),
                 &lens,
                 move |l| {
                     let (mut y, x, w) = slices(l);
                     let shape = c.operand(n);
                     T::slide(
-                        level,
+                        isa,
                         &mut y,
                         Planes::of(View::dense(&x, &shape)),
                         &w,
@@ -344,6 +345,7 @@ fn swapped(n: usize) -> index::Starts {
     starts
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of calls")]
 fn lines(n: usize) -> Vec<Case> {
     let shape = move || [4, n];
     let mut all = vec![
@@ -430,7 +432,7 @@ fn lines(n: usize) -> Vec<Case> {
             );
         }),
         case("pieces of a row", &[n, 7 * n - 6], |l| {
-            Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)
+            ReduceOp::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)
         }),
         case("real transform", &[4 * (n / 2 + 1), 4 * n], move |l| {
             <f64 as Fourier>::real(

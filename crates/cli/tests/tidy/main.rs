@@ -5,6 +5,7 @@ mod imports;
 mod memory;
 mod pages;
 mod source;
+mod tuning;
 mod words;
 
 use std::fs;
@@ -152,12 +153,7 @@ fn unsafe_stands_in_kernels_and_cpu_with_its_reason() {
                 bad.push(format!("{name}:{}: unsafe outside kernels and cpu", i + 1));
             }
             let reason = |l: &&str| l.contains("SAFETY") || l.contains("# Safety");
-            // One reason may hold for a whole file of intrinsics.
-            let of_all = text
-                .lines()
-                .take_while(|l| l.starts_with("//!"))
-                .any(|l| l.contains("SAFETY of every block"));
-            if states && !of_all && !lines[i.saturating_sub(8)..=i].iter().any(reason) {
+            if states && !lines[i.saturating_sub(8)..=i].iter().any(reason) {
                 bad.push(format!("{name}:{}: no SAFETY comment", i + 1));
             }
         }

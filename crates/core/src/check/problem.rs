@@ -45,7 +45,7 @@ pub(super) struct CheckedFunction<'a> {
 }
 
 impl<'a> CheckedFunction<'a> {
-    pub fn new(
+    pub(super) fn new(
         ad: &'a AdContext,
         f: &Function,
         args: &[Array],
@@ -102,7 +102,7 @@ impl<'a> CheckedFunction<'a> {
     }
 
     /// A row per law.
-    pub fn rows(&self, value: &str, out: &mut Vec<LawResult>) -> Result<()> {
+    pub(super) fn rows(&self, value: &str, out: &mut Vec<LawResult>) -> Result<()> {
         if !self.f.result_types().iter().any(|t| t.dtype.has_tangent()) {
             return Ok(());
         }

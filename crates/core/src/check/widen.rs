@@ -17,8 +17,14 @@ use std::sync::Arc;
 /// single time.
 pub(super) struct Retype<'a> {
     map: &'a dyn Fn(DType) -> DType,
-    /// Converted regions by address. The original is kept alive so that its address is not reused.
-    bodies: RefCell<FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>>,
+    /// Converted regions by the address of the original.
+    bodies: RefCell<FxHashMap<*const Function, ConvertedRegion>>,
+}
+
+struct ConvertedRegion {
+    /// Kept alive so that its address is not reused.
+    _original: Arc<Function>,
+    new: Arc<Function>,
 }
 
 impl<'a> Retype<'a> {
@@ -59,8 +65,8 @@ impl<'a> Retype<'a> {
 
     /// A region with every value retyped.
     fn body(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
-        if let Some((_, new)) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
-            return Ok(new.clone());
+        if let Some(region) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
+            return Ok(region.new.clone());
         }
         let to = |t: &Type| t.with_dtype((self.map)(t.dtype));
         let b = Builder::new(&f.name, Session::default());
@@ -76,9 +82,11 @@ impl<'a> Retype<'a> {
             walk.set_results(eqn, b.emit(self.op(&op, &types, &results)?, &x));
         }
         let new = Arc::new(b.finish(&walk.results())?);
-        self.bodies
-            .borrow_mut()
-            .insert(Arc::as_ptr(f), (f.clone(), new.clone()));
+        let region = ConvertedRegion {
+            _original: f.clone(),
+            new: new.clone(),
+        };
+        self.bodies.borrow_mut().insert(Arc::as_ptr(f), region);
         Ok(new)
     }
 }

@@ -19,7 +19,8 @@ mod symbols;
 mod value;
 mod walk;
 
-pub use attr::{Attr, Attrs, FromAttr};
+pub(crate) use attr::FromAttr;
+pub use attr::{Attr, Attrs};
 pub use builder::Builder;
 pub(crate) use context::MemoKey;
 pub use context::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
@@ -28,10 +29,8 @@ pub(crate) use function::Kinks;
 pub use function::{Def, Eqn, Function, MAX_DEPTH, unbound};
 pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use op::{Op, OpKey};
-pub use primitive::{
-    Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, OpClass, Primitive, Sample, ShiftRule,
-    no_rule,
-};
+pub use primitive::{Arg, Batched, Cost, Primitive, Sample};
+pub(crate) use primitive::{Jvp, Kink, Linearized, Narrow, OpClass, ShiftRule, no_rule};
 pub use status::EmitterStatus;
 use symbols::Rename;
 pub use value::{Owner, Val, Vals};

@@ -191,7 +191,7 @@ pub(crate) struct Rename(FxHashMap<Sym, Dim>);
 impl Rename {
     /// The operation with renamed symbols, to be written to `cx`. Must be called on the equations
     /// of a function in order.
-    pub fn op<'a>(&mut self, cx: &dyn Emit, op: &'a Op) -> Cow<'a, Op> {
+    pub(crate) fn op<'a>(&mut self, cx: &dyn Emit, op: &'a Op) -> Cow<'a, Op> {
         for s in op.binds() {
             let new = cx.claim_sym(&s);
             if new != s {

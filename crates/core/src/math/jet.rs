@@ -4,7 +4,7 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 /// Orders in the two variables. With one variable the second order is 0.
-pub type Orders = (usize, usize);
+pub(super) type Orders = (usize, usize);
 
 /// Coefficients of `ε^i δ^j`, row-major. Both operands of an operation have the same orders.
 #[derive(Clone, Debug)]

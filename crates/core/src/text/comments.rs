@@ -51,7 +51,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub fn new(src: &str) -> Marks {
+    pub(super) fn new(src: &str) -> Marks {
         Marks {
             on: src.contains("//"),
             ..Marks::default()
@@ -66,13 +66,13 @@ impl Marks {
     }
 
     /// Records the start of a module, a directive or the head.
-    pub fn item(&mut self, c: &mut Cursor<'_>, head: bool) {
+    pub(super) fn item(&mut self, c: &mut Cursor<'_>, head: bool) {
         self.add(c, Mark::Item(if head { usize::MAX } else { self.items }));
         self.items += usize::from(!head);
     }
 
     /// Records the opening brace of a function.
-    pub fn open(&mut self, c: &Cursor<'_>) {
+    pub(super) fn open(&mut self, c: &Cursor<'_>) {
         if self.on {
             let n = self.scopes.len();
             self.scopes.push(Scope {
@@ -87,7 +87,7 @@ impl Marks {
 
     /// Records the start of a statement, before which the function has `from` values. Returns the
     /// index of its mark.
-    pub fn statement(&mut self, c: &mut Cursor<'_>, from: usize) -> usize {
+    pub(super) fn statement(&mut self, c: &mut Cursor<'_>, from: usize) -> usize {
         let n = self.marks.len();
         if let Some(top) = self.open.last_mut() {
             top.1 = n;
@@ -98,35 +98,35 @@ impl Marks {
     }
 
     /// Records the end of the statement of `mark`, after which the function has `to` values.
-    pub fn end_of_statement(&mut self, mark: usize, to: usize) {
+    pub(super) fn end_of_statement(&mut self, mark: usize, to: usize) {
         if let Some((_, Mark::Statement(_, _, end))) = self.marks.get_mut(mark) {
             *end = to as u32;
         }
     }
 
     /// Records the start of a return.
-    pub fn returns(&mut self, c: &mut Cursor<'_>) {
+    pub(super) fn returns(&mut self, c: &mut Cursor<'_>) {
         if let Some(&(scope, _)) = self.open.last() {
             self.add(c, Mark::Return(scope));
         }
     }
 
     /// Records a closing brace.
-    pub fn close(&mut self, c: &mut Cursor<'_>) {
+    pub(super) fn close(&mut self, c: &mut Cursor<'_>) {
         if let Some(&(scope, _)) = self.open.last() {
             self.add(c, Mark::Close(scope));
         }
     }
 
     /// Sets the innermost function that is being parsed.
-    pub fn made(&mut self, f: &Arc<Function>) {
+    pub(super) fn made(&mut self, f: &Arc<Function>) {
         if let Some((n, _)) = self.open.pop() {
             self.scopes[n].f = Some(f.clone());
         }
     }
 
     /// The comments of the text, assigned to its items (with these names) and statements.
-    pub fn comments(self, src: &str, names: &[&str]) -> Option<Arc<Comments>> {
+    pub(super) fn comments(self, src: &str, names: &[&str]) -> Option<Arc<Comments>> {
         if !self.on {
             return None;
         }
@@ -351,7 +351,7 @@ impl Comments {
 
     /// These comments, with those of functions that were not printed moved to the statements that
     /// hold the functions. `None` if there are no such comments.
-    pub fn moved(&self, printed: &FxHashSet<usize>) -> Option<Comments> {
+    pub(super) fn moved(&self, printed: &FxHashSet<usize>) -> Option<Comments> {
         let missing = |p: &ScopeComments| !p.f.as_ref().is_some_and(|f| printed.contains(&key(f)));
         let mut out = self.clone();
         let mut any = false;
@@ -401,7 +401,7 @@ pub(super) struct LineComments<'a> {
 }
 
 impl CommentPrinter {
-    pub fn new(comments: Option<Arc<Comments>>) -> CommentPrinter {
+    pub(super) fn new(comments: Option<Arc<Comments>>) -> CommentPrinter {
         CommentPrinter {
             comments,
             printed: RefCell::default(),
@@ -409,7 +409,7 @@ impl CommentPrinter {
     }
 
     /// Comments that were not printed.
-    pub fn missed(&self) -> Option<Arc<Comments>> {
+    pub(super) fn missed(&self) -> Option<Arc<Comments>> {
         self.comments
             .as_ref()?
             .moved(&self.printed.borrow())
@@ -417,7 +417,7 @@ impl CommentPrinter {
     }
 
     /// The comments above a module or a directive.
-    pub fn above(&self, out: &mut String, name: &str) {
+    pub(super) fn above(&self, out: &mut String, name: &str) {
         let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else {
             return;
         };
@@ -430,7 +430,7 @@ impl CommentPrinter {
     }
 
     /// The comments after a directive, or after the closing brace of a module.
-    pub fn behind(&self, out: &mut String, name: &str) {
+    pub(super) fn behind(&self, out: &mut String, name: &str) {
         let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else {
             return;
         };
@@ -438,7 +438,7 @@ impl CommentPrinter {
     }
 
     /// The comments at the end of the text.
-    pub fn end(&self, out: &mut String) {
+    pub(super) fn end(&self, out: &mut String) {
         let Some(c) = self.comments.as_ref().filter(|c| !c.end.is_empty()) else {
             return;
         };
@@ -447,7 +447,7 @@ impl CommentPrinter {
     }
 
     /// The comments after the opening brace of a function.
-    pub fn opened(&self, out: &mut String, f: &Function) {
+    pub(super) fn opened(&self, out: &mut String, f: &Function) {
         if let Some(own) = self.own(f) {
             trailing(out, own.open.iter());
         }
@@ -460,7 +460,11 @@ impl CommentPrinter {
     }
 
     /// The comments of the lines of a function. `values` are the first values of the lines.
-    pub fn lines(&self, f: &Function, values: impl FnOnce() -> Vec<u32>) -> LineComments<'_> {
+    pub(super) fn lines(
+        &self,
+        f: &Function,
+        values: impl FnOnce() -> Vec<u32>,
+    ) -> LineComments<'_> {
         let mut lines = LineComments::default();
         let Some(own) = self.own(f) else { return lines };
         self.printed.borrow_mut().insert(key(f));
@@ -487,7 +491,7 @@ impl CommentPrinter {
 
 impl LineComments<'_> {
     /// The comments above a line.
-    pub fn above(&self, out: &mut String, line: usize, indent: &dyn Fn(&mut String)) {
+    pub(super) fn above(&self, out: &mut String, line: usize, indent: &dyn Fn(&mut String)) {
         for text in self.lead.get(&line).into_iter().flatten() {
             indent(out);
             out.push_str(text);
@@ -496,13 +500,13 @@ impl LineComments<'_> {
     }
 
     /// Writes the comments at the end of a line, and the line break.
-    pub fn end(&self, out: &mut String, line: usize) {
+    pub(super) fn end(&self, out: &mut String, line: usize) {
         trailing(out, self.trail.get(&line).into_iter().flatten());
         out.push('\n');
     }
 
     /// The comments before the closing brace.
-    pub fn close(&self, out: &mut String, indent: &dyn Fn(&mut String)) {
+    pub(super) fn close(&self, out: &mut String, indent: &dyn Fn(&mut String)) {
         for text in self.close {
             indent(out);
             out.push_str(text);

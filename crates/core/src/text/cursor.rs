@@ -21,7 +21,7 @@ pub(super) struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
-    pub fn new(src: &'s str) -> Cursor<'s> {
+    pub(super) fn new(src: &'s str) -> Cursor<'s> {
         let pos = if src.starts_with('\u{feff}') { 3 } else { 0 };
         Cursor {
             src,
@@ -32,20 +32,20 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    pub fn src(&self) -> &'s str {
+    pub(super) fn src(&self) -> &'s str {
         self.src
     }
 
-    pub fn pos(&self) -> usize {
+    pub(super) fn pos(&self) -> usize {
         self.pos
     }
 
-    pub fn line(&self) -> u32 {
+    pub(super) fn line(&self) -> u32 {
         self.line
     }
 
     /// Skips white space and comments.
-    pub fn ws(&mut self) {
+    pub(super) fn ws(&mut self) {
         let bytes = self.src.as_bytes();
         while let Some(&b) = bytes.get(self.pos) {
             match b {
@@ -68,7 +68,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Line and column of the next character.
-    pub fn loc(&mut self) -> Loc {
+    pub(super) fn loc(&mut self) -> Loc {
         let (pos, col) = self.known;
         if self.pos >= pos {
             let between = &self.src[pos..self.pos];
@@ -88,59 +88,59 @@ impl<'s> Cursor<'s> {
     }
 
     /// The location of the next character after white space.
-    pub fn here(&mut self) -> Loc {
+    pub(super) fn here(&mut self) -> Loc {
         self.ws();
         self.loc()
     }
 
     /// An error at the next character.
-    pub fn error(&mut self, code: Code, message: impl Into<String>) -> Error {
+    pub(super) fn error(&mut self, code: Code, message: impl Into<String>) -> Error {
         Error::new(code, message).at(self.loc())
     }
 
     /// The next byte, 0 at the end.
-    pub fn byte(&self) -> u8 {
+    pub(super) fn byte(&self) -> u8 {
         self.src.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
     /// The byte after the next one.
-    pub fn second(&self) -> u8 {
+    pub(super) fn second(&self) -> u8 {
         self.src.as_bytes().get(self.pos + 1).copied().unwrap_or(0)
     }
 
     /// The next byte after white space, 0 at the end.
-    pub fn peek(&mut self) -> u8 {
+    pub(super) fn peek(&mut self) -> u8 {
         self.ws();
         self.byte()
     }
 
     /// Whether the text ends here.
-    pub fn at_end(&mut self) -> bool {
+    pub(super) fn at_end(&mut self) -> bool {
         self.ws();
         self.pos == self.src.len()
     }
 
     /// Skips one ASCII character.
-    pub fn bump(&mut self) {
+    pub(super) fn bump(&mut self) {
         self.pos += 1;
     }
 
     /// Skips `b` if it is next.
-    pub fn eat(&mut self, b: u8) -> bool {
+    pub(super) fn eat(&mut self, b: u8) -> bool {
         let yes = self.peek() == b;
         self.pos += usize::from(yes);
         yes
     }
 
     /// Skips these characters if they are next.
-    pub fn eat_str(&mut self, s: &str) -> bool {
+    pub(super) fn eat_str(&mut self, s: &str) -> bool {
         let yes = self.looking_at(s);
         self.pos += if yes { s.len() } else { 0 };
         yes
     }
 
     /// Skips this word if it is next.
-    pub fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let before = self.clone();
         self.ws();
         let yes = self.word() == word;
@@ -151,7 +151,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Parses `true` or `false` if it is next and not the name of a region.
-    pub fn boolean(&mut self) -> Option<bool> {
+    pub(super) fn boolean(&mut self) -> Option<bool> {
         self.ws();
         let mut c = self.clone();
         let b = match c.word() {
@@ -167,13 +167,13 @@ impl<'s> Cursor<'s> {
     }
 
     /// Whether these characters are next.
-    pub fn looking_at(&mut self, s: &str) -> bool {
+    pub(super) fn looking_at(&mut self, s: &str) -> bool {
         self.ws();
         self.src.as_bytes()[self.pos..].starts_with(s.as_bytes())
     }
 
     /// Skips `b`, or returns an error that names the expected character.
-    pub fn expect(&mut self, b: u8, after: &str) -> Result<()> {
+    pub(super) fn expect(&mut self, b: u8, after: &str) -> Result<()> {
         if self.eat(b) {
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// The text at the cursor, for error messages.
-    pub fn found(&mut self) -> String {
+    pub(super) fn found(&mut self) -> String {
         self.ws();
         let rest = &self.src[self.pos..];
         let Some(c) = rest.chars().next() else {
@@ -204,7 +204,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// The name here, possibly empty.
-    pub fn word(&mut self) -> &'s str {
+    pub(super) fn word(&mut self) -> &'s str {
         self.ws();
         let rest = &self.src[self.pos..];
         let bytes = rest.as_bytes();
@@ -218,7 +218,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Characters of a symbol: a name without the letter `x`, because that separates dimensions.
-    pub fn symbol(&mut self) -> &'s str {
+    pub(super) fn symbol(&mut self) -> &'s str {
         let rest = &self.src[self.pos..];
         let n = rest
             .find(|c: char| c == 'x' || c == '.' || !is_name_char(c))
@@ -228,7 +228,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// The name after a sigil: bare or in quotes.
-    pub fn name(&mut self, what: &str) -> Result<Cow<'s, str>> {
+    pub(super) fn name(&mut self, what: &str) -> Result<Cow<'s, str>> {
         if self.byte() == b'"' {
             return self.string().map(Cow::Owned);
         }
@@ -246,7 +246,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// A quoted string with the escapes `\n`, `\r`, `\t`, `\\`, `\"` and `\u{hex}`.
-    pub fn string(&mut self) -> Result<String> {
+    pub(super) fn string(&mut self) -> Result<String> {
         let start = self.loc();
         self.bump();
         let mut out = String::new();
@@ -295,7 +295,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Whether a number starts here, with an optional sign.
-    pub fn at_number(&mut self) -> bool {
+    pub(super) fn at_number(&mut self) -> bool {
         self.ws();
         let rest = &self.src[self.pos..];
         let rest = rest.strip_prefix(['-', '+']).unwrap_or(rest);
@@ -310,7 +310,7 @@ impl<'s> Cursor<'s> {
 
     /// The characters of a number: sign, digits, point, exponent; or `0x` and hexadecimal digits;
     /// `inf`, `nan`.
-    pub fn number_text(&mut self) -> &'s str {
+    pub(super) fn number_text(&mut self) -> &'s str {
         self.ws();
         let rest = &self.src[self.pos..];
         let b = rest.as_bytes();
@@ -345,7 +345,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// A number: an integer unless it has a point or an exponent.
-    pub fn number(&mut self) -> Result<Scalar> {
+    pub(super) fn number(&mut self) -> Result<Scalar> {
         let loc = self.here();
         let text = self.number_text();
         scalar(text).ok_or_else(|| {
@@ -358,7 +358,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// A natural number: an extent or a position.
-    pub fn natural(&mut self) -> Result<usize> {
+    pub(super) fn natural(&mut self) -> Result<usize> {
         let loc = self.here();
         let rest = &self.src[self.pos..];
         let n = rest

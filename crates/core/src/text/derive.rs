@@ -45,15 +45,7 @@ impl Parser<'_> {
             if !list.is_empty() {
                 return Err(Error::new(Code::DuplicateName, "this list is given twice").at(here));
             }
-            self.c.expect(b'(', "and names of values")?;
-            while !self.c.eat(b')') {
-                let at = self.c.here();
-                self.c.expect(b'%', "and the name of a value")?;
-                list.push((self.c.name("the name of a value")?.into_owned(), at));
-                if !self.c.eat(b',') && self.c.peek() != b')' {
-                    self.c.expect(b')', "or `,` after a name")?;
-                }
-            }
+            *list = self.value_names()?;
             if self.c.peek() == b'{' {
                 attrs.0.extend(self.attrs()?.0);
             }
@@ -98,6 +90,21 @@ impl Parser<'_> {
             made: None,
         });
         Ok(())
+    }
+
+    /// Parses `(%a, %b)`: names with their locations.
+    fn value_names(&mut self) -> Result<Vec<(String, Loc)>> {
+        let mut list = Vec::new();
+        self.c.expect(b'(', "and names of values")?;
+        while !self.c.eat(b')') {
+            let at = self.c.here();
+            self.c.expect(b'%', "and the name of a value")?;
+            list.push((self.c.name("the name of a value")?.into_owned(), at));
+            if !self.c.eat(b',') && self.c.peek() != b')' {
+                self.c.expect(b')', "or `,` after a name")?;
+            }
+        }
+        Ok(list)
     }
 
     /// Parses `{attributes}` of the numerics of the whole text, after the keyword.

@@ -53,12 +53,12 @@ pub(super) struct NameTable<'e> {
 
 impl<'e> NameTable<'e> {
     /// The built-in operations and these.
-    pub fn new(extra: &'e [Entry]) -> NameTable<'e> {
+    pub(super) fn new(extra: &'e [Entry]) -> NameTable<'e> {
         NameTable { extra }
     }
 
     /// Looks up a name.
-    pub fn find(&self, name: &str) -> Option<LookupResult<'e>> {
+    pub(super) fn find(&self, name: &str) -> Option<LookupResult<'e>> {
         let known = known();
         match known.by_name.get(name) {
             Some(&LookupRow::Op(i)) => Some(LookupResult::Op(&known.entries[i])),
@@ -72,7 +72,7 @@ impl<'e> NameTable<'e> {
     }
 
     /// Looks up a name that is followed by a module.
-    pub fn find_applied(&self, name: &str) -> Option<LookupResult<'e>> {
+    pub(super) fn find_applied(&self, name: &str) -> Option<LookupResult<'e>> {
         applied()
             .iter()
             .find(|c| c.name == name)
@@ -81,12 +81,12 @@ impl<'e> NameTable<'e> {
     }
 
     /// Whether an operation or composite has this name.
-    pub fn knows(&self, name: &str) -> bool {
+    pub(super) fn knows(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
     /// The most similar name of an operation. Printed names are preferred to aliases.
-    pub fn nearest(&self, name: &str) -> Option<String> {
+    pub(super) fn nearest(&self, name: &str) -> Option<String> {
         let words = ["arg", "tangent", "return"].into_iter();
         let ours = known().entries.iter().map(|e| e.name);
         let composed = composites().iter().chain(applied()).map(|c| c.name);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 impl<'s> Parser<'s> {
     /// Parses the whole text.
-    pub fn program(&mut self) -> Result<()> {
+    pub(super) fn program(&mut self) -> Result<()> {
         while !self.c.at_end() {
             let loc = self.c.here();
             let mut start = self.c.clone();
@@ -86,7 +86,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses `@name` of a module above.
-    pub fn module_here(&mut self) -> Result<Arc<Function>> {
+    pub(super) fn module_here(&mut self) -> Result<Arc<Function>> {
         let loc = self.c.here();
         let name = self.at_name("the name of a module")?;
         if let Some(f) = self.modules.get(&name) {

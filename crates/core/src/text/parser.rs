@@ -86,7 +86,7 @@ pub(super) struct Head<'s> {
 pub(super) type ResultNames<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
 
 impl<'s> Parser<'s> {
-    pub fn new(src: &'s str, table: NameTable<'s>, over: Policy) -> Parser<'s> {
+    pub(super) fn new(src: &'s str, table: NameTable<'s>, over: Policy) -> Parser<'s> {
         Parser {
             c: Cursor::new(src),
             table,
@@ -105,7 +105,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Runs `f` one bracket deeper.
-    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.brackets == MAX_BRACKET_DEPTH {
             return Err(self.c.error(
                 Code::Limit,
@@ -119,13 +119,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses a name after `@`.
-    pub fn at_name(&mut self, what: &str) -> Result<Arc<str>> {
+    pub(super) fn at_name(&mut self, what: &str) -> Result<Arc<str>> {
         self.c.expect(b'@', &format!("and {what}"))?;
         Ok(self.c.name(what)?.into())
     }
 
     /// Parses a new name of a module.
-    pub fn new_target(&mut self, loc: Loc) -> Result<Arc<str>> {
+    pub(super) fn new_target(&mut self, loc: Loc) -> Result<Arc<str>> {
         let name = self.at_name("the name of a module")?;
         if let Some(first) = self.targets.get(&name) {
             let text = format!(
@@ -139,22 +139,22 @@ impl<'s> Parser<'s> {
     }
 
     /// The module with this name, defined above.
-    pub fn module_named(&self, name: &str) -> Option<&Arc<Function>> {
+    pub(super) fn module_named(&self, name: &str) -> Option<&Arc<Function>> {
         self.modules.get(name)
     }
 
     /// Whether this is a module of the text, not a region.
-    pub fn is_module(&self, f: &Arc<Function>) -> bool {
+    pub(super) fn is_module(&self, f: &Arc<Function>) -> bool {
         self.modules.get(&f.name).is_some_and(|m| Arc::ptr_eq(m, f))
     }
 
     /// Whether a directive or a module above has this name.
-    pub fn known_target(&self, name: &str) -> bool {
+    pub(super) fn known_target(&self, name: &str) -> bool {
         self.targets.contains_key(name)
     }
 
     /// The error for an unknown module name.
-    pub fn unknown_module(&self, name: &str, loc: Loc) -> Error {
+    pub(super) fn unknown_module(&self, name: &str, loc: Loc) -> Error {
         let hint = did_you_mean(name, "@", self.targets.keys().map(|n| &**n));
         let known = self
             .items
@@ -176,7 +176,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Defines the name of a value in this scope.
-    pub fn define(
+    pub(super) fn define(
         &mut self,
         scope: &mut Scope<'s>,
         name: Cow<'s, str>,
@@ -200,7 +200,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Fresh symbols for the `?` of a type.
-    pub fn fill(&mut self, ty: &Type) -> Type {
+    pub(super) fn fill(&mut self, ty: &Type) -> Type {
         let hole = |d: &Dim| d.as_sym().is_some_and(|s| &**s == HOLE);
         if !ty.shape.iter().any(hole) {
             return ty.clone();
@@ -245,13 +245,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Default numerics.
-    pub fn numerics(&self) -> Numerics {
+    pub(super) fn numerics(&self) -> Numerics {
         self.over
             .or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
     }
 
     /// Adds a directive to the program.
-    pub fn add_directive(&mut self, d: Directive) {
+    pub(super) fn add_directive(&mut self, d: Directive) {
         self.items.push(ProgramItem::Directive(d));
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct Printing {
 }
 
 impl Printing {
-    pub fn new(shared: SharedFunctions, comments: Option<Arc<Comments>>) -> Printing {
+    pub(super) fn new(shared: SharedFunctions, comments: Option<Arc<Comments>>) -> Printing {
         Printing {
             shared,
             done: FxHashSet::default(),
@@ -58,12 +58,12 @@ impl Printing {
     }
 
     /// An empty text of the same modules with other comments.
-    pub fn again(self, comments: Arc<Comments>) -> Printing {
+    pub(super) fn again(self, comments: Arc<Comments>) -> Printing {
         Printing::new(self.shared, Some(comments))
     }
 
     /// Prints a module after those that it uses, unless it is printed already.
-    pub fn module(&mut self, f: &Function, public: bool) {
+    pub(super) fn module(&mut self, f: &Function, public: bool) {
         if !self.done.insert(f) {
             return;
         }

@@ -22,7 +22,7 @@ pub(super) struct SharedFunctions {
 impl SharedFunctions {
     /// The shared functions of a program of these modules, each with whether it is public. The
     /// modules `made` exist but are not printed. `taken` are names in use.
-    pub fn new<'a>(
+    pub(super) fn new<'a>(
         modules: &[(&Function, bool)],
         made: &[&Arc<Function>],
         taken: impl Iterator<Item = &'a str>,
@@ -114,22 +114,22 @@ impl SharedFunctions {
     }
 
     /// The name that a function is printed with, if it is printed by name.
-    pub fn name(&self, f: &Function) -> Option<&str> {
+    pub(super) fn name(&self, f: &Function) -> Option<&str> {
         self.names.get(&std::ptr::from_ref(f)).map(String::as_str)
     }
 
     /// Whether it is public.
-    pub fn is_public(&self, f: &Function) -> bool {
+    pub(super) fn is_public(&self, f: &Function) -> bool {
         self.public.contains(&std::ptr::from_ref(f))
     }
 
     /// Whether it is used as a region, not only as a callee.
-    pub fn is_body(&self, f: &Function) -> bool {
+    pub(super) fn is_body(&self, f: &Function) -> bool {
         self.bodies.contains(&std::ptr::from_ref(f))
     }
 
     /// The functions that must be printed before this one.
-    pub fn uses(&self, f: &Function) -> &[Arc<Function>] {
+    pub(super) fn uses(&self, f: &Function) -> &[Arc<Function>] {
         self.uses
             .get(&std::ptr::from_ref(f))
             .map_or(&[], Vec::as_slice)

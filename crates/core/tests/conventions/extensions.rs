@@ -7,7 +7,7 @@ use cotangent_core::{Arg, Array, Batched, Cost, Dim, Emit, Env, Op, Primitive, R
 
 /// `x y + z` on scalars.
 #[derive(Debug)]
-pub struct Fma;
+pub(crate) struct Fma;
 
 impl Primitive for Fma {
     fn name(&self) -> &str {
@@ -39,7 +39,7 @@ impl Primitive for Fma {
 
 /// `x -> x, 2x, 3x, ..`: any number of results, each linear.
 #[derive(Clone, Debug)]
-pub struct Multiples(pub usize);
+pub(crate) struct Multiples(pub usize);
 
 impl Primitive for Multiples {
     fn name(&self) -> &str {
@@ -79,7 +79,7 @@ impl Primitive for Multiples {
 
 /// `x -> sin x, cos x`.
 #[derive(Debug)]
-pub struct SinCos;
+pub(crate) struct SinCos;
 
 impl Primitive for SinCos {
     fn name(&self) -> &str {

@@ -5,24 +5,24 @@ use cotangent_core::{Array, Builder, C128, Emit, Function, Val, Wide, reference}
 use std::slice::from_ref;
 
 /// The function of arguments with the types of `x`.
-pub fn function(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Function {
+pub(crate) fn function(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Function {
     let b = Builder::new("f", Session::default());
     let args: Vec<Val> = x.iter().map(|a| b.param(a.ty(), None)).collect();
     let y = f(&b, &args);
     b.finish(&[y]).unwrap()
 }
 
-pub fn run(f: &Function, x: &[Array]) -> Array {
+pub(crate) fn run(f: &Function, x: &[Array]) -> Array {
     reference::run(f, x).unwrap().remove(0)
 }
 
 /// The value at `x`.
-pub fn value(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Array {
+pub(crate) fn value(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Array {
     run(&function(x, f), x)
 }
 
 /// The gradient at the first argument of the sum of the result's elements times `ct`.
-pub fn pull(x: &[Array], ct: &[f64], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
+pub(crate) fn pull(x: &[Array], ct: &[f64], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
     let f = function(x, f);
     let shape = f.ty(f.results()[0]).shape.as_const().unwrap();
     let g = vjp(&AdContext::default(), &f, &f.params()[..1]).unwrap();
@@ -34,7 +34,7 @@ pub fn pull(x: &[Array], ct: &[f64], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Ve
 }
 
 /// The gradient of a scalar at its first argument.
-pub fn gradient(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
+pub(crate) fn gradient(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
     let f = function(x, f);
     run(
         &grad(&AdContext::default(), &f, &f.params()[..1]).unwrap(),
@@ -43,16 +43,16 @@ pub fn gradient(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
     .to_f64()
 }
 
-pub fn vector(v: &[f64]) -> Array {
+pub(crate) fn vector(v: &[f64]) -> Array {
     Array::vector(v.to_vec())
 }
 
-pub fn matrix(rows: usize, v: &[f64]) -> Array {
+pub(crate) fn matrix(rows: usize, v: &[f64]) -> Array {
     Array::from_vec([rows, v.len() / rows], v.to_vec()).unwrap()
 }
 
 /// Pseudorandom numbers between -1 and 1.
-pub fn noise(n: usize, seed: u64) -> Vec<f64> {
+pub(crate) fn noise(n: usize, seed: u64) -> Vec<f64> {
     let mut s = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(0x1234_5678_9abc_def1);
@@ -66,7 +66,7 @@ pub fn noise(n: usize, seed: u64) -> Vec<f64> {
         .collect()
 }
 
-pub fn noise_array(like: &Array, seed: u64) -> Array {
+pub(crate) fn noise_array(like: &Array, seed: u64) -> Array {
     let n = like.len();
     let wide = match like.wide() {
         Wide::C(_) => {
@@ -85,7 +85,7 @@ pub fn noise_array(like: &Array, seed: u64) -> Array {
 }
 
 /// `Re Σ conj(a) b`.
-pub fn inner(a: &Array, b: &Array) -> f64 {
+pub(crate) fn inner(a: &Array, b: &Array) -> f64 {
     a.to_c128()
         .iter()
         .zip(b.to_c128())
@@ -93,7 +93,7 @@ pub fn inner(a: &Array, b: &Array) -> f64 {
         .sum()
 }
 
-pub fn step(x: &Array, t: &Array, h: f64) -> Array {
+pub(crate) fn step(x: &Array, t: &Array, h: f64) -> Array {
     let v = x
         .to_c128()
         .iter()
@@ -107,7 +107,7 @@ pub fn step(x: &Array, t: &Array, h: f64) -> Array {
     wide.narrow(x.dtype(), x.shape()).unwrap()
 }
 
-pub fn close(got: &[f64], want: &[f64], tol: f64) {
+pub(crate) fn close(got: &[f64], want: &[f64], tol: f64) {
     assert_eq!(got.len(), want.len(), "{got:?} against {want:?}");
     for (g, w) in got.iter().zip(want) {
         let same = g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= tol * (1.0 + w.abs());
@@ -121,7 +121,7 @@ fn flat(a: &Array) -> Vec<f64> {
 
 /// Compares forward and reverse derivatives with each other and with finite differences, up to
 /// second order, for every argument.
-pub fn check(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) {
+pub(crate) fn check(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) {
     let (f, ad) = (function(x, f), AdContext::default());
     let wrt: Vec<Val> = f
         .params()

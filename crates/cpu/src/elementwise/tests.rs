@@ -213,8 +213,8 @@ const INTEGERS: &str = "i8 i16 i32 i64 u8 u16 u32 u64";
 
 /// Results of a body by the engine that a first run uses and, if there is any, by machine code; and
 /// the number of scalar instructions.
-fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
-    run_watched(op, x, level, &mut |_, run| _ = run())
+fn run(op: &Op, x: &[Array], isa: Isa) -> (Vec<Array>, usize) {
+    run_watched(op, x, isa, &mut |_, run| _ = run())
 }
 
 /// Like [`run`], but calls `watch` with each engine and a closure that runs the body. The closure
@@ -222,10 +222,10 @@ fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
 fn run_watched(
     op: &Op,
     x: &[Array],
-    level: Level,
+    isa: Isa,
     watch: &mut dyn FnMut(Engine, &mut dyn FnMut() -> bool),
 ) -> (Vec<Array>, usize) {
-    let (mut lowering, n) = (Lowering::at(level), x[0].len());
+    let (mut lowering, n) = (Lowering::at(isa), x[0].len());
     let typed: Vec<Typed> = x.iter().map(|x| lowering.input(x.dtype())).collect();
     let (y, dtype) = lowering.emit(op, &typed);
     let by_element = lowering.by_element;
@@ -244,7 +244,7 @@ fn run_watched(
                 // SAFETY: inputs and output are slices of `n` elements of the body's types.
                 unsafe {
                     match engine {
-                        Engine::Code => ran = body.run_code(level, &laid, 0..n, &inputs, &y),
+                        Engine::Code => ran = body.run_code(isa, &laid, 0..n, &inputs, &y),
                         Engine::Chosen => body.run(&laid, 0..n, &inputs, &y),
                     }
                 }
@@ -283,10 +283,10 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
             let want =
                 is_exact(&op, dtype).then(|| op.eval(&x, &Env::default()).unwrap().remove(0));
             let mut first: Option<Array> = None;
-            for level in Level::available() {
-                let (runs, by_element) = run(&op, &x, level);
+            for isa in Isa::available() {
+                let (runs, by_element) = run(&op, &x, isa);
                 cells += runs.len();
-                if runs.len() < 2 && level > Level::Portable {
+                if runs.len() < 2 && isa > Isa::Portable {
                     interpreted
                         .entry(op.name().to_string())
                         .or_default()
@@ -299,7 +299,7 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
                     let want = want.as_ref().or(first.as_ref()).unwrap_or(&y);
                     if !y.same_bits(want) {
                         wrong.push(format!(
-                            "{op:?} on {dtype} at {level:?}: {}",
+                            "{op:?} on {dtype} at {isa:?}: {}",
                             difference(&x, &y, want)
                         ));
                     }
@@ -329,7 +329,7 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
         .map(|r| (r.0.to_string(), r.1.to_string()))
         .collect();
     if cfg!(all(target_arch = "x86_64", target_os = "linux"))
-        && Level::available().any(|l| l > Level::Portable)
+        && Isa::available().any(|l| l > Isa::Portable)
     {
         assert_eq!(interpreted, named, "no machine code");
     }

@@ -9,11 +9,15 @@ use crate::kernel::Sizes;
 use crate::products::Product;
 use cotangent_core::ops::Op;
 use cotangent_core::{Function, Shape, Val};
-use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::FxHashMap;
 
 impl Group {
     /// Lowers the group to a kernel.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one group"
+    )]
     pub(crate) fn lower(&self, f: &Function) -> Fused {
         let n = self.eqns.len();
         let result = |k: usize| {
@@ -157,7 +161,7 @@ impl Group {
                     }
                     _ => None,
                 };
-                let folds: Vec<(Fold, Place, usize)> = (0..n).filter_map(fold).collect();
+                let folds: Vec<(ReduceOp, Place, usize)> = (0..n).filter_map(fold).collect();
                 if writes.is_empty() && folds.is_empty() {
                     continue;
                 }

@@ -7,22 +7,14 @@ use crate::fuse::{Group, Node, plan};
 use crate::fused;
 use crate::kernel::Sizes;
 use crate::tensor::{Extents, Tensor, row_major};
+use crate::tuning::{MAX_BODY_VALUE_BYTES, MAX_EQUATIONS, MAX_MEMORY_VALUES, MAX_VALUE_BYTES};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Val};
-use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp};
 use cotangent_kernels::tile::{KernelData, TileBlock};
 use smallvec::SmallVec;
 use std::sync::Mutex;
-
-/// Maximum size of a value, in bytes.
-const MAX_VALUE_BYTES: usize = 4096;
-/// Maximum size of a value in a loop body, in bytes.
-const MAX_BODY_VALUE_BYTES: usize = 64 << 10;
-/// Maximum total memory, in multiples of the maximum size of a value.
-const MAX_MEMORY_VALUES: usize = 64;
-/// Maximum number of equations.
-const MAX_EQUATIONS: usize = 4096;
 
 /// Positions of the elements of a strided view, in row-major order of the view.
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
@@ -295,9 +287,9 @@ impl Plan<'_> {
     fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
         let from = self.form(x)?;
         let fold = match r.op {
-            Reduction::Sum if !r.stable => Fold::Sum,
-            Reduction::Max => Fold::Max,
-            Reduction::Min => Fold::Min,
+            Reduction::Sum if !r.stable => ReduceOp::Sum,
+            Reduction::Max => ReduceOp::Max,
+            Reduction::Min => ReduceOp::Min,
             _ => return None,
         };
         let (axes, _) = r.axes(&from.shape);
@@ -390,6 +382,10 @@ fn dtypes(f: &Function, x: &[Val]) -> SmallVec<[DType; 3]> {
 impl Tiny {
     /// Compiles a function, if every value is small and every operation is supported. `looped` is
     /// `Some` for a loop body, with the number of leading inputs that are the same in each step.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "passes over vectors that share the indices of one function"
+    )]
     pub(crate) fn of(
         f: &Function,
         live: impl Fn(&Eqn) -> bool,

@@ -3,7 +3,7 @@
 
 #![allow(dead_code)]
 
-pub mod products;
+pub(crate) mod products;
 
 use cotangent_core::ops::{Binary, Combine, Factors, Reduction, Running, Unary};
 use cotangent_core::transform::Session;
@@ -12,7 +12,7 @@ use cotangent_cpu::{Executor, Tensor};
 use std::sync::Arc;
 
 /// Builds a function with parameters of these types.
-pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
+pub(crate) fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
     let b = Builder::new("f", Session::default());
     let x: Vec<Val> = params
         .iter()
@@ -24,13 +24,13 @@ pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<
 }
 
 /// Builds a function of one operation.
-pub fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
+pub(crate) fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
     let types: Vec<Type> = operands.iter().map(Array::ty).collect();
     build(&types, |cx, x| cx.emit(op.clone(), x).to_vec())
 }
 
 /// Runs a function. If it is small, runs it with and without steps; both must give the same bits.
-pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
+pub(crate) fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
     let run = |executor: Executor| {
         executor
             .compile(f)
@@ -46,7 +46,7 @@ pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
 }
 
 /// Results of a function whose equations run one by one.
-pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
+pub(crate) fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
     let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
     f.params()
         .iter()
@@ -71,7 +71,7 @@ pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
 
 /// Whether the runtime must give the bits of the reference, because it uses the same order of folds
 /// and the same functions.
-pub fn exact(op: &Op) -> bool {
+pub(crate) fn exact(op: &Op) -> bool {
     match op {
         Op::Unary(f) => !approximate(*f),
         Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2 | Binary::Xlogy),
@@ -139,7 +139,7 @@ fn approximate(f: Unary) -> bool {
 
 /// Whether an equation, bodies included, is a function of complex numbers that the runtime computes
 /// by another algorithm.
-pub fn is_complex_function(f: &Function) -> bool {
+pub(crate) fn is_complex_function(f: &Function) -> bool {
     let own = |op: &Op| match op {
         Op::Unary(f) => approximate(*f) || matches!(f, Unary::Abs | Unary::Sign | Unary::Sqrt),
         Op::Binary(f) => matches!(f, Binary::Pow | Binary::Xlogy),
@@ -174,7 +174,7 @@ fn largest(a: &Array) -> f64 {
 }
 
 /// The coarsest precision of values inside a function's bodies.
-pub fn precision(f: &Function) -> f64 {
+pub(crate) fn precision(f: &Function) -> f64 {
     let of = |f: &Arc<Function>| {
         f.vals()
             .map(|v| f.ty(v).dtype.epsilon())
@@ -189,7 +189,7 @@ pub fn precision(f: &Function) -> f64 {
 
 /// Whether two results differ by rounding only, if sums of products of operands are folded in any
 /// order and bodies compute with precision `inside`.
-pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> bool {
+pub(crate) fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> bool {
     let floats = operands.iter().filter(|x| x.dtype().has_tangent());
     let (terms, product) = floats.fold((1, 1.0), |(n, p), x| {
         (n.max(x.len()), p * largest(x).max(1.0))
@@ -205,7 +205,7 @@ pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> 
 }
 
 /// Compares a run with the reference: bit by bit if `exact`, else within rounding.
-pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
+pub(crate) fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
     let (got, want) = (run(f, x), reference::run(f, x).unwrap());
     for (got, want) in got.iter().zip(&want) {
         let fits = if exact && !is_complex_function(f) {
@@ -222,7 +222,7 @@ pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
 }
 
 /// Pseudorandom numbers of any type, of magnitude near 1.
-pub fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
+pub(crate) fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
     let n = shape.iter().product();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {

@@ -171,53 +171,82 @@ fn last(cx: &dyn Emit, c: Val) -> usize {
     cx.ty(c).rank() - 1
 }
 
+/// Element type and extents of a random program.
+struct Extents {
+    dtype: DType,
+    batch: Vec<usize>,
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    /// Steps of the two products.
+    depths: [usize; 2],
+}
+
+impl Extents {
+    fn random(r: &mut Random, large: bool) -> Extents {
+        let dtype = match r.below(if large { 8 } else { 12 }) {
+            0..=4 => DType::F32,
+            5 | 6 => DType::F64,
+            7 | 8 => DType::C64,
+            9 => DType::C128,
+            10 => DType::BF16,
+            _ => DType::F16,
+        };
+        let mut batch: Vec<usize> = (0..r.below(3)).map(|_| r.of(&[1, 2, 3, 5])).collect();
+        let sizes = |r: &mut Random, all: &[usize], most: usize| {
+            (0..1 + r.below(most))
+                .map(|_| r.of(all))
+                .collect::<Vec<usize>>()
+        };
+        let mut rows = sizes(r, &[0, 1, 2, 7, 16, 33, 40], 2);
+        let columns = if large {
+            sizes(r, &[8, 9, 16, 50], 2)
+        } else {
+            sizes(r, &[0, 1, 2, 5, 8, 17, 40], 2)
+        };
+        let steps = |r: &mut Random, most| {
+            if large {
+                r.of(&[3, 17, 64])
+            } else {
+                r.of(&[0, 1, 2, 9, 64, 257, 520].map(|k: usize| k.min(most)))
+            }
+        };
+        let depths = [steps(r, 600), steps(r, 300)];
+        if large {
+            // Products somewhat larger than 1 MiB, in few matrices or many.
+            let n: usize = columns.iter().product();
+            batch.iter_mut().for_each(|b| *b += 2);
+            let some: usize = batch.iter().product();
+            let total = ((1 << 20) + (1 << 18)) / (n * dtype.size()) / some;
+            rows = vec![total + 1];
+            if r.below(2) == 0 && total > 100 {
+                let few = r.of(&[7, 33, 100]);
+                batch.push(total / few + 1);
+                rows = vec![few];
+            }
+        }
+        Extents {
+            dtype,
+            batch,
+            rows,
+            columns,
+            depths,
+        }
+    }
+}
+
 /// A random program for a seed. Every fourth is large enough to run by blocks. Every third has
 /// strong zeros, and zeros that are multiplied by infinities.
-pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
+pub(crate) fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     let mut r = Random(seed as u64 * 7919 + 1);
     (0..4).for_each(|_| _ = r.below(2));
     let (large, strong_zero) = (seed.is_multiple_of(4), seed.is_multiple_of(3));
-    let dtype = match r.below(if large { 8 } else { 12 }) {
-        0..=4 => DType::F32,
-        5 | 6 => DType::F64,
-        7 | 8 => DType::C64,
-        9 => DType::C128,
-        10 => DType::BF16,
-        _ => DType::F16,
-    };
-    let mut batch: Vec<usize> = (0..r.below(3)).map(|_| r.of(&[1, 2, 3, 5])).collect();
-    let mut sizes = |all: &[usize], most: usize| {
-        (0..1 + r.below(most))
-            .map(|_| r.of(all))
-            .collect::<Vec<usize>>()
-    };
-    let mut rows = sizes(&[0, 1, 2, 7, 16, 33, 40], 2);
-    let columns = if large {
-        sizes(&[8, 9, 16, 50], 2)
-    } else {
-        sizes(&[0, 1, 2, 5, 8, 17, 40], 2)
-    };
-    let mut steps = |most| {
-        if large {
-            r.of(&[3, 17, 64])
-        } else {
-            r.of(&[0, 1, 2, 9, 64, 257, 520].map(|k: usize| k.min(most)))
-        }
-    };
-    let depths = [steps(600), steps(300)];
-    if large {
-        // Products somewhat larger than 1 MiB, in few matrices or many.
-        let n: usize = columns.iter().product();
-        batch.iter_mut().for_each(|b| *b += 2);
-        let some: usize = batch.iter().product();
-        let total = ((1 << 20) + (1 << 18)) / (n * dtype.size()) / some;
-        rows = vec![total + 1];
-        if r.below(2) == 0 && total > 100 {
-            let few = r.of(&[7, 33, 100]);
-            batch.push(total / few + 1);
-            rows = vec![few];
-        }
-    }
+    let Extents {
+        dtype,
+        batch,
+        rows,
+        columns,
+        depths,
+    } = Extents::random(&mut r, large);
     let shape = [&batch[..], &rows, &columns].concat();
     let two = r.below(2) == 0;
     let operands: Vec<[Operand; 2]> = depths[..1 + usize::from(two)]

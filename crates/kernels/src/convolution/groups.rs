@@ -15,17 +15,17 @@ use crate::gemm::{
 };
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::sliding::Axis;
 
 /// Whether lanes of groups are used for a convolution with few windows: it has few outputs, and
 /// groups fill at least half of the lanes.
-pub(super) fn applies<T: GemmFloat>(level: Level, c: &Channels) -> bool {
-    c.outputs < MIN_PRODUCT_OUTPUTS && c.groups * 2 >= T::kernels(level).lanes
+pub(super) fn applies<T: GemmFloat>(isa: Isa, c: &Channels) -> bool {
+    c.outputs < MIN_PRODUCT_OUTPUTS && c.groups * 2 >= T::kernels(isa).lanes
 }
 
 struct Plan<'a, T: GemmFloat> {
-    level: Level,
+    isa: Isa,
     kernels: &'static MicroKernels<T>,
     c: Channels,
     x: Planes<'a, T>,
@@ -37,20 +37,20 @@ struct Plan<'a, T: GemmFloat> {
 
 /// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows `(f, k)`.
 pub(super) fn products<T: GemmFloat>(
-    level: Level,
+    isa: Isa,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
     c: Channels,
     axes: &[Axis],
 ) -> Fallible {
-    let (kernels, layout) = (T::kernels(level), Layout::new(axes)?);
+    let (kernels, layout) = (T::kernels(isa), Layout::new(axes)?);
     let (count, rows) = (
         layout.starts.len() * layout.along,
         c.features * layout.window.len(),
     );
     let plan = Plan {
-        level,
+        isa,
         kernels,
         c,
         x,
@@ -109,7 +109,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                 };
                 // SAFETY: the planes of all groups were laid out, and `x` has room for a vector per
                 // place.
-                unsafe { pack(self.level, x, lanes, lines(planes, size, size)) };
+                unsafe { pack(self.isa, x, lanes, lines(planes, size, size)) };
                 for o in 0..self.c.outputs {
                     let of_kernel = self.c.features * window;
                     let from =
@@ -119,7 +119,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                     // feature. The operand of the feature is packed in `x`.
                     unsafe {
                         pack(
-                            self.level,
+                            self.isa,
                             w,
                             lanes,
                             lines(from, self.c.outputs * of_kernel, window),

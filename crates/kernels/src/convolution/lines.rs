@@ -16,11 +16,9 @@ use super::types::{Channels, Planes};
 use crate::mac::{Mac, MacVectors};
 use crate::memory::{Fallible, Plain, collected, with_capacity, with_scratch};
 use crate::parallel::try_chunks;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::sliding::Axis;
-
-/// Elements of the result in a chunk of work.
-const CHUNK_ELEMENTS: usize = 1 << 14;
+use crate::tuning::LINE_CHUNK_ELEMENTS;
 
 /// Number of outputs that each kernel of [`LineKernels`] computes together.
 const KERNEL_OUTPUTS: [usize; 3] = [1, 2, 4];
@@ -121,12 +119,14 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &LineArgs<L::E>, at
 }
 
 /// Kernels that are compiled for the features of an instruction set.
-macro_rules! level {
+macro_rules! isa {
     ($name:ident $(, $feature:literal)?) => {
         mod $name {
             use crate::convolution::lines::{self, LineKernels, LineArgs};
             use crate::mac::Mac;
 
+            /// # Safety
+            /// The preconditions of [`LineFn`](super::LineFn); the CPU supports these instructions.
             $(#[target_feature(enable = $feature)])?
             unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set ([`LineFn`]).
@@ -140,18 +140,18 @@ macro_rules! level {
     };
 }
 
-level!(portable);
+isa!(portable);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, "avx2,fma");
+isa!(avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma");
+isa!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma");
 
-fn kernels<T: MacVectors>(level: Level) -> LineKernels<T> {
-    match level {
+fn kernels<T: MacVectors>(isa: Isa) -> LineKernels<T> {
+    match isa {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::kernels::<T::Avx512>(),
+        Isa::Avx512 => avx512::kernels::<T::Avx512>(),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::kernels::<T::Avx2>(),
+        Isa::Avx2 => avx2::kernels::<T::Avx2>(),
         _ => portable::kernels::<T::Portable>(),
     }
 }
@@ -179,16 +179,16 @@ struct Plan<'a, T: 'static> {
 
 /// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows.
 pub(super) fn convolve<T: MacVectors + Plain>(
-    level: Level,
+    isa: Isa,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
     c: Channels,
     axes: &[Axis],
 ) -> Fallible {
-    let plan = Plan::new(level, x, w, c, axes)?;
+    let plan = Plan::new(isa, x, w, c, axes)?;
     let plane = c.outputs * plan.count;
-    let each = (CHUNK_ELEMENTS / plane).max(1);
+    let each = (LINE_CHUNK_ELEMENTS / plane).max(1);
     let nanos = (y.len() as u64).saturating_mul(plan.steps.len() as u64) / 16;
     try_chunks(y, each * plane, nanos, |chunk, y| {
         plan.planes(chunk * each, y)
@@ -197,9 +197,9 @@ pub(super) fn convolve<T: MacVectors + Plain>(
 }
 
 impl<'a, T: MacVectors + Plain> Plan<'a, T> {
-    fn new(level: Level, x: Planes<'a, T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible<Self> {
+    fn new(isa: Isa, x: Planes<'a, T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible<Self> {
         let layout = Layout::new(axes)?;
-        let kernels = kernels::<T>(level);
+        let kernels = kernels::<T>(isa);
         let window = &layout.window;
         let steps = collected(
             window

@@ -14,7 +14,7 @@ use super::types::{Channels, Planes};
 use crate::gemm::{Gemm, GemmFloat, K_BLOCK_STEPS};
 use crate::memory::{Fallible, collected, filled, with_capacity};
 use crate::parallel::try_chunks;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::sliding::{Axis, components};
 
 /// Maximum number of phases. Each takes a pass over the operand.
@@ -93,7 +93,7 @@ impl Phase {
 /// Computes `y[g, b, o, p]` as [`tiles::products`], if the operand is dilated and phases keep the
 /// order of sums. Returns whether it did.
 pub(super) fn products<T: GemmFloat + Gemm>(
-    level: Level,
+    isa: Isa,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
@@ -135,7 +135,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         let mut made = filled(T::ZERO, y.len() / full * many)?;
         if !rows.kept.is_empty() {
             let kernel = rows.of(w)?;
-            tiles::products(level, &mut made, x, &kernel, c, &of_phase, &rows)?;
+            tiles::products(isa, &mut made, x, &kernel, c, &of_phase, &rows)?;
         }
         let extents = collected(axes.iter().map(|a| a.count))?;
         interleave(y, &made, [full, many], &extents, &phases)?;

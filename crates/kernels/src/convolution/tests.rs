@@ -216,14 +216,12 @@ macro_rules! bits_are_those_of_products {
 
 /// Compares bits on every instruction set, with one thread and with three, in every layout.
 fn has_bits<T: Convolve>(expected: &[T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
-    for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
+    for (isa, threads) in Isa::available().flat_map(|isa| [(isa, 1), (isa, 3)]) {
         every_layout(x, c, |x| {
             let mut y = vec![T::ONE; expected.len()];
-            parallel::with_threads(threads, || {
-                T::slide(level, &mut y, Planes::of(x), w, c, axes)
-            })
-            .unwrap();
-            assert_eq!(y, expected, "{c:?} {axes:?} at {level:?}");
+            parallel::with_threads(threads, || T::slide(isa, &mut y, Planes::of(x), w, c, axes))
+                .unwrap();
+            assert_eq!(y, expected, "{c:?} {axes:?} at {isa:?}");
         });
     }
 }

@@ -20,25 +20,19 @@ use crate::gemm::{
 };
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_scratch};
 use crate::parallel::{Shared, attempt, parallel};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::sliding::Axis;
+use crate::tuning::{
+    CONVOLUTION_PIECE_NS, MIN_BAND_LINES, MIN_BAND_WINDOWS, MIN_CONVOLUTION_PIECES,
+    MIN_PIECE_WINDOWS, OPERAND_BLOCK_ELEMENTS,
+};
 use crate::view::View;
 use std::ops::Range;
 
-/// Approximate number of elements of an operand in a chunk. Sized for the L2 cache.
-const OPERAND_BLOCK_ELEMENTS: usize = 1 << 18;
-/// Minimum number of windows of a chunk, and minimum number of all windows for which the kernel is
-/// packed.
-const MIN_PIECE_WINDOWS: usize = 64;
+/// Minimum number of all windows for which the kernel is packed.
 pub(super) const MIN_PACKED_WINDOWS: usize = 128;
 /// Number of panels of windows per tile of the packed kernel, which stays in the L1 cache.
 const TILE_PANELS: usize = 4;
-/// Minimum extent of a band: in lines, or in windows if there is one axis.
-const MIN_BAND_LINES: usize = 4;
-const MIN_BAND_WINDOWS: usize = 256;
-/// Number of chunks wanted for threads, and minimum estimated run time of one, in ns.
-const MIN_PIECES: usize = 8;
-const PIECE_NS: u64 = 30_000;
 /// Number of steps that are packed together.
 const PACK_STEPS: usize = 1024;
 
@@ -90,7 +84,7 @@ impl KernelRows {
 }
 
 struct Plan<'a, T: GemmFloat> {
-    level: Level,
+    isa: Isa,
     kernels: &'static MicroKernels<T>,
     c: Channels,
     x: Planes<'a, T>,
@@ -112,7 +106,7 @@ struct Plan<'a, T: GemmFloat> {
 /// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows `(f, k)`. The kernel has
 /// only the computed rows.
 pub(super) fn products<T: GemmFloat + Gemm>(
-    level: Level,
+    isa: Isa,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
@@ -120,12 +114,12 @@ pub(super) fn products<T: GemmFloat + Gemm>(
     axes: &[Axis],
     of: &KernelRows,
 ) -> Fallible {
-    let kernels = T::kernels(level);
+    let kernels = T::kernels(isa);
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
     if c.batch * count < MIN_PACKED_WINDOWS {
-        return match groups::applies::<T>(level, &c) {
-            true => groups::products(level, y, x, w, c, axes),
+        return match groups::applies::<T>(isa, &c) {
+            true => groups::products(isa, y, x, w, c, axes),
             false => by_columns(y, x, w, c, axes),
         };
     }
@@ -133,7 +127,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         .saturating_mul(rows)
         .saturating_mul(count) as u64
         / 40;
-    let bands = bands(axes, &c, count, (nanos / PIECE_NS) as usize)?;
+    let bands = bands(axes, &c, count, (nanos / CONVOLUTION_PIECE_NS) as usize)?;
     let size = c.features * bands[0].layout.size;
     let images = match bands.len() {
         1 => MIN_PIECE_WINDOWS
@@ -162,7 +156,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         }
     };
     let plan = Plan {
-        level,
+        isa,
         kernels,
         c,
         x,
@@ -299,7 +293,9 @@ fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
 fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Vec<Band>> {
     let whole = Layout::new(axes)?;
     let (first, rest) = (&axes[0], count / axes[0].count);
-    let few = MIN_PIECES.div_ceil(c.groups * c.batch).min(worth);
+    let few = MIN_CONVOLUTION_PIECES
+        .div_ceil(c.groups * c.batch)
+        .min(worth);
     let wanted = c
         .features
         .saturating_mul(whole.size)
@@ -377,7 +373,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         // SAFETY: these outputs have these steps; the caller guarantees the room (# Safety).
         unsafe {
             pack(
-                self.level,
+                self.isa,
                 scratch.add((group * self.outputs() + first) * self.rows + p * width),
                 width,
                 lines,
@@ -612,7 +608,7 @@ impl<T: GemmFloat> Plan<'_, T> {
             // Safety).
             unsafe {
                 transfer(
-                    self.level,
+                    self.isa,
                     y.wrapping_add(b * self.image()),
                     self.count,
                     lines,

@@ -3,8 +3,10 @@
 use crate::view::View;
 
 /// Number of outputs from which a convolution is always computed as a matrix product.
+/// It decides the bits of a convolution.
 pub(super) const MIN_PRODUCT_OUTPUTS: usize = 4;
 /// Maximum number of rows for which a convolution with fewer outputs is summed directly.
+/// It decides the bits of a convolution.
 pub(super) const MAX_DIRECT_ROWS: usize = 256;
 
 /// Extents of the axes that are not spatial.

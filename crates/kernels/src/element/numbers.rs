@@ -1,10 +1,10 @@
 //! Element types: integers, booleans, floats and complex numbers.
 
-use super::{Exact, Index, Number, Ordered};
+use super::{Compensated, Index, Number, Ordered};
+use crate::double_double::{DoubleDouble, DoubleDoubleComplex};
 use crate::halves::{Float16, rounded_to_odd};
 use crate::tree::vectors::vectors;
 use crate::tree::{Lanes, TreeVectors};
-use crate::twice::{Twice, TwiceComplex};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -12,7 +12,7 @@ macro_rules! integers {
     ($($t:ty)*) => {$(
         impl Lanes for $t {}
 
-        impl Exact<$t> for $t {
+        impl Compensated<$t> for $t {
             #[inline(always)]
             fn of(x: $t) -> $t { x }
             #[inline(always)]
@@ -28,7 +28,7 @@ macro_rules! integers {
         impl Number for $t {
             type Acc = $t;
             type Widest = $t;
-            type Exact = $t;
+            type Compensated = $t;
             const ZERO: $t = 0;
             const ONE: $t = 1;
             #[inline(always)]
@@ -75,7 +75,7 @@ indices!(i32 i64 u16 u32 u64 usize);
 
 impl Lanes for bool {}
 
-impl Exact<bool> for bool {
+impl Compensated<bool> for bool {
     #[inline(always)]
     fn of(x: bool) -> bool {
         x
@@ -101,7 +101,7 @@ impl Exact<bool> for bool {
 impl Number for bool {
     type Acc = bool;
     type Widest = bool;
-    type Exact = bool;
+    type Compensated = bool;
     const ZERO: bool = false;
     const ONE: bool = true;
     #[inline(always)]
@@ -154,7 +154,7 @@ macro_rules! floats {
         impl Number for $t {
             type Acc = $acc;
             type Widest = $wide;
-            type Exact = $exact;
+            type Compensated = $exact;
             const ZERO: $t = $zero;
             const ONE: $t = $one;
             #[inline(always)]
@@ -179,14 +179,14 @@ fn same<T>(x: T) -> T {
 }
 
 floats! {
-    f16: f16::ZERO, f16::ONE, f32, f64, Twice, f16::widened, f16::nearest, |x: f16| f64::from(x.widened()), |w| f16::nearest(rounded_to_odd(w));
-    bf16: bf16::ZERO, bf16::ONE, f32, f64, Twice, bf16::widened, bf16::nearest, |x: bf16| f64::from(x.widened()), |w| bf16::nearest(rounded_to_odd(w));
-    f32: 0.0, 1.0, f32, f64, Twice, same, same, f64::from, |w| w as f32, vectors();
-    f64: 0.0, 1.0, f64, f64, Twice, same, same, same, same, vectors();
-    Complex<f32>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f32>, Complex<f64>, TwiceComplex,
+    f16: f16::ZERO, f16::ONE, f32, f64, DoubleDouble, f16::widened, f16::nearest, |x: f16| f64::from(x.widened()), |w| f16::nearest(rounded_to_odd(w));
+    bf16: bf16::ZERO, bf16::ONE, f32, f64, DoubleDouble, bf16::widened, bf16::nearest, |x: bf16| f64::from(x.widened()), |w| bf16::nearest(rounded_to_odd(w));
+    f32: 0.0, 1.0, f32, f64, DoubleDouble, same, same, f64::from, |w| w as f32, vectors();
+    f64: 0.0, 1.0, f64, f64, DoubleDouble, same, same, same, same, vectors();
+    Complex<f32>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f32>, Complex<f64>, DoubleDoubleComplex,
         same, same, |z: Complex<f32>| Complex::new(z.re.into(), z.im.into()),
         |z: Complex<f64>| Complex::new(z.re as f32, z.im as f32);
-    Complex<f64>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f64>, Complex<f64>, TwiceComplex,
+    Complex<f64>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f64>, Complex<f64>, DoubleDoubleComplex,
         same, same, same, same;
 }
 

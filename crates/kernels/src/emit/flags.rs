@@ -16,7 +16,3 @@ pub(crate) struct MemoryFlags {
 
 /// Size of one non-temporal store, in bytes.
 pub(crate) const STREAM_BYTES: usize = 16;
-
-/// Prefetch distance, in elements
-/// ([`InputLayouts::reading_ahead`](crate::tile::InputLayouts::reading_ahead)).
-pub const PREFETCH_ELEMENTS: usize = 1 << 14;

@@ -13,9 +13,10 @@
 use super::allocate::Registers;
 use super::encode::*;
 use super::lower::block::LoopBlock;
-use super::lower::{FrameInput, MAX_CODE_OPS, homes, lanes_mask};
+use super::lower::{FrameInput, first_lanes_mask, homes};
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target};
 use super::trace::{LaneType, Op, Trace, TraceId};
+use crate::tuning::MAX_CODE_OPS;
 
 /// Returns machine code for a trace with `consts` constants and `carries` carries, or `None` if it
 /// cannot be compiled.
@@ -34,41 +35,14 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
     plan.load_addresses(&mut asm);
     if wide {
         asm.copy(RAX, RDX);
-        asm.ones(RDX);
-        asm.shift_left(RDX);
-        asm.not(RDX);
-        lanes_mask(&mut asm, target, RDX);
+        first_lanes_mask(&mut asm, target);
         asm.copy(RCX, RAX);
     } else {
         asm.copy(RCX, RDX);
     }
-    let elements = |zero| target.masked(lane, 1, zero);
-    let first = |base| Memory {
-        base: Base::At(base),
-        disp: 0,
-        broadcast: false,
-    };
     for &FrameInput { input, home, .. } in &framed {
         asm.load(RDX, RDI, 8 * input as i32);
-        match wide {
-            true => asm.vector(
-                elements(true),
-                target.float(0x10, lane),
-                0,
-                0,
-                Operand::Memory(first(RDX)),
-                None,
-            ),
-            false => target.load(
-                &mut asm,
-                kind,
-                0,
-                Memory {
-                    broadcast: true,
-                    ..first(RDX)
-                },
-            ),
-        }
+        load_lanes(&mut asm, target);
         target.store(&mut asm, kind, home, 0);
     }
     asm.clear(RAX);
@@ -88,20 +62,44 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
     for (k, carry) in framed[consts..].iter().enumerate() {
         target.load(&mut asm, kind, 0, carry.home);
         asm.load(RDX, RDI, 8 * (trace.inputs.len() + k) as i32);
-        match wide {
-            true => asm.vector(
-                elements(false),
-                target.float(0x11, lane),
-                0,
-                0,
-                Operand::Memory(first(RDX)),
-                None,
-            ),
-            false => target.store_first(&mut asm, lane, first(RDX), 0),
-        }
+        store_lanes(&mut asm, target);
     }
     plan.leave(&mut asm, &frame, frame_size)?;
     Some(asm.finish())
+}
+
+/// The elements at the address in `RDX`.
+const ELEMENTS: Memory = Memory {
+    base: Base::At(RDX),
+    disp: 0,
+    broadcast: false,
+};
+
+/// Loads the lanes of the loop from the address in `RDX` to vector register 0: those of `k1` in
+/// AVX-512, one element in all lanes in AVX2.
+fn load_lanes(asm: &mut Assembler, target: Target) {
+    let lane = target.widest;
+    if target.wide {
+        let (form, load) = (target.masked(lane, 1, true), target.float(0x10, lane));
+        asm.vector(form, load, 0, 0, Operand::Memory(ELEMENTS), None);
+    } else {
+        let element = Memory {
+            broadcast: true,
+            ..ELEMENTS
+        };
+        target.load(asm, LaneType::Lane(lane as u8), 0, element);
+    }
+}
+
+/// Stores the lanes of the loop from vector register 0 to the address in `RDX`.
+fn store_lanes(asm: &mut Assembler, target: Target) {
+    let lane = target.widest;
+    if target.wide {
+        let (form, store) = (target.masked(lane, 1, false), target.float(0x11, lane));
+        asm.vector(form, store, 0, 0, Operand::Memory(ELEMENTS), None);
+    } else {
+        target.store_first(asm, lane, ELEMENTS, 0);
+    }
 }
 
 /// The order of the operations: inputs at their first use, stores at the end. Returns `None` if the

@@ -18,20 +18,15 @@ use super::encode::*;
 use super::flags::MemoryFlags;
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target, is_in};
 use super::trace::{Op, Trace, TraceId};
+use crate::tuning::{MAX_CODE_OPS, MAX_SPILLED_VALUES, MAX_UNROLLED_ITEMS};
 use block::LoopBlock;
 
 pub(super) mod block;
 mod narrow;
 mod pairs;
 
-/// Maximum number of operations of a trace that is compiled. The code should fit the instruction
-/// cache.
-pub(super) const MAX_CODE_OPS: usize = 8000;
-
-/// Numbers of items for which two interleaved copies are faster although values spill, and the
-/// maximum number of live vectors for which this holds.
+/// Numbers of items for which two interleaved copies are faster although values spill.
 const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
-const MAX_SPILLED_VALUES: usize = 24;
 
 /// The order of the operations: inputs at their first use, outputs after all inputs have been read.
 fn items(trace: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
@@ -122,102 +117,110 @@ pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usi
     let mut plan = CodePlan::new(trace, target, items, home, &mut asm);
     plan.flags = flags;
 
-    let (vectors, truths) = pressure(&plan);
-    let fits = |&u: &usize| {
-        vectors * u + 2 <= if wide { 32 } else { 16 }
-            && (!wide || truths * u <= 6)
-            && plan.items.len() * u <= 800
-    };
-    // The dependency chains of a long step are longer than the reorder window of the CPU. A second
-    // copy then gains more than its spills cost.
-    let is_long = LONG_STEP_ITEMS.contains(&plan.items.len())
-        && vectors <= MAX_SPILLED_VALUES
-        && (!wide || truths <= 3);
-    let copies = [4, 2]
-        .into_iter()
-        .find(fits)
-        .unwrap_or(if is_long { 2 } else { 1 });
-
+    let copies = copies(&plan);
     let frame_size = plan.enter(&mut asm);
     asm.clear(RAX);
     let row = asm.code.len();
     plan.load_addresses(&mut asm);
-    for FrameInput {
-        input,
-        disp,
-        id,
-        home,
-    } in splats
-    {
-        asm.load(RCX, RDI, 8 * input as i32);
-        target.load(
-            &mut asm,
-            trace.kind(id),
-            0,
-            Memory {
-                base: Base::At(RCX),
-                disp,
-                broadcast: true,
-            },
-        );
-        target.store(&mut asm, trace.kind(id), home, 0);
-    }
+    splats.iter().for_each(|s| s.broadcast(&plan, &mut asm));
     if wide {
         asm.ones(RCX);
         lanes_mask(&mut asm, target, RCX);
     }
     let mut exits = Vec::new();
     let lanes = target.lanes();
-    let mut several = |asm: &mut Assembler, frame: &mut SpillFrame, copies: usize| {
-        let step = (copies * lanes) as i32;
-        asm.address(RCX, RAX, step);
-        asm.compare(RCX, RSI);
-        let past = asm.jump(If::Above);
-        let top = asm.code.len();
-        let registers = Registers::new(&plan, copies, frame);
-        LoopBlock {
-            registers,
-            masked: false,
-            single: false,
-            exits: &mut exits,
-        }
-        .write(asm);
-        asm.add(RAX, step);
-        asm.address(RCX, RAX, step);
-        asm.compare(RCX, RSI);
-        asm.jump_back(If::BelowOrEqual, top);
-        asm.bind(past);
-    };
-    several(&mut asm, &mut frame, copies);
+    full_vectors(&plan, copies, &mut asm, &mut frame, &mut exits);
     // The mask is computed from the number of remaining elements modulo 64.
     if copies > 1 && (!masked || copies * lanes > 64) {
-        several(&mut asm, &mut frame, 1);
+        full_vectors(&plan, 1, &mut asm, &mut frame, &mut exits);
     }
     if masked {
-        asm.copy(RCX, RSI);
-        asm.subtract(RCX, RAX);
-        let none = asm.jump(If::Zero);
-        let top = asm.code.len();
-        asm.ones(RDX);
-        asm.shift_left(RDX);
-        asm.not(RDX);
-        lanes_mask(&mut asm, target, RDX);
-        let registers = Registers::new(&plan, 1, &mut frame);
-        LoopBlock {
-            registers,
-            masked: true,
-            single: false,
-            exits: &mut exits,
-        }
-        .write(&mut asm);
-        asm.add(RAX, lanes as i32);
-        asm.copy(RCX, RSI);
-        asm.subtract(RCX, RAX);
-        asm.jump_back(If::Above, top);
-        asm.copy(RAX, RSI);
-        asm.bind(none);
+        masked_vectors(&plan, &mut asm, &mut frame, &mut exits);
     }
-    // Advances to the next row, if there is one.
+    next_row(trace, &mut asm, row);
+    exits.into_iter().for_each(|e| asm.bind(e));
+    plan.leave(&mut asm, &frame, frame_size)?;
+    Some((asm.finish(), lanes))
+}
+
+/// Number of vectors that an iteration of the main loop processes.
+fn copies(plan: &CodePlan<'_>) -> usize {
+    let (wide, items) = (plan.target.wide, plan.items.len());
+    let (vectors, truths) = pressure(plan);
+    let fits = |&u: &usize| {
+        vectors * u + 2 <= if wide { 32 } else { 16 }
+            && (!wide || truths * u <= 6)
+            && items * u <= MAX_UNROLLED_ITEMS
+    };
+    // The dependency chains of a long step are longer than the reorder window of the CPU. A second
+    // copy then gains more than its spills cost.
+    let is_long =
+        LONG_STEP_ITEMS.contains(&items) && vectors <= MAX_SPILLED_VALUES && (!wide || truths <= 3);
+    [4, 2]
+        .into_iter()
+        .find(fits)
+        .unwrap_or(if is_long { 2 } else { 1 })
+}
+
+/// Writes the loop over `copies` full vectors per iteration, while that many elements are left.
+/// `RAX` counts elements up to `RSI`.
+fn full_vectors(
+    plan: &CodePlan<'_>,
+    copies: usize,
+    asm: &mut Assembler,
+    frame: &mut SpillFrame,
+    exits: &mut Vec<Jump>,
+) {
+    let step = (copies * plan.target.lanes()) as i32;
+    asm.address(RCX, RAX, step);
+    asm.compare(RCX, RSI);
+    let past = asm.jump(If::Above);
+    let top = asm.code.len();
+    let registers = Registers::new(plan, copies, frame);
+    LoopBlock {
+        registers,
+        masked: false,
+        single: false,
+        exits,
+    }
+    .write(asm);
+    asm.add(RAX, step);
+    asm.address(RCX, RAX, step);
+    asm.compare(RCX, RSI);
+    asm.jump_back(If::BelowOrEqual, top);
+    asm.bind(past);
+}
+
+/// Writes the loop over masked vectors, for the elements that are left.
+fn masked_vectors(
+    plan: &CodePlan<'_>,
+    asm: &mut Assembler,
+    frame: &mut SpillFrame,
+    exits: &mut Vec<Jump>,
+) {
+    asm.copy(RCX, RSI);
+    asm.subtract(RCX, RAX);
+    let none = asm.jump(If::Zero);
+    let top = asm.code.len();
+    first_lanes_mask(asm, plan.target);
+    let registers = Registers::new(plan, 1, frame);
+    LoopBlock {
+        registers,
+        masked: true,
+        single: false,
+        exits,
+    }
+    .write(asm);
+    asm.add(RAX, plan.target.lanes() as i32);
+    asm.copy(RCX, RSI);
+    asm.subtract(RCX, RAX);
+    asm.jump_back(If::Above, top);
+    asm.copy(RAX, RSI);
+    asm.bind(none);
+}
+
+/// Advances all addresses to the next row and jumps to `row`, if there is one.
+fn next_row(trace: &Trace, asm: &mut Assembler, row: usize) {
     let addresses = (trace.inputs.len() + trace.outputs.len()) as i32;
     asm.load(RDX, RDI, 8 * addresses);
     asm.load(RCX, RDX, 0);
@@ -232,9 +235,6 @@ pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usi
     asm.clear(RAX);
     asm.jump_back(If::Zero, row);
     asm.bind(last);
-    exits.into_iter().for_each(|e| asm.bind(e));
-    plan.leave(&mut asm, &frame, frame_size)?;
-    Some((asm.finish(), lanes))
 }
 
 /// An input with a copy in the stack frame, or the part of an input that begins `disp` bytes after
@@ -244,6 +244,21 @@ pub(super) struct FrameInput {
     disp: i32,
     id: TraceId,
     pub(super) home: Memory,
+}
+
+impl FrameInput {
+    /// Broadcasts the element to its copy in the stack frame.
+    fn broadcast(&self, plan: &CodePlan<'_>, asm: &mut Assembler) {
+        let (target, kind) = (plan.target, plan.trace.kind(self.id));
+        let element = Memory {
+            base: Base::At(RCX),
+            disp: self.disp,
+            broadcast: true,
+        };
+        asm.load(RCX, RDI, 8 * self.input as i32);
+        target.load(asm, kind, 0, element);
+        target.store(asm, kind, self.home, 0);
+    }
 }
 
 /// Homes of constants, and of inputs with a copy in the stack frame.
@@ -319,8 +334,16 @@ pub(super) fn homes(
     (home, all)
 }
 
+/// Sets `k1` to the first lanes, as many as `RCX` modulo 64 counts.
+pub(super) fn first_lanes_mask(asm: &mut Assembler, target: Target) {
+    asm.ones(RDX);
+    asm.shift_left(RDX);
+    asm.not(RDX);
+    lanes_mask(asm, target, RDX);
+}
+
 /// Sets `k1` to the low bits of a register, one bit per lane.
-pub(super) fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
+fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
     let (prefix, w) = match target.lanes() {
         8 => (1, false),
         16 => (0, false),

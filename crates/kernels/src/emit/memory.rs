@@ -4,6 +4,7 @@
 //! Code is appended and never moved or overwritten. A segment is unmapped when all code in it has
 //! been dropped. If the operating system refuses the mappings, no code is emitted.
 
+use crate::tuning::MAX_CODE_BYTES;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,9 +14,6 @@ const SEGMENT_BYTES: usize = 1 << 18;
 
 /// Approximate size of the shortest code, in bytes. A segment with less free space is full.
 const MIN_CODE_BYTES: usize = 256;
-
-/// Maximum size of all code, in bytes.
-const MAX_CODE_BYTES: usize = 64 << 20;
 
 /// Size of all mapped segments, in bytes.
 static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -173,9 +171,11 @@ impl Code {
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), alias.0.as_ptr().add(from), bytes.len());
         }
-        // SAFETY: `from` is inside the segment, by the check of `fits`.
+        // SAFETY: `fits` or the new segment guarantees that `from` is inside the segment, which
+        // `run` maps too.
+        let at = unsafe { segment.run.add(from) };
         let code = Code {
-            at: unsafe { segment.run.add(from) },
+            at,
             segment: segment.clone(),
         };
         // The segment is full: the rest is too small for any code.

@@ -44,7 +44,7 @@ mod recorder;
 mod trace;
 mod whole;
 
-pub use flags::PREFETCH_ELEMENTS;
+pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
 pub(crate) use trace::{Record, Trace, TraceId};

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 /// Radices of the passes of a transform, smallest first.
 pub(super) type Radices = SmallVec<[usize; 16]>;
 
-/// Maximum number of points of a butterfly of symmetric pairs.
+/// Maximum number of points of a butterfly of symmetric pairs. It decides the bits of a transform.
 pub(super) const MAX_PAIR_POINTS: usize = 251;
 
 /// Method of transforming a prime number of points.

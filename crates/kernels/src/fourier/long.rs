@@ -16,10 +16,10 @@ use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Job, Width, dispatch, over_panels};
 use crate::memory::{Fallible, push, with_capacity, with_scratch, zeros};
 use crate::parallel::Shared;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{MAX_LANES, Tables, V, VectorFloat};
 
-/// Maximum number of points of a line that occupies one lane.
+/// Maximum number of points of a line that occupies one lane. It decides the bits of a transform.
 pub(super) const MAX_LANE_POINTS: usize = 1024;
 
 /// Transform of a long line.
@@ -86,7 +86,7 @@ impl<E: VectorFloat> Split<E> {
     ///
     /// # Safety
     /// As for [`Long::run`], for `n` points of this plan.
-    unsafe fn run(&self, level: Level, x: *const E, y: *mut E, swap: bool) -> Fallible {
+    unsafe fn run(&self, isa: Isa, x: *const E, y: *mut E, swap: bool) -> Fallible {
         let (a, b) = (self.columns.points(), self.rows.points());
         let steps = |line: usize, point: usize| LineLayout {
             inner: usize::MAX,
@@ -103,7 +103,7 @@ impl<E: VectorFloat> Split<E> {
             unsafe {
                 let turns = Some(&self.twiddles[..]);
                 panels(
-                    level,
+                    isa,
                     &self.columns,
                     b,
                     (x, steps(1, b), swap),
@@ -111,7 +111,7 @@ impl<E: VectorFloat> Split<E> {
                     turns,
                 )?;
                 panels(
-                    level,
+                    isa,
                     &self.rows,
                     a,
                     (middle, steps(step, 1), false),
@@ -133,7 +133,7 @@ fn zeros_of<E: VectorFloat>(n: usize) -> Fallible<Vec<E>> {
 /// # Safety
 /// All lines of `x` are valid for reading and those of `y` for writing, and they do not overlap.
 pub(super) unsafe fn panels<E: VectorFloat>(
-    level: Level,
+    isa: Isa,
     plan: &Plan<E>,
     lines: usize,
     (x, from, swap_from): (*const E, LineLayout, bool),
@@ -142,7 +142,7 @@ pub(super) unsafe fn panels<E: VectorFloat>(
 ) -> Fallible {
     let (x, y, n) = (Shared(x.cast_mut()), Shared(y), plan.points());
     over_panels::<E>(
-        level,
+        isa,
         lines,
         4 * n + 2 * plan.work(),
         nanos(n, lines),
@@ -260,7 +260,7 @@ impl<E: VectorFloat> Long<E> {
         }
         let mut y = zeros::<f64>(2 * points)?;
         // SAFETY: both vectors have `2 * points` elements.
-        unsafe { Split::new(two)?.run(Level::chosen(), factor.as_ptr(), y.as_mut_ptr(), false)? };
+        unsafe { Split::new(two)?.run(Isa::chosen(), factor.as_ptr(), y.as_mut_ptr(), false)? };
         let (mut narrow, mut spectrum) = (with_capacity(2 * n)?, with_capacity(2 * points)?);
         exact
             .iter()
@@ -292,10 +292,10 @@ impl<E: VectorFloat> Long<E> {
     ///
     /// # Safety
     /// `x` and `y` are valid for `2 n` elements, and do not overlap.
-    pub(super) unsafe fn run(&self, level: Level, x: *const E, y: *mut E, swap: bool) -> Fallible {
+    pub(super) unsafe fn run(&self, isa: Isa, x: *const E, y: *mut E, swap: bool) -> Fallible {
         match self {
             // SAFETY: the caller guarantees both lines (# Safety).
-            Long::Split(split) => unsafe { split.run(level, x, y, swap) },
+            Long::Split(split) => unsafe { split.run(isa, x, y, swap) },
             Long::Chirp(c) => {
                 let points = c.chirp.len().max(c.spectrum.len());
                 with_scratch(2 * points * size_of::<E>(), |scratch| {
@@ -311,7 +311,7 @@ impl<E: VectorFloat> Long<E> {
                         let times = |[x, factor, y]: [*const E; 3], count, swap_x, swap_y| {
                             let y = y.cast_mut();
                             dispatch(
-                                Width::Whole(level),
+                                Width::Whole(isa),
                                 &PointwiseProduct {
                                     x,
                                     factor,
@@ -325,9 +325,9 @@ impl<E: VectorFloat> Long<E> {
                         times([x, chirp, a], c.n, swap, false);
                         std::slice::from_raw_parts_mut(a.add(2 * c.n), points - 2 * c.n)
                             .fill(E::ZERO);
-                        c.points.run(level, a, b, false)?;
+                        c.points.run(isa, a, b, false)?;
                         times([b, spectrum, b], whole, false, false);
-                        c.points.run(level, b, a, true)?;
+                        c.points.run(isa, b, a, true)?;
                         times([a, chirp, y], c.n, false, swap);
                     }
                     Ok(())

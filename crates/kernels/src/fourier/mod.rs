@@ -38,7 +38,8 @@ use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::{Fallible, hold, with_scratch};
 use crate::parallel::{Shared, attempt};
-use crate::simd::Level;
+use crate::simd::Isa;
+use crate::tuning::MAX_PLAN_BYTES;
 use crate::vector::VectorFloat;
 use crate::view::View;
 use long::{Long, MAX_LANE_POINTS, nanos, panels};
@@ -47,9 +48,6 @@ use plan::Plan;
 use real::{LongReal, RealPlan};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// Maximum bytes of cached plans for each element type.
-const MAX_PLAN_BYTES: usize = 64 << 20;
 
 /// Float whose lines are transformed. Operands have three axes: those before the axis of the lines,
 /// that axis, and those after it.
@@ -90,15 +88,15 @@ macro_rules! fourier {
     ($($t:ty)*) => {$(
         impl Fourier for $t {
             fn complex(y: &mut [Complex<$t>], x: View<Complex<$t>>, backward: bool) -> Fallible {
-                complex(Level::chosen(), y, x, backward)
+                complex(Isa::chosen(), y, x, backward)
             }
 
             fn real(y: &mut [Complex<$t>], x: View<$t>) -> Fallible {
-                real(Level::chosen(), y, x)
+                real(Isa::chosen(), y, x)
             }
 
             fn real_adjoint(y: &mut [$t], x: View<Complex<$t>>, n: usize) -> Fallible {
-                real_adjoint(Level::chosen(), y, x, n)
+                real_adjoint(Isa::chosen(), y, x, n)
             }
         }
 
@@ -217,7 +215,7 @@ fn rows(points: usize, inner: usize, unit: usize) -> LineLayout {
 }
 
 fn complex<E: PlanCache>(
-    level: Level,
+    isa: Isa,
     y: &mut [Complex<E>],
     x: View<Complex<E>>,
     backward: bool,
@@ -238,7 +236,7 @@ fn complex<E: PlanCache>(
         // borrowed mutably.
         LinePlan::Lanes(plan) => unsafe {
             panels(
-                level,
+                isa,
                 plan,
                 lines,
                 (x, from, backward),
@@ -250,8 +248,8 @@ fn complex<E: PlanCache>(
             let both = ((Shared(x.cast_mut()), from, n), (Shared(y), to, n));
             // SAFETY: `each_line` passes lines of `n` complex numbers of the view and of the
             // result, or copies.
-            each_line(level, lines, both, |x, y| unsafe {
-                long.run(level, x, y, backward)
+            each_line(isa, lines, both, |x, y| unsafe {
+                long.run(isa, x, y, backward)
             })
         }
         _ => unreachable!("plans of real lines are kept apart"),
@@ -265,12 +263,12 @@ type LineBuffer<E> = (Shared<E>, LineLayout, usize);
 /// are not. Lines may run on several threads. The lines must be valid for reading and for writing,
 /// and `f` must write all of its second line.
 fn each_line<E: VectorFloat>(
-    level: Level,
+    isa: Isa,
     lines: usize,
     ((x, from, points), (y, to, results)): (LineBuffer<E>, LineBuffer<E>),
     f: impl Fn(*const E, *mut E) -> Fallible + Sync,
 ) -> Fallible {
-    let single = Width::Single(level);
+    let single = Width::Single(isa);
     let part = |place, first, points| LaneLines {
         place,
         first,
@@ -321,7 +319,7 @@ fn each_line<E: VectorFloat>(
     })
 }
 
-fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
+fn real<E: PlanCache>(isa: Isa, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     let [outer, n, inner] = extents(&x);
     let (lines, half) = (outer * inner, n / 2 + 1);
     assert_eq!(
@@ -349,14 +347,12 @@ fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallibl
             let both = ((x, from, n), (y, to, half));
             // SAFETY: `each_line` passes a line of `n` reals of the view and one of `half` complex
             // numbers of the result.
-            return each_line(level, lines, both, |x, y| unsafe {
-                plan.forward(level, x, y)
-            });
+            return each_line(isa, lines, both, |x, y| unsafe { plan.forward(isa, x, y) });
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
     over_panels::<E>(
-        level,
+        isa,
         lines,
         n + 2 * half + plan.work(),
         nanos(n, lines),
@@ -400,12 +396,7 @@ fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallibl
     )
 }
 
-fn real_adjoint<E: PlanCache>(
-    level: Level,
-    y: &mut [E],
-    x: View<Complex<E>>,
-    n: usize,
-) -> Fallible {
+fn real_adjoint<E: PlanCache>(isa: Isa, y: &mut [E], x: View<Complex<E>>, n: usize) -> Fallible {
     let [outer, half, inner] = extents(&x);
     let lines = outer * inner;
     assert!(
@@ -424,14 +415,12 @@ fn real_adjoint<E: PlanCache>(
             let both = ((x, from, half), (y, to, n));
             // SAFETY: `each_line` passes a line of `half` complex numbers of the view and one of
             // `n` reals of the result.
-            return each_line(level, lines, both, |x, y| unsafe {
-                plan.adjoint(level, x, y)
-            });
+            return each_line(isa, lines, both, |x, y| unsafe { plan.adjoint(isa, x, y) });
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
     over_panels::<E>(
-        level,
+        isa,
         lines,
         n + 2 * half + plan.work(),
         nanos(n, lines),

@@ -16,7 +16,7 @@ use super::prime::{ConvolutionStep, Order, PrimeConvolution, chirp};
 use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 
 /// Transform of one length.
@@ -187,7 +187,7 @@ impl<E: VectorFloat> Stage<E> {
     }
 }
 
-/// Maximum odd radix of passes in registers.
+/// Maximum odd radix of passes in registers. It decides the bits of a transform.
 const MAX_REGISTER_POINTS: usize = 13;
 
 /// Arguments of a pass in registers.
@@ -489,7 +489,7 @@ fn spectrum<E: VectorFloat>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
     // SAFETY: both vectors are panels of one lane with `n` rows, and `work` has the plan's rows.
     unsafe {
         plan.run(
-            Width::Single(Level::chosen()),
+            Width::Single(Isa::chosen()),
             factor.as_ptr(),
             y.as_mut_ptr(),
             work.as_mut_ptr(),

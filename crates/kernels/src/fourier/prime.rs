@@ -55,6 +55,7 @@ pub(super) struct PrimeConvolution<'a, E> {
     pub step: ConvolutionStep,
     pub x: (*const E, usize),
     pub y: (*mut E, usize),
+    /// Twiddles of results 1 to `p - 1`: at least `p - 1` complex numbers.
     pub twiddles: Option<&'a [E]>,
     pub a: *mut E,
     pub b: *const E,
@@ -155,12 +156,13 @@ impl<E: VectorFloat> PrimeConvolution<'_, E> {
     /// Returns the product with the twiddle of result `k`.
     ///
     /// # Safety
-    /// As [`Job::run`].
+    /// `k < p`, and there is a twiddle for each result above the first.
     #[inline(always)]
     unsafe fn turned<W: V<E = E>>(&self, z: C<W>, k: usize) -> C<W> {
         match self.twiddles {
-            // SAFETY: each result above the first has a twiddle (# Safety).
             Some(twiddles) if k > 0 => {
+                // SAFETY: `k < p`, and the slice has a complex number, which is two elements, for
+                // each result above the first (# Safety).
                 z.mul(unsafe { C::splat(twiddles.as_ptr().add(2 * (k - 1))) })
             }
             _ => z,

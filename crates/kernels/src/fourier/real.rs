@@ -23,7 +23,7 @@ use super::prime::ConvolutionStep;
 use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 use passes::{Collect, Expand, Spread, Untangle};
 
@@ -592,7 +592,7 @@ impl<E: VectorFloat> Hartley<E> {
         // SAFETY: the vectors are panels of one lane with the rows of the plan.
         unsafe {
             exact.forward(
-                Width::Single(Level::chosen()),
+                Width::Single(Isa::chosen()),
                 factor.as_ptr(),
                 y.as_mut_ptr(),
                 work.as_mut_ptr(),

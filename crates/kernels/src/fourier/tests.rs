@@ -2,9 +2,9 @@
 //! and threads.
 
 use super::*;
+use crate::double_double::{Compensated, DoubleDouble};
 use crate::parallel::with_threads;
 use crate::testing::Random;
-use crate::twice::{Exact, Twice};
 
 type Z = Complex<f64>;
 
@@ -17,17 +17,17 @@ fn definition(x: &[Z], n: usize, points: usize, backward: bool) -> Vec<Z> {
     (0..points)
         .map(|k| {
             let (mut re, mut im) = (
-                <Twice as Exact<f64>>::of(0.0),
-                <Twice as Exact<f64>>::of(0.0),
+                <DoubleDouble as Compensated<f64>>::of(0.0),
+                <DoubleDouble as Compensated<f64>>::of(0.0),
             );
             for (j, z) in x.iter().enumerate() {
                 let (c, s) = all[j * k % n];
                 re = re
-                    .plus(Exact::product(z.re, c))
-                    .plus(Exact::product(-z.im, s));
+                    .plus(Compensated::product(z.re, c))
+                    .plus(Compensated::product(-z.im, s));
                 im = im
-                    .plus(Exact::product(z.re, s))
-                    .plus(Exact::product(z.im, c));
+                    .plus(Compensated::product(z.re, s))
+                    .plus(Compensated::product(z.im, c));
             }
             Z::new(re.round(), im.round())
         })
@@ -75,22 +75,22 @@ fn error<E: Real>(y: &[Z], expected: &[Z], n: usize) -> f64 {
 
 /// Compares all four transforms of one line with their definition.
 fn check<E: Real>(n: usize) {
-    let (level, half) = (Level::chosen(), n / 2 + 1);
+    let (isa, half) = (Isa::chosen(), n / 2 + 1);
     let x = random::<E>(n, n as u64);
     for backward in [false, true] {
         let mut y = zeros(n);
-        complex(level, &mut y, View::dense(&x, &[1, n, 1]), backward).unwrap();
+        complex(isa, &mut y, View::dense(&x, &[1, n, 1]), backward).unwrap();
         let off = error::<E>(&wide(&y), &definition(&wide(&x), n, n, backward), n);
         assert!(off < 1.0, "{n} points, backward: {backward}: {off}");
     }
     let reals: Vec<E> = x.iter().map(|z| z.re).collect();
     let mut y = zeros(half);
-    real(level, &mut y, View::dense(&reals, &[1, n, 1])).unwrap();
+    real(isa, &mut y, View::dense(&reals, &[1, n, 1])).unwrap();
     let line: Vec<Z> = reals.iter().map(|x| Z::new(x.widen(), 0.0)).collect();
     let off = error::<E>(&wide(&y), &definition(&line, n, half, false), n);
     assert!(off < 1.0, "{n} reals: {off}");
     let mut y = vec![E::ZERO; n];
-    real_adjoint(level, &mut y, View::dense(&x[..half], &[1, half, 1]), n).unwrap();
+    real_adjoint(isa, &mut y, View::dense(&x[..half], &[1, half, 1]), n).unwrap();
     let y: Vec<Z> = y.iter().map(|x| Z::new(x.widen(), 0.0)).collect();
     let expected: Vec<Z> = definition(&wide(&x[..half]), n, n, true)
         .iter()
@@ -123,8 +123,8 @@ fn the_inverse_of_very_long_lines_is_what_they_were() {
     for n in [1 << 16, 100_000, 65_537, 3 * 30_011] {
         let x = random::<f64>(n, 1);
         let (mut y, mut z) = (zeros(n), zeros(n));
-        complex(Level::chosen(), &mut y, View::dense(&x, &[1, n, 1]), false).unwrap();
-        complex(Level::chosen(), &mut z, View::dense(&y, &[1, n, 1]), true).unwrap();
+        complex(Isa::chosen(), &mut y, View::dense(&x, &[1, n, 1]), false).unwrap();
+        complex(Isa::chosen(), &mut z, View::dense(&y, &[1, n, 1]), true).unwrap();
         let z: Vec<Z> = z.iter().map(|z| z / n as f64).collect();
         let off = error::<f64>(&z, &x, n);
         assert!(off < 1.0, "{n} points: {off}");
@@ -148,7 +148,7 @@ const PLACEMENTS: [Placement; 8] = [
 ];
 
 /// Bits of all results over groups and lines of a group.
-fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Placement) -> Vec<u64> {
+fn bits<E: Real>(isa: Isa, n: usize, lines: [usize; 2], (order, step): Placement) -> Vec<u64> {
     let ([outer, inner], half) = (lines, n / 2 + 1);
     let shape = [outer, n, inner];
     let x = random::<E>(outer * n * inner, 7);
@@ -173,27 +173,21 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Place
     }
     let view = View::new(&data, start as usize, &shape, &strides);
     let mut all = zeros::<E>(x.len());
-    complex(level, &mut all, view, false).unwrap();
+    complex(isa, &mut all, view, false).unwrap();
     let mut out = zeros::<E>(x.len());
-    complex(level, &mut out, view, true).unwrap();
+    complex(isa, &mut out, view, true).unwrap();
     all.extend(&out);
     let reals: Vec<E> = data.iter().map(|z| z.re).collect();
     let mut out = zeros(outer * half * inner);
     real(
-        level,
+        isa,
         &mut out,
         View::new(&reals, start as usize, &shape, &strides),
     )
     .unwrap();
     all.extend(&out);
     let mut back = vec![E::ZERO; x.len()];
-    real_adjoint(
-        level,
-        &mut back,
-        View::dense(&out, &[outer, half, inner]),
-        n,
-    )
-    .unwrap();
+    real_adjoint(isa, &mut back, View::dense(&out, &[outer, half, inner]), n).unwrap();
     all.extend(back.into_iter().map(|x| Complex::new(x, E::ZERO)));
     all.iter()
         .flat_map(|z| [z.re.bits(), z.im.bits()])
@@ -208,15 +202,14 @@ fn bits_depend_on_the_length_alone() {
             2048, 2310,
         ] {
             for lines in [[9, 5], [21, 1]] {
-                let expected = bits::<E>(Level::Portable, n, lines, PLACEMENTS[0]);
-                for level in Level::available() {
+                let expected = bits::<E>(Isa::Portable, n, lines, PLACEMENTS[0]);
+                for isa in Isa::available() {
                     for placement in PLACEMENTS {
                         for threads in [1, 3] {
-                            let got =
-                                with_threads(threads, || bits::<E>(level, n, lines, placement));
+                            let got = with_threads(threads, || bits::<E>(isa, n, lines, placement));
                             assert!(
                                 got == expected,
-                                "{n} points of {lines:?}, {level:?}, {threads} threads, {placement:?}"
+                                "{n} points of {lines:?}, {isa:?}, {threads} threads, {placement:?}"
                             );
                         }
                     }
@@ -236,7 +229,7 @@ fn a_line_does_not_depend_on_its_neighbours() {
             let mut all = zeros(lines * n);
             x[..n].fill(Complex::new(f32::NAN, f32::INFINITY));
             complex(
-                Level::chosen(),
+                Isa::chosen(),
                 &mut all,
                 View::dense(&x, &[lines, n, 1]),
                 false,
@@ -245,7 +238,7 @@ fn a_line_does_not_depend_on_its_neighbours() {
             for l in 1..lines {
                 let mut one = zeros(n);
                 complex(
-                    Level::chosen(),
+                    Isa::chosen(),
                     &mut one,
                     View::dense(&x[l * n..][..n], &[1, n, 1]),
                     false,

@@ -10,7 +10,7 @@ use super::lanes::MicroVector;
 use super::pack::{PackLanes, transfer};
 use super::types::{BatchArgs, GemmFloat, Strided};
 use crate::memory::{Fallible, with_scratch};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Number of products that are transposed together: a multiple of the lanes of any vector.
 pub(super) const BATCH_PRODUCTS: usize = 64;
@@ -49,16 +49,16 @@ pub(super) unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
 ///
 /// # Safety
 /// A and B are valid for reading and C for writing at every index, and C overlaps neither. The CPU
-/// supports the instruction set `level`.
+/// supports the instruction set `isa`.
 pub(super) unsafe fn products<T: GemmFloat>(
-    level: Level,
+    isa: Isa,
     [m, k, n]: [usize; 3],
     count: usize,
     c: *mut T,
     [a, b]: [Strided<*const T>; 2],
     steps: [isize; 2],
 ) -> Fallible {
-    let kernels = T::kernels(level);
+    let kernels = T::kernels(isa);
     with_scratch(
         (m * k + k * n + m * n) * BATCH_PRODUCTS * size_of::<T>(),
         |scratch| {
@@ -74,9 +74,9 @@ pub(super) unsafe fn products<T: GemmFloat>(
                         sizes: [m, k, n],
                         lanes: here,
                         a: of_a,
-                        of_a: transpose_operand(level, of_a, [m, k], a, first, here, steps[0]),
+                        of_a: transpose_operand(isa, of_a, [m, k], a, first, here, steps[0]),
                         b: of_b,
-                        of_b: transpose_operand(level, of_b, [k, n], b, first, here, steps[1]),
+                        of_b: transpose_operand(isa, of_b, [k, n], b, first, here, steps[1]),
                         c: of_c,
                     };
                     (kernels.together)(&batch);
@@ -87,7 +87,7 @@ pub(super) unsafe fn products<T: GemmFloat>(
                         count: m * n,
                         depth: here,
                     };
-                    transfer(level, c.add(first * m * n), m * n, lines);
+                    transfer(isa, c.add(first * m * n), m * n, lines);
                 }
             }
         },
@@ -100,7 +100,7 @@ pub(super) unsafe fn products<T: GemmFloat>(
 /// # Safety
 /// The matrices exist, and `to` has room for their elements.
 unsafe fn transpose_operand<T: GemmFloat>(
-    level: Level,
+    isa: Isa,
     to: *mut T,
     [rows, cols]: [usize; 2],
     x: Strided<*const T>,
@@ -123,13 +123,13 @@ unsafe fn transpose_operand<T: GemmFloat>(
     // SAFETY: the caller guarantees that the matrices and the room exist (# Safety).
     unsafe {
         if step != 1 && (by_rows || by_cols) {
-            transfer(level, to, BATCH_PRODUCTS, lines(from, rows * cols));
+            transfer(isa, to, BATCH_PRODUCTS, lines(from, rows * cols));
             return if by_rows { [cols, 1] } else { [1, rows] };
         }
         for (i, j) in (0..rows * cols).map(|e| (e / cols, e % cols)) {
             let from = from.wrapping_offset(i as isize * x.row + j as isize * x.col);
             transfer(
-                level,
+                isa,
                 to.add((i * cols + j) * BATCH_PRODUCTS),
                 BATCH_PRODUCTS,
                 lines(from, 1),

@@ -15,56 +15,36 @@ use super::types::{
 use crate::element::Number;
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt, threads};
-use crate::simd::Level;
+use crate::simd::Isa;
+use crate::tuning::{
+    L1_PANEL_BYTES, M_BLOCK_TILES, MAX_BATCHED_TILE_ELEMENTS, MAX_UNPACKED_A_VECTORS,
+    MAX_UNPACKED_B_TILES, MAX_UNPACKED_B_TILES_PAGE_STRIDE, MIN_GEMM_CHUNKS, MIN_SHARED_NS,
+    PACKED_A_BYTES, SHARED_PACK_MAX_C_BYTES, SHARED_PACK_NS, SHARED_PACK_STEPS,
+};
 use std::ops::Range;
 
 /// Columns of B that are packed together, in vectors. Sized for the L2 cache.
 const N_BLOCK_VECTORS: usize = 16 * TILE_VECTORS;
-/// Number of row tiles of A that are packed together.
-const M_BLOCK_TILES: usize = 16;
-/// Bytes of packed A that are reused across column blocks. Sized for the L3 cache.
-const PACKED_A_BYTES: usize = 4 << 20;
-/// Maximum number of row tiles for which B is not packed (its rows are contiguous). Twice this
-/// number if B fits the L1 cache ([`L1_PANEL_BYTES`]).
-const MAX_UNPACKED_B_TILES: usize = 8;
-/// Maximum number of row tiles for which B is not packed if its row stride is a multiple of the
-/// page size.
-const MAX_UNPACKED_B_TILES_PAGE_STRIDE: usize = 2;
 /// Bytes of a page.
 const PAGE_BYTES: usize = 4096;
-/// Maximum number of vectors in a row of C for which A is not packed.
-const MAX_UNPACKED_A_VECTORS: usize = 16;
 /// Maximum number of elements of both factors and the result for which products run in lanes
-/// ([`batch`]). The first limit is for products that are one tile of operands in place.
-const MAX_BATCHED_TILE_ELEMENTS: usize = 16;
+/// ([`batch`]), unless they are one tile of operands in place ([`MAX_BATCHED_TILE_ELEMENTS`]).
 const MAX_BATCHED_ELEMENTS: usize = 3 * batch::MAX_SMALL_EXTENT * batch::MAX_SMALL_EXTENT;
-/// Bytes of B that are read in place because they fit the L1 cache.
-const L1_PANEL_BYTES: usize = 1 << 15;
 
 /// Rows and vectors of C per chunk of a thread that packs its own operands.
 const CHUNK_ROWS_VECTORS: [usize; 2] = [256, 10 * TILE_VECTORS];
 /// Rows and vectors of C per chunk where [`CHUNK_ROWS_VECTORS`] gives too few chunks and rows are
 /// read in place.
 const SMALL_CHUNK_ROWS_VECTORS: [usize; 2] = [32, 16];
-/// Number of chunks from which threads stay balanced.
-const MIN_CHUNKS: usize = 8;
-/// Estimated run time, in ns, from which threads share packed blocks of B. Below it,
-/// synchronization costs more than it saves.
-const SHARED_PACK_NS: u64 = 500_000;
-/// Maximum bytes of C for which threads share packed blocks of B. A larger C leaves the caches
-/// between two blocks of `k`.
-const SHARED_PACK_MAX_C_BYTES: usize = 4 << 20;
-/// Steps of `k` of a shared block that are packed as one chunk of work.
-const SHARED_PACK_STEPS: usize = 32;
 
 /// Computes `count` products of `m` by `k` and `k` by `n` matrices, with no extent 0. Matrices A
 /// and B are `steps` elements apart, the results are contiguous. `onto` selects how C is updated.
 ///
 /// # Safety
 /// A and B are valid for reading and C for writing at every index, and C overlaps neither. The CPU
-/// supports the instruction set `level`.
+/// supports the instruction set `isa`.
 pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
-    level: Level,
+    isa: Isa,
     [m, k, n]: [usize; 3],
     count: usize,
     onto: Update,
@@ -73,7 +53,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     steps: [isize; 2],
 ) -> Fallible {
     debug_assert!(onto != Update::MinusUpper || m == n);
-    let kernels = E::Float::kernels(level);
+    let kernels = E::Float::kernels(isa);
     let lanes = kernels.lanes / E::PARTS;
     // The transposed product fills lanes with rows of C where there are too few columns.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
@@ -83,7 +63,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
             (step_a, step_b) = (step_b, step_a);
             let (c, a, b) = (c.transposed(), b.transposed(), a.transposed());
             Product {
-                level,
+                isa,
                 kernels,
                 sizes: [n, k, m],
                 onto,
@@ -94,7 +74,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
             }
         }
         false => Product {
-            level,
+            isa,
             kernels,
             sizes: [m, k, n],
             onto,
@@ -116,7 +96,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
                 col: m.col,
             };
             return batch::products::<E::Float>(
-                level,
+                isa,
                 [m, k, n],
                 count,
                 c.at.cast(),
@@ -124,13 +104,13 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
                 steps,
             );
         }
-        if let Some((micro, mut tile)) = one {
+        if let Some(TileInPlace { kernel, mut args }) = one {
             let parts = E::PARTS as isize;
             for _ in 0..count {
-                micro(&tile);
-                tile.a = tile.a.wrapping_offset(step_a * parts);
-                tile.b = tile.b.wrapping_offset(step_b * parts);
-                tile.c = tile.c.wrapping_add(m * n * E::PARTS);
+                kernel(&args);
+                args.a = args.a.wrapping_offset(step_a * parts);
+                args.b = args.b.wrapping_offset(step_b * parts);
+                args.c = args.c.wrapping_add(m * n * E::PARTS);
             }
             return Ok(());
         }
@@ -144,8 +124,11 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     Ok(())
 }
 
-/// Estimated run time, in ns, below which a product runs on one thread.
-pub(super) const MIN_SHARED_NS: u64 = 30_000;
+/// A product of one tile whose operands are read and written in place.
+struct TileInPlace<F> {
+    kernel: MicroFn<F>,
+    args: MicroArgs<F>,
+}
 
 /// Estimated run time of a product on one thread, in ns.
 pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
@@ -167,7 +150,7 @@ fn even(n: usize, most: usize, unit: usize) -> usize {
 /// Product with result elements `E`. Elements `S` of the factors are converted to `E` when they are
 /// packed.
 struct Product<E: ComplexParts, S = E> {
-    level: Level,
+    isa: Isa,
     kernels: &'static MicroKernels<E::Float>,
     sizes: [usize; 3],
     onto: Update,
@@ -230,7 +213,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// As [`products`].
     unsafe fn on_threads(&self) -> Fallible {
         let Product {
-            level,
+            isa,
             kernels,
             sizes: [m, k, n],
             onto,
@@ -247,7 +230,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             return unsafe { self.on_one_thread() };
         }
         let mut chunk = [CHUNK_ROWS_VECTORS[0], CHUNK_ROWS_VECTORS[1] * lanes];
-        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_CHUNKS;
+        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_GEMM_CHUNKS;
         // The chunks would be few, or chunks of the same columns would pack them repeatedly.
         let again = m > CHUNK_ROWS_VECTORS[0] || (m == CHUNK_ROWS_VECTORS[0] && few);
         if again
@@ -295,7 +278,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             // SAFETY: these rows and columns exist, and no two chunks share an element of C.
             unsafe {
                 Product {
-                    level,
+                    isa,
                     kernels,
                     sizes,
                     onto,
@@ -318,7 +301,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());
-        let high = even(m, (m / MIN_CHUNKS).min(M_BLOCK_TILES * rows), rows);
+        let high = even(m, (m / MIN_GEMM_CHUNKS).min(M_BLOCK_TILES * rows), rows);
         let depth = k.min(K_BLOCK_STEPS);
         let blocks = |block: usize| {
             let (p, j) = (
@@ -413,7 +396,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     }
 
     /// Returns the kernel and arguments if the product is one tile with operands in place.
-    fn one(&self) -> Option<(MicroFn<E::Float>, MicroArgs<E::Float>)> {
+    fn one(&self) -> Option<TileInPlace<E::Float>> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
         if !S::SAME
@@ -425,12 +408,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             return None;
         }
         let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
-        let tile = MicroArgs {
-            rows,
-            last: width - (wide - 1) * lanes,
-            ..self.tile(0, 0, 0, k)
-        };
-        Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
+        Some(TileInPlace {
+            kernel: self.kernels.direct[E::PARTS - 1][wide - 1][m - 1],
+            args: MicroArgs {
+                rows,
+                last: width - (wide - 1) * lanes,
+                ..self.tile(0, 0, 0, k)
+            },
+        })
     }
 
     /// Whether products of these sizes are faster in lanes than one after another. `one`: a single
@@ -483,7 +468,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             // SAFETY: the caller guarantees that the operands are readable (# Safety), and the
             // scratch memory has room for the row.
             unsafe {
-                S::pack(self.level, scratch, 1, lines);
+                S::pack(self.isa, scratch, 1, lines);
                 times(&row(scratch));
             }
         })
@@ -720,7 +705,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 // panels (# Safety).
                 unsafe {
                     S::pack(
-                        self.level,
+                        self.isa,
                         scratch.add(first * depth + steps.start * width),
                         width,
                         lines,

@@ -4,12 +4,12 @@
 //! products that have a zero factor.
 
 use super::Number;
+use crate::double_double::Compensated;
 use crate::element::any_nan;
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, with_capacity};
 use crate::parallel;
 use crate::simd::widest;
-use crate::twice::Exact;
 use crate::view::{View, volume};
 
 /// Computes the products of [`gemm`](fn@super::gemm), with products and sums in twice the precision
@@ -90,7 +90,7 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
         if MEND && !any_nan(c) {
             return Ok(());
         }
-        let mut sums = with_capacity::<T::Exact>(n)?;
+        let mut sums = with_capacity::<T::Compensated>(n)?;
         widest(
             #[inline(always)]
             || {
@@ -102,8 +102,8 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
                     for j in 0..n {
                         let y = y[from_b.wrapping_add_signed(j as isize * steps[3])];
                         let product = match MEND && (x == T::ZERO || y == T::ZERO) {
-                            true => T::Exact::of(T::ZERO.wide()),
-                            false => T::Exact::product(x.wide(), y.wide()),
+                            true => T::Compensated::of(T::ZERO.wide()),
+                            false => T::Compensated::product(x.wide(), y.wide()),
                         };
                         match p {
                             0 => sums.push(product),

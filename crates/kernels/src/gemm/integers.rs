@@ -15,14 +15,11 @@ use crate::element::Number;
 use crate::mac::{self, Mac, MacVectors};
 use crate::memory::{Fallible, filled, with_scratch};
 use crate::parallel::try_chunks;
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
+use crate::tuning::{INTEGER_CHUNK_ROWS, MAX_UNPACKED_MULTIPLIES};
 
 /// Steps whose products are summed before they are added to C.
 const K_BLOCK_STEPS: usize = 512;
-/// Rows of C in a chunk of work.
-const CHUNK_ROWS: usize = 64;
-/// Number of multiplications up to which products are computed without packing.
-const MAX_UNPACKED_MULTIPLIES: usize = 2048;
 /// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
 
@@ -38,21 +35,15 @@ pub(super) trait GemmInteger: Number {
     fn of_sum(sum: i32) -> Self;
     /// Computes `c = a b` by sums of this type. `narrow`: the values of all factors fit 32 bits.
     /// Types of at most 16 bits are always computed by pairs.
-    fn whole(
-        level: Level,
-        c: &mut [Self],
-        a: Matrix<Self>,
-        b: Matrix<Self>,
-        narrow: bool,
-    ) -> Fallible {
+    fn whole(isa: Isa, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, narrow: bool) -> Fallible {
         let _ = narrow;
-        by_pairs(level, c, a, b)
+        by_pairs(isa, c, a, b)
     }
 }
 
 /// Computes `c = a b` for non-empty matrices.
 pub(super) fn product<T: GemmInteger>(
-    level: Level,
+    isa: Isa,
     c: &mut [T],
     a: Matrix<T>,
     b: Matrix<T>,
@@ -77,8 +68,8 @@ pub(super) fn product<T: GemmInteger>(
         T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / K_BLOCK_STEPS as u64
     };
     match most_a.max(most_b) <= i16::MAX as u64 && exact(most_a, most_b) {
-        true => by_pairs(level, c, a, b),
-        false => T::whole(level, c, a, b, most_a.max(most_b) <= i32::MAX as u64),
+        true => by_pairs(isa, c, a, b),
+        false => T::whole(isa, c, a, b, most_a.max(most_b) <= i32::MAX as u64),
     }
 }
 
@@ -163,9 +154,9 @@ fn pair(low: i16, high: i16) -> i32 {
 
 /// Computes a product by 32-bit sums of pairs of 16-bit factors. Each pair is stored in one 32-bit
 /// element.
-fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+fn by_pairs<T: GemmInteger>(isa: Isa, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    let kernels = kernels::<PackPairs>(level);
+    let kernels = kernels::<PackPairs>(isa);
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
     with_scratch(count.saturating_mul(size_of::<i32>()), |scratch| {
@@ -334,15 +325,19 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
 }
 
 /// Kernels that are compiled for the features of an instruction set.
-macro_rules! level {
+macro_rules! isa {
     ($name:ident $(, $feature:literal)?; $most:literal: $($r:literal)*) => {
         mod $name {
             use crate::gemm::integers::{self, IntegerKernels, IntegerArgs};
             use crate::mac::Mac;
 
+            /// # Safety
+            /// The preconditions of [`Micro`](super::Micro); the CPU supports these
+            /// instructions.
             $(#[target_feature(enable = $feature)])?
             unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
-                // SAFETY: the caller guarantees the operands and the instruction set ([`Micro`]).
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // ([`Micro`](super::Micro)).
                 unsafe { integers::tile::<L, R, V>(t) }
             }
 
@@ -357,13 +352,13 @@ macro_rules! level {
     };
 }
 
-level!(portable; 4: 1 2 4 4);
+isa!(portable; 4: 1 2 4 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, "avx2,fma"; 4: 1 2 4 4);
+isa!(avx2, "avx2,fma"; 4: 1 2 4 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
+isa!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 #[cfg(target_arch = "x86_64")]
-level!(vnni, "avx512vnni,avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
+isa!(vnni, "avx512vnni,avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 
 /// Vector types of a packed format, for each instruction set.
 trait PackFormat {
@@ -414,16 +409,16 @@ impl<T: GemmInteger + MacVectors> PackFormat for PackWhole<T> {
     type Vnni = T::Avx512;
 }
 
-fn kernels<W: PackFormat>(level: Level) -> IntegerKernels<W::E> {
-    match level {
+fn kernels<W: PackFormat>(isa: Isa) -> IntegerKernels<W::E> {
+    match isa {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => {
+        Isa::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => {
             vnni::kernels::<W::Vnni>()
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::kernels::<W::Avx512>(),
+        Isa::Avx512 => avx512::kernels::<W::Avx512>(),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::kernels::<W::Avx2>(),
+        Isa::Avx2 => avx2::kernels::<W::Avx2>(),
         _ => portable::kernels::<W::Portable>(),
     }
 }
@@ -446,7 +441,7 @@ impl<E: Number> Job<'_, E> {
     fn run<T: Number>(&self, c: &mut [T], narrow: impl Fn(E) -> T + Copy + Sync) -> Fallible {
         let [m, steps, n] = self.sizes;
         let nanos = (m * n).saturating_mul(steps) as u64 / 16;
-        try_chunks(c, CHUNK_ROWS * n, nanos, |chunk, c| {
+        try_chunks(c, INTEGER_CHUNK_ROWS * n, nanos, |chunk, c| {
             let mut sums = filled(E::ZERO, MAX_TILE_ROWS * TILE_VECTORS * self.kernels.lanes)?;
             for block in (0..steps).step_by(self.depth) {
                 let mut first = 0;
@@ -456,7 +451,7 @@ impl<E: Number> Job<'_, E> {
                     let kind = left.min(self.kernels.rows).ilog2() as usize;
                     let (now, after) = rest.split_at_mut((n << kind).min(rest.len()));
                     self.tiles(
-                        chunk * CHUNK_ROWS + first,
+                        chunk * INTEGER_CHUNK_ROWS + first,
                         kind,
                         block,
                         now,
@@ -555,13 +550,13 @@ macro_rules! integers {
         }
     )*};
     (ints $t:ty) => {
-        fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, _: bool) -> Fallible {
-            by_elements(kernels::<PackWhole<$t>>(level), c, a, b)
+        fn whole(isa: Isa, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, _: bool) -> Fallible {
+            by_elements(kernels::<PackWhole<$t>>(isa), c, a, b)
         }
     };
     (longs $t:ty) => {
-        fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, narrow: bool) -> Fallible {
-            let kernels = if narrow { kernels::<PackNarrow<$t>>(level) } else { kernels::<PackWhole<$t>>(level) };
+        fn whole(isa: Isa, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, narrow: bool) -> Fallible {
+            let kernels = if narrow { kernels::<PackNarrow<$t>>(isa) } else { kernels::<PackWhole<$t>>(isa) };
             by_elements(kernels, c, a, b)
         }
     };

@@ -3,10 +3,11 @@
 //! Every method is one IEEE operation per lane, or moves lanes, so a product has the same bits with
 //! every vector type. `fma` rounds once on every instruction set.
 //!
-//! SAFETY of every block here: an intrinsic needs its instruction set only. These vectors appear
-//! only in functions that are compiled for it and selected after detection. The caller guarantees
-//! that pointers are valid, as stated at each method.
+//! Vectors of an instruction set are named only by functions that are compiled for it and called
+//! after its detection ([`intrinsic`] says who guarantees it).
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::intrinsic;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
@@ -73,23 +74,29 @@ macro_rules! portable {
             }
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller guarantees `N` readable elements at `p`, and an array has
+                // their alignment.
                 unsafe { p.cast::<Self>().read() }
             }
             #[inline(always)]
             unsafe fn load_first(p: *const $t, n: usize) -> Self {
                 let mut out = [0.0; $n];
                 for (i, x) in out.iter_mut().enumerate().take(n) {
+                    // SAFETY: the caller guarantees `n` readable elements at `p`, and `i < n`.
                     *x = unsafe { *p.add(i) };
                 }
                 out
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller guarantees `N` writable elements at `p`, and an array has
+                // their alignment.
                 unsafe { p.cast::<Self>().write(self) }
             }
             #[inline(always)]
             unsafe fn store_first(self, p: *mut $t, n: usize) {
                 for (i, &x) in self.iter().enumerate().take(n) {
+                    // SAFETY: the caller guarantees `n` writable elements at `p`, and `i < n`.
                     unsafe { *p.add(i) = x };
                 }
             }
@@ -120,6 +127,9 @@ macro_rules! portable {
                 let mut out = [[0.0; $n]; S];
                 for (c, column) in out.iter_mut().enumerate() {
                     for (e, x) in column.iter_mut().enumerate() {
+                        // SAFETY: `e < N` and `c < S`, so the row `e / W` is below `S` and the
+                        // offset in it below `S · W = N`: the caller guarantees that it is
+                        // readable.
                         *x = unsafe { *p.offset((e / W) as isize * stride).add(c * W + e % W) };
                     }
                 }
@@ -146,39 +156,49 @@ macro_rules! intrinsics {
 
             #[inline(always)]
             fn zero() -> Self {
-                unsafe { $zero() }
+                intrinsic!($zero())
             }
             #[inline(always)]
             fn splat(x: $t) -> Self {
-                unsafe { $splat(x) }
+                intrinsic!($splat(x))
             }
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller guarantees `N` readable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 unsafe { $load(p) }
             }
             #[inline(always)]
             unsafe fn load_first(p: *const $t, n: usize) -> Self {
+                // SAFETY: the mask selects the first `n <= N` lanes, which the caller guarantees to
+                // be readable; a masked load accesses no other lane. The instruction set is
+                // detected, as for every method of this vector.
                 unsafe { $load_first($mask(n), p) }
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller guarantees `N` writable elements at `p`; the instruction set
+                // is detected, as for every method of this vector.
                 unsafe { $store(p, self) }
             }
             #[inline(always)]
             unsafe fn store_first(self, p: *mut $t, n: usize) {
+                // SAFETY: the mask selects the first `n <= N` lanes, which the caller guarantees to
+                // be writable; a masked store accesses no other lane. The instruction set is
+                // detected, as for every method of this vector.
                 unsafe { $store_first(p, $mask(n), self) }
             }
             #[inline(always)]
             fn add(self, b: Self) -> Self {
-                unsafe { $add(self, b) }
+                intrinsic!($add(self, b))
             }
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
-                unsafe { $fma(self, b, c) }
+                intrinsic!($fma(self, b, c))
             }
             #[inline(always)]
             fn times_i(self) -> Self {
-                unsafe { $times_i(self) }
+                $times_i(self)
             }
         }
     };
@@ -197,6 +217,8 @@ static MASK: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0
 #[inline(always)]
 unsafe fn mask(n: usize) -> __m256i {
     debug_assert!(n <= 8);
+    // SAFETY: the caller guarantees `n <= 8`, so eight numbers of `MASK` follow index `8 - n`, and
+    // a CPU with AVX (# Safety).
     unsafe { _mm256_loadu_si256(MASK.as_ptr().add(8 - n).cast()) }
 }
 
@@ -206,8 +228,8 @@ intrinsics! {
     _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_fmadd_ps;
     mask; |m, p| _mm256_maskload_ps(p, m); |p, m, x| _mm256_maskstore_ps(p, m, x);
     |x| {
-        let signs = _mm256_castsi256_ps(_mm256_set1_epi64x(0x8000_0000));
-        _mm256_xor_ps(_mm256_permute_ps::<0b10_11_00_01>(x), signs)
+        let signs = intrinsic!(_mm256_castsi256_ps(intrinsic!(_mm256_set1_epi64x(0x8000_0000))));
+        intrinsic!(_mm256_xor_ps(intrinsic!(_mm256_permute_ps::<0b10_11_00_01>(x)), signs))
     }
 }
 
@@ -216,7 +238,10 @@ intrinsics! {
     __m256d, f64, 4;
     _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_fmadd_pd;
     |n| mask(2 * n); |m, p| _mm256_maskload_pd(p, m); |p, m, x| _mm256_maskstore_pd(p, m, x);
-    |x| _mm256_xor_pd(_mm256_permute_pd::<0b0101>(x), _mm256_setr_pd(-0.0, 0.0, -0.0, 0.0))
+    |x| {
+        let signs = intrinsic!(_mm256_setr_pd(-0.0, 0.0, -0.0, 0.0));
+        intrinsic!(_mm256_xor_pd(intrinsic!(_mm256_permute_pd::<0b0101>(x)), signs))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -226,8 +251,8 @@ intrinsics! {
     |n| ((1u32 << n) - 1) as __mmask16; |m, p| _mm512_maskz_loadu_ps(m, p);
     |p, m, x| _mm512_mask_storeu_ps(p, m, x);
     |x| {
-        let signs = _mm512_castsi512_ps(_mm512_set1_epi64(0x8000_0000));
-        _mm512_xor_ps(_mm512_permute_ps::<0b10_11_00_01>(x), signs)
+        let signs = intrinsic!(_mm512_castsi512_ps(intrinsic!(_mm512_set1_epi64(0x8000_0000))));
+        intrinsic!(_mm512_xor_ps(intrinsic!(_mm512_permute_ps::<0b10_11_00_01>(x)), signs))
     }
 }
 
@@ -238,8 +263,8 @@ intrinsics! {
     |n| ((1u32 << n) - 1) as __mmask8; |m, p| _mm512_maskz_loadu_pd(m, p);
     |p, m, x| _mm512_mask_storeu_pd(p, m, x);
     |x| {
-        let signs = _mm512_setr_pd(-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0);
-        _mm512_xor_pd(_mm512_permute_pd::<0b0101_0101>(x), signs)
+        let signs = intrinsic!(_mm512_setr_pd(-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0));
+        intrinsic!(_mm512_xor_pd(intrinsic!(_mm512_permute_pd::<0b0101_0101>(x)), signs))
     }
 }
 
@@ -253,30 +278,36 @@ impl TransposeLoad for __m256 {
             // is moved as an f64.
             let pairs = unsafe { __m256d::columns::<S, 1>(p.cast(), stride / 2) };
             for (x, pair) in out.iter_mut().zip(pairs) {
-                *x = unsafe { _mm256_castpd_ps(pair) };
+                *x = intrinsic!(_mm256_castpd_ps(pair));
             }
             return out;
         }
         for half in [0, 4] {
             // Rows r and r + 4 share a register, so the shuffles stay within halves.
-            let rows = |r: isize| unsafe {
-                let low = _mm_loadu_ps(p.offset(r * stride).add(half));
-                let high = _mm_loadu_ps(p.offset((r + 4) * stride).add(half));
-                _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
+            let rows = |r: isize| {
+                // SAFETY: `r < 4` and `half <= 4`, so four elements at `half` are inside rows `r`
+                // and `r + 4` of the 8 rows of 8 elements that the caller guarantees to be
+                // readable.
+                let (low, high) = unsafe {
+                    (
+                        _mm_loadu_ps(p.offset(r * stride).add(half)),
+                        _mm_loadu_ps(p.offset((r + 4) * stride).add(half)),
+                    )
+                };
+                intrinsic!(_mm256_insertf128_ps::<1>(
+                    intrinsic!(_mm256_castps128_ps256(low)),
+                    high
+                ))
             };
             let x = [rows(0), rows(1), rows(2), rows(3)];
-            let (a, b, c, d) = unsafe {
-                (
-                    _mm256_unpacklo_ps(x[0], x[1]),
-                    _mm256_unpackhi_ps(x[0], x[1]),
-                    _mm256_unpacklo_ps(x[2], x[3]),
-                    _mm256_unpackhi_ps(x[2], x[3]),
-                )
-            };
-            out[half] = unsafe { _mm256_shuffle_ps::<0x44>(a, c) };
-            out[half + 1] = unsafe { _mm256_shuffle_ps::<0xee>(a, c) };
-            out[half + 2] = unsafe { _mm256_shuffle_ps::<0x44>(b, d) };
-            out[half + 3] = unsafe { _mm256_shuffle_ps::<0xee>(b, d) };
+            let a = intrinsic!(_mm256_unpacklo_ps(x[0], x[1]));
+            let b = intrinsic!(_mm256_unpackhi_ps(x[0], x[1]));
+            let c = intrinsic!(_mm256_unpacklo_ps(x[2], x[3]));
+            let d = intrinsic!(_mm256_unpackhi_ps(x[2], x[3]));
+            out[half] = intrinsic!(_mm256_shuffle_ps::<0x44>(a, c));
+            out[half + 1] = intrinsic!(_mm256_shuffle_ps::<0xee>(a, c));
+            out[half + 2] = intrinsic!(_mm256_shuffle_ps::<0x44>(b, d));
+            out[half + 3] = intrinsic!(_mm256_shuffle_ps::<0xee>(b, d));
         }
         out
     }
@@ -285,7 +316,10 @@ impl TransposeLoad for __m256 {
     fn parts<const W: usize>(self) -> [Self; W] {
         let mut out = [self; W];
         if W == 2 {
-            (out[0], out[W - 1]) = unsafe { (_mm256_moveldup_ps(self), _mm256_movehdup_ps(self)) };
+            (out[0], out[W - 1]) = (
+                intrinsic!(_mm256_moveldup_ps(self)),
+                intrinsic!(_mm256_movehdup_ps(self)),
+            );
         }
         out
     }
@@ -297,18 +331,28 @@ impl TransposeLoad for __m256d {
     unsafe fn columns<const S: usize, const W: usize>(p: *const f64, stride: isize) -> [Self; S] {
         let mut out = [Self::zero(); S];
         for half in [0, 2] {
-            let rows = |r: isize| unsafe {
-                let low = _mm_loadu_pd(p.offset(r * stride).add(half));
-                let high = _mm_loadu_pd(p.offset((r + 2 / W as isize) * stride).add(half));
-                _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
+            let rows = |r: isize| {
+                // SAFETY: `r < 2 / W` and `half <= 2`, so two elements at `half` are inside rows
+                // `r` and `r + 2 / W` of the `4 / W` rows of 4 elements that the caller guarantees
+                // to be readable.
+                let (low, high) = unsafe {
+                    (
+                        _mm_loadu_pd(p.offset(r * stride).add(half)),
+                        _mm_loadu_pd(p.offset((r + 2 / W as isize) * stride).add(half)),
+                    )
+                };
+                intrinsic!(_mm256_insertf128_pd::<1>(
+                    intrinsic!(_mm256_castpd128_pd256(low)),
+                    high
+                ))
             };
             if W == 2 {
                 out[half / 2] = rows(0);
                 continue;
             }
             let x = [rows(0), rows(1)];
-            out[half] = unsafe { _mm256_unpacklo_pd(x[0], x[1]) };
-            out[half + 1] = unsafe { _mm256_unpackhi_pd(x[0], x[1]) };
+            out[half] = intrinsic!(_mm256_unpacklo_pd(x[0], x[1]));
+            out[half + 1] = intrinsic!(_mm256_unpackhi_pd(x[0], x[1]));
         }
         out
     }
@@ -317,8 +361,10 @@ impl TransposeLoad for __m256d {
     fn parts<const W: usize>(self) -> [Self; W] {
         let mut out = [self; W];
         if W == 2 {
-            (out[0], out[W - 1]) =
-                unsafe { (_mm256_movedup_pd(self), _mm256_permute_pd::<0b1111>(self)) };
+            (out[0], out[W - 1]) = (
+                intrinsic!(_mm256_movedup_pd(self)),
+                intrinsic!(_mm256_permute_pd::<0b1111>(self)),
+            );
         }
         out
     }

@@ -9,15 +9,13 @@
 
 use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemmFloat, MicroArgs, MicroKernels};
-use crate::simd::{Level, prefetch};
+use crate::simd::{Isa, prefetch};
+use crate::tuning::PREFETCH_C_STEPS;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
 /// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
-
-/// Minimum `k`, in steps, for which C is prefetched before the loop.
-const PREFETCH_C_STEPS: usize = 32;
 
 /// Computes the tile of `R` rows and `V` vectors; A is packed or not, numbers are real or complex.
 ///
@@ -225,66 +223,90 @@ unsafe fn transpose<L: TransposeLoad, const S: usize>(
 
 /// Kernels of an instruction set: functions compiled for its features, over vectors `L`, and half
 /// vectors `H` for transposes.
-macro_rules! level {
+macro_rules! isa {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
             use crate::gemm::lanes::{MicroVector, TransposeLoad};
             use crate::gemm::types::{GroupArgs, BatchArgs, IndirectArgs, MicroKernels, MicroFn, GemvArgs, MicroArgs};
             use crate::gemm::{batch, indirect, micro, vector};
 
+            /// # Safety
+            /// The preconditions of [`MicroFn`], with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn direct<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // ([`MicroFn`](crate::gemm::types::MicroFn)).
                 unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
+            /// # Safety
+            /// As [`direct`], for numbers of two floats.
             $(#[target_feature(enable = $feature)])?
             unsafe fn parts<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
+            /// # Safety
+            /// As [`direct`]; A is packed.
             $(#[target_feature(enable = $feature)])?
             unsafe fn packed<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
+            /// # Safety
+            /// As [`packed`], for numbers of two floats.
             $(#[target_feature(enable = $feature)])?
             unsafe fn complex<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
+            /// # Safety
+            /// The preconditions of `IndirectFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn beside<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::beside::<L, R, V, $full>(t) }
             }
+            /// # Safety
+            /// The preconditions of `IndirectFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn below<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::below::<L, R, V>(t) }
             }
+            /// # Safety
+            /// The preconditions of `indirect::grouped`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn grouped<L: MicroVector, const R: usize>(t: &GroupArgs<L::E>) {
-                // SAFETY: the caller guarantees the operands and the instruction set (`GroupArgs`).
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // (`indirect::grouped`).
                 unsafe { indirect::grouped::<L, R>(t) }
             }
+            /// # Safety
+            /// The preconditions of `BatchFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`BatchFn`).
                 unsafe { batch::together::<L>(t) }
             }
+            /// # Safety
+            /// The preconditions of `GemvFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn down<L: MicroVector, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::down::<L, W>(t) }
             }
+            /// # Safety
+            /// The preconditions of `GemvFn`, with the instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::across::<L, S, W>(t) }
             }
+            /// # Safety
+            /// The preconditions of [`transpose`](super::transpose); the CPU supports the
+            /// instructions of this module.
             $(#[target_feature(enable = $feature)])?
             unsafe fn transpose<L: TransposeLoad, const S: usize>(
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,
@@ -359,19 +381,19 @@ macro_rules! level {
     };
 }
 
-level!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
+isa!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
+isa!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
 
 macro_rules! real {
     ($t:ty, $n:literal, $pairs:literal, $avx2:ty, $avx512:ty) => {
         impl GemmFloat for $t {
             const MINUS_ONE: $t = -1.0;
-            fn kernels(level: Level) -> &'static MicroKernels<$t> {
+            fn kernels(isa: Isa) -> &'static MicroKernels<$t> {
                 static PORTABLE: MicroKernels<$t> =
                     portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
                         portable::ByRows::<[$t; $n]>::ALL,
@@ -388,14 +410,14 @@ macro_rules! real {
                     static AVX512: MicroKernels<$t> = avx512::kernels::<$avx512, $avx2, $n, $pairs>(
                         avx512::ByRows::<$avx512>::ALL,
                     );
-                    match level {
-                        Level::Avx512 => return &AVX512,
-                        Level::Avx2 => return &AVX2,
-                        Level::Portable if crate::simd::fused() => return &SCALAR,
+                    match isa {
+                        Isa::Avx512 => return &AVX512,
+                        Isa::Avx2 => return &AVX2,
+                        Isa::Portable if crate::simd::fused() => return &SCALAR,
                         _ => {}
                     }
                 }
-                let _ = level;
+                let _ = isa;
                 &PORTABLE
             }
         }

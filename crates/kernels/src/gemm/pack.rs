@@ -2,7 +2,7 @@
 //! at step `p`.
 
 use super::types::{GemmFloat, K_BLOCK_STEPS};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
@@ -22,13 +22,13 @@ pub(crate) struct PackLanes<E> {
 /// # Safety
 /// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and
 /// all-zero bytes are an `E`.
-pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
+pub(crate) unsafe fn pack<E: Copy>(isa: Isa, dst: *mut E, width: usize, x: PackLanes<E>) {
     // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
     unsafe {
         if x.count < width {
             dst.write_bytes(0, width * x.depth);
         }
-        transfer(level, dst, width, x);
+        transfer(isa, dst, width, x);
     }
 }
 
@@ -41,16 +41,16 @@ pub(super) trait Source<E>: Copy {
     ///
     /// # Safety
     /// As [`fn@pack`]. Elements of another type have at most [`K_BLOCK_STEPS`] steps.
-    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<Self>);
+    unsafe fn pack(isa: Isa, dst: *mut E, width: usize, x: PackLanes<Self>);
 }
 
 impl<E: Copy> Source<E> for E {
     const SAME: bool = true;
 
-    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
+    unsafe fn pack(isa: Isa, dst: *mut E, width: usize, x: PackLanes<E>) {
         // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#
         // Safety).
-        unsafe { pack(level, dst, width, x) }
+        unsafe { pack(isa, dst, width, x) }
     }
 }
 
@@ -121,7 +121,7 @@ macro_rules! halves {
         impl Source<f32> for $t {
             const SAME: bool = false;
 
-            unsafe fn pack(level: Level, dst: *mut f32, width: usize, x: PackLanes<$t>) {
+            unsafe fn pack(isa: Isa, dst: *mut f32, width: usize, x: PackLanes<$t>) {
                 assert!(x.depth <= K_BLOCK_STEPS, "the steps of a block");
                 // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable
                 // (# Safety).
@@ -149,7 +149,7 @@ macro_rules! halves {
                         );
                         let lines =
                             PackLanes { from: rows.as_ptr(), lane: K_BLOCK_STEPS as isize, step: 1, count, depth: x.depth };
-                        transfer(level, dst.add(first), width, lines);
+                        transfer(isa, dst.add(first), width, lines);
                     }
                 }
             }
@@ -183,7 +183,7 @@ pub(super) unsafe fn widen<T: HalfFloat>(to: *mut f32, from: *const T, n: usize,
 ///
 /// # Safety
 /// The lanes are valid for reading, and `dst` for writing them.
-pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
+pub(crate) unsafe fn transfer<E: Copy>(isa: Isa, dst: *mut E, width: usize, x: PackLanes<E>) {
     // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
     unsafe {
         if x.lane == 1 {
@@ -195,9 +195,9 @@ pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, 
                 );
             }
         } else if x.step == 1 && size_of::<E>() == 4 {
-            pack_transposed::<E, f32>(level, dst, width, x);
+            pack_transposed::<E, f32>(isa, dst, width, x);
         } else if x.step == 1 && size_of::<E>() == 8 {
-            pack_transposed::<E, f64>(level, dst, width, x);
+            pack_transposed::<E, f64>(isa, dst, width, x);
         } else {
             pack_elements(dst, width, x, 0);
         }
@@ -231,12 +231,12 @@ unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
 /// # Safety
 /// As [`pack`]; `T` has the size of `E`.
 unsafe fn pack_transposed<E: Copy, T: GemmFloat>(
-    level: Level,
+    isa: Isa,
     dst: *mut E,
     width: usize,
     x: PackLanes<E>,
 ) {
-    let kernels = T::kernels(level);
+    let kernels = T::kernels(isa);
     let whole = x.count - x.count % kernels.side;
     for l in (0..whole).step_by(kernels.side) {
         // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#

@@ -87,7 +87,7 @@ trait Promise: Number {
 
     /// Computes products on an instruction set.
     fn at(
-        level: Level,
+        isa: Isa,
         count: usize,
         c: &mut [Self],
         a: Matrix<Self>,
@@ -118,8 +118,8 @@ macro_rules! promise {
                 element(terms)
             }
 
-            fn at(level: Level, count: usize, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) {
-                $product(level, count, c, a, b, steps).unwrap();
+            fn at(isa: Isa, count: usize, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) {
+                $product(isa, count, c, a, b, steps).unwrap();
             }
         }
     )*};
@@ -136,7 +136,7 @@ macro_rules! promise {
     )*};
     (halves: $($t:ty)*) => {$(
         promise! {
-            $t: |level, _, c, a, b, steps| half_product(level, c, [a, b], steps), |terms| {
+            $t: |isa, _, c, a, b, steps| half_product(isa, c, [a, b], steps), |terms| {
                 let wide: Vec<(f32, f32)> = terms.iter().map(|(a, b)| (a.to_f32(), b.to_f32())).collect();
                 <$t>::from_f32(f32::element(&wide))
             };
@@ -144,10 +144,10 @@ macro_rules! promise {
     )*};
     (integers: $($t:ty)*) => {$(
         promise! {
-            $t: |level, count, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]| {
+            $t: |isa, count, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]| {
                 let size = c.len() / count;
                 (0..).zip(c.chunks_exact_mut(size)).try_for_each(|(i, c)| {
-                    integers::product(level, c, a.moved(i * steps[0]), b.moved(i * steps[1]))
+                    integers::product(isa, c, a.moved(i * steps[0]), b.moved(i * steps[1]))
                 })
             }, |terms| terms.iter().fold(Self::ZERO, |sum, (a, b)| sum.plus(a.times(*b)));
         }
@@ -253,10 +253,10 @@ fn every_layout<T: Promise>(
 
 fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
     every_layout(value, |sizes, a, b, expected| {
-        for level in Level::available() {
+        for isa in Isa::available() {
             let mut c = vec![T::ONE; expected.len()];
-            T::at(level, 1, &mut c, a, b, [0; 2]);
-            assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
+            T::at(isa, 1, &mut c, a, b, [0; 2]);
+            assert_eq!(c, expected, "{sizes:?} at {isa:?}: {a:?} {b:?}");
         }
     });
 }
@@ -336,12 +336,12 @@ fn small_products_in_a_batch_are_chains_of_fused_multiply_adds() {
                     (0..k).map(|p| (at(a, e / n, p), at(b, p, e % n))).collect();
                 expected.push(T::element(&terms));
             }
-            for level in Level::available() {
+            for isa in Isa::available() {
                 let mut c = vec![T::ONE; expected.len()];
-                T::at(level, count, &mut c, a, b, [by_a, by_b]);
+                T::at(isa, count, &mut c, a, b, [by_a, by_b]);
                 assert_eq!(
                     c, expected,
-                    "{count} of {m} {k} {n}, layout {layout}, at {level:?}"
+                    "{count} of {m} {k} {n}, layout {layout}, at {isa:?}"
                 );
             }
         }
@@ -468,7 +468,7 @@ fn updates_are_the_same_on_every_number_of_threads() {
             // SAFETY: the matrices are n by k, k by n, and n by n.
             let product = || unsafe {
                 update(
-                    Level::chosen(),
+                    Isa::chosen(),
                     [n, k, n],
                     onto,
                     of_c,

@@ -3,7 +3,7 @@
 use crate::copy::copy_into;
 use crate::element::Number;
 use crate::memory::{Fallible, filled};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::view::View;
 use num_complex::Complex;
 
@@ -216,7 +216,7 @@ pub(crate) struct MicroKernels<T: 'static> {
 /// Float with micro-kernels.
 pub(crate) trait GemmFloat: Number {
     const MINUS_ONE: Self;
-    fn kernels(level: Level) -> &'static MicroKernels<Self>;
+    fn kernels(isa: Isa) -> &'static MicroKernels<Self>;
 }
 
 /// Arguments of a vector-matrix product. Numbers are one float or two; strides count floats.

@@ -13,15 +13,8 @@
 use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemvArgs, K_BLOCK_STEPS};
 use crate::simd::prefetch;
+use crate::tuning::{PREFETCH_DISTANCE_BYTES, PREFETCH_MIN_BYTES, SUM_BYTES};
 use std::mem::MaybeUninit;
-
-/// Bytes of sums that stay in the L1 cache.
-const SUM_BYTES: usize = 8192;
-
-/// Prefetch distance, in bytes.
-const PREFETCH_DISTANCE_BYTES: usize = 512;
-/// Minimum matrix size, in bytes, for prefetching: it may be in the L3 cache.
-const PREFETCH_MIN_BYTES: usize = 1 << 19;
 
 /// Computes `x B` of numbers of `W` floats, where the rows of B are contiguous.
 ///

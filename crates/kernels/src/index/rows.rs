@@ -7,10 +7,11 @@
 //! registers, and threads share rows. O(windows · length + operand / distance).
 
 use super::{Interval, Starts};
+use crate::double_double::Summed;
 use crate::memory::{Fallible, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::widest;
-use crate::twice::Summed;
+use crate::tuning::UPDATE_PIECE_ELEMENTS;
 
 /// Windows, grouped by the row of the operand that each is added to.
 pub struct OperandRows {
@@ -25,9 +26,6 @@ pub struct OperandRows {
     /// Whether a window begins between the starts of two rows.
     between: bool,
 }
-
-/// Number of elements of updates per chunk of work.
-const PIECE_ELEMENTS: usize = 1 << 14;
 
 impl OperandRows {
     /// Returns an empty set for an operand of `len` elements; `None` if offsets need more than 32
@@ -111,7 +109,7 @@ impl OperandRows {
         let rows = self.ends.len() - 1;
         let updates = self.order.len().max(1);
         // Chunks with about the same number of updates if all rows have the same number.
-        let some = (PIECE_ELEMENTS * rows / (updates * len).max(1)).clamp(1, rows.max(1));
+        let some = (UPDATE_PIECE_ELEMENTS * rows / (updates * len).max(1)).clamp(1, rows.max(1));
         let to = Shared(dst.as_mut_ptr());
         parallel(rows.div_ceil(some), (updates * len) as u64, |piece| {
             let rows = piece * some..rows.min((piece + 1) * some);

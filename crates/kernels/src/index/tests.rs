@@ -2,9 +2,9 @@
 //! the other.
 
 use super::*;
+use crate::double_double::Summed;
 use crate::parallel::with_threads;
 use crate::testing::{Random, indices, layout, shape};
-use crate::twice::Summed;
 use crate::view::row_major_strides;
 
 fn starts(pairs: &[(usize, usize)]) -> Starts {

@@ -4,32 +4,32 @@ pub(crate) mod lines;
 
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::attempt;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 
 /// Vectors that a job runs on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     /// One lane, with the instruction set.
-    Single(Level),
+    Single(Isa),
     /// All lanes of the vectors of the instruction set.
-    Whole(Level),
+    Whole(Isa),
 }
 
 impl Width {
     /// Returns the vectors for a number of lines. Narrower vectors are used if they have enough
     /// lanes.
-    pub(crate) fn of<E: VectorFloat>(level: Level, lines: usize) -> Width {
+    pub(crate) fn of<E: VectorFloat>(isa: Isa, lines: usize) -> Width {
         /// Maximum number of lines that are faster one by one than in mostly idle lanes.
         const MAX_SINGLE_LINES: usize = 1;
         if lines <= MAX_SINGLE_LINES {
-            return Width::Single(level);
+            return Width::Single(isa);
         }
         #[cfg(target_arch = "x86_64")]
-        if level == Level::Avx512 && lines <= E::Avx2::N {
-            return Width::Whole(Level::Avx2);
+        if isa == Isa::Avx512 && lines <= E::Avx2::N {
+            return Width::Whole(Isa::Avx2);
         }
-        Width::Whole(level)
+        Width::Whole(isa)
     }
 
     /// Number of lanes of a vector.
@@ -37,9 +37,9 @@ impl Width {
         match self {
             Width::Single(_) => 1,
             #[cfg(target_arch = "x86_64")]
-            Width::Whole(Level::Avx512) => E::Avx512::N,
+            Width::Whole(Isa::Avx512) => E::Avx512::N,
             #[cfg(target_arch = "x86_64")]
-            Width::Whole(Level::Avx2) => E::Avx2::N,
+            Width::Whole(Isa::Avx2) => E::Avx2::N,
             Width::Whole(_) => E::Portable::N,
         }
     }
@@ -63,39 +63,48 @@ pub(crate) trait Job<E: VectorFloat> {
 pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) {
     #[cfg(target_arch = "x86_64")]
     {
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX2.
         #[target_feature(enable = "avx2,fma")]
         unsafe fn single<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Single>() }
         }
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX2.
         #[target_feature(enable = "avx2,fma")]
         unsafe fn avx2<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx2>() }
         }
+        /// # Safety
+        /// As [`Job::run`]; the CPU supports AVX-512.
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
         unsafe fn avx512<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx512>() }
         }
         match width {
-            Width::Single(level) if level != Level::Portable => {
-                // SAFETY: the CPU supports the features of every `Level` that exists; the caller
+            Width::Single(isa) if isa != Isa::Portable => {
+                // SAFETY: the CPU supports the features of every `Isa` that exists; the caller
                 // guarantees the memory of the job (# Safety).
                 return unsafe { single(job) };
             }
-            // SAFETY: the CPU supports AVX2 if this `Level` exists; the caller guarantees the
+            // SAFETY: the CPU supports AVX2 if this `Isa` exists; the caller guarantees the
             // memory of the job (# Safety).
-            Width::Whole(Level::Avx2) => return unsafe { avx2(job) },
-            // SAFETY: the CPU supports AVX-512 if this `Level` exists; the caller guarantees the
+            Width::Whole(Isa::Avx2) => return unsafe { avx2(job) },
+            // SAFETY: the CPU supports AVX-512 if this `Isa` exists; the caller guarantees the
             // memory of the job (# Safety).
-            Width::Whole(Level::Avx512) => return unsafe { avx512(job) },
+            Width::Whole(Isa::Avx512) => return unsafe { avx512(job) },
             _ => {}
         }
     }
-    // SAFETY: the caller guarantees the memory of the job (# Safety).
     match width {
+        // SAFETY: the caller guarantees the memory of the job (# Safety); a vector of one lane
+        // needs no instruction set.
         Width::Single(_) => unsafe { job.run::<E::Single>() },
+        // SAFETY: the caller guarantees the memory of the job (# Safety); portable vectors need no
+        // instruction set.
         Width::Whole(_) => unsafe { job.run::<E::Portable>() },
     }
 }
@@ -103,13 +112,13 @@ pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) 
 /// Calls `f` for every panel, with the vectors, the first line, the number of lines and scratch
 /// memory of `elements` elements per lane. `nanos` is the estimated run time on one thread, in ns.
 pub(crate) fn over_panels<E: VectorFloat>(
-    level: Level,
+    isa: Isa,
     lines: usize,
     elements: usize,
     nanos: u64,
     f: impl Fn(Width, usize, usize, *mut E) + Sync,
 ) -> Fallible {
-    let lanes = Width::of::<E>(level, lines).lanes::<E>();
+    let lanes = Width::of::<E>(isa, lines).lanes::<E>();
     let panels = lines.div_ceil(lanes);
     // Number of panels per claim: about 20 microseconds.
     let group = (20_000 * panels as u64 / nanos.max(1)).clamp(1, 1 << 20) as usize;
@@ -118,7 +127,7 @@ pub(crate) fn over_panels<E: VectorFloat>(
             for panel in chunk * group..panels.min((chunk + 1) * group) {
                 let first = panel * lanes;
                 let count = lanes.min(lines - first);
-                let width = Width::of::<E>(level, if count == lanes { lines } else { count });
+                let width = Width::of::<E>(isa, if count == lanes { lines } else { count });
                 f(width, first, count, scratch.cast());
             }
         })

@@ -11,21 +11,21 @@
 use super::panels::{PANEL_ROWS, Panels, by_rows};
 use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, grow, zeros};
-use crate::simd::{Level, prefetch, widest};
+use crate::simd::{Isa, prefetch, widest};
 
-/// Number of rows of a block.
+/// Number of rows of a block. It decides the bits of a factor.
 const BLOCK_ROWS: usize = 64;
 /// Row stride of a block. It is not a power of two, so that rows do not map to the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK_ROWS + PANEL_ROWS;
 
 /// Computes the factor of the symmetric part of `a` (n×n), with zeros above. Returns `false` if `a`
 /// is not positive definite.
-pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
+pub(super) fn cholesky(isa: Isa, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
     assert!(
         a.len() == n * n && l.len() == n * n,
         "sizes of a factorisation"
     );
-    symmetrise(level, l, a, n);
+    symmetrise(isa, l, a, n);
     let mut block = zeros::<f64>(n.min(BLOCK_ROWS).next_multiple_of(PANEL_ROWS) * BLOCK_STRIDE)?;
     let mut right = Vec::new();
     for first in (0..n).step_by(BLOCK_ROWS) {
@@ -39,7 +39,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             }
             row[size.max(i + 1)..rows].fill(0.0);
         }
-        let Some(panels) = diagonal(level, &mut block, size)? else {
+        let Some(panels) = diagonal(isa, &mut block, size)? else {
             return Ok(false);
         };
         let lines = PackLanes {
@@ -50,7 +50,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             depth: size,
         };
         // SAFETY: the block is inside both matrices.
-        unsafe { by_rows(level, l[first * n + first..].as_mut_ptr(), n, lines) };
+        unsafe { by_rows(isa, l[first * n + first..].as_mut_ptr(), n, lines) };
         (first..end).for_each(|i| l[i * n + i + 1..i * n + end].fill(0.0));
         let (rest, step) = (n - end, row_stride(n - end));
         if rest == 0 {
@@ -66,7 +66,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             to[rest..].fill(0.0);
             from[end..].fill(0.0);
         }
-        panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
+        panels.solve(isa, &mut right, step, rest.next_multiple_of(8), 0);
         let v = Strided {
             at: right.as_ptr(),
             row: step as isize,
@@ -81,14 +81,14 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
         };
         // SAFETY: the matrix has `size` columns in the rows below, and the square right of them.
         unsafe {
-            by_rows(level, l[end * n + first..].as_mut_ptr(), n, lines);
+            by_rows(isa, l[end * n + first..].as_mut_ptr(), n, lines);
             let square = Strided {
                 at: l[end * n + end..].as_mut_ptr(),
                 row: n as isize,
                 col: 1,
             };
             update(
-                level,
+                isa,
                 [rest, size, rest],
                 Update::MinusUpper,
                 square,
@@ -102,7 +102,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
 
 /// Computes the symmetric part of `a`, on and above the diagonal of `l`, one pair of opposite
 /// squares at a time.
-fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
+fn symmetrise(isa: Isa, l: &mut [f64], a: &[f64], n: usize) {
     for first in (0..n).step_by(BLOCK_ROWS) {
         let depth = BLOCK_ROWS.min(n - first);
         for left in (first..n).step_by(BLOCK_ROWS) {
@@ -120,7 +120,7 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
                 prefetch(&row[first], depth * size_of::<f64>());
             }
             // SAFETY: the square and its opposite are inside the matrices.
-            unsafe { by_rows(level, l[first * n + left..].as_mut_ptr(), n, lines) };
+            unsafe { by_rows(isa, l[first * n + left..].as_mut_ptr(), n, lines) };
             for i in first..first + depth {
                 let row = i * n + left..i * n + left + count;
                 l[row.clone()]
@@ -138,19 +138,12 @@ pub(super) fn row_stride(n: usize) -> usize {
 }
 
 /// Factors the upper triangle of a block. Rows past `size` are those of the identity.
-fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Panels>> {
+fn diagonal(isa: Isa, block: &mut [f64], size: usize) -> Fallible<Option<Panels>> {
     let mut panels = Panels::of(size)?;
     let rows = panels.rows();
     for (panel, i) in (0..rows).step_by(PANEL_ROWS).enumerate() {
         panels.extend(0..i, |r, p| block[p * BLOCK_STRIDE + i + r]);
-        panels.solve_one(
-            level,
-            panel,
-            &mut block[i..],
-            BLOCK_STRIDE,
-            PANEL_ROWS,
-            false,
-        );
+        panels.solve_one(isa, panel, &mut block[i..], BLOCK_STRIDE, PANEL_ROWS, false);
         let mut corner = [[0.0; PANEL_ROWS]; PANEL_ROWS];
         for (r, row) in corner.iter_mut().enumerate() {
             row.copy_from_slice(&block[(i + r) * BLOCK_STRIDE + i..][..PANEL_ROWS]);
@@ -167,7 +160,7 @@ fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Pan
         panels.finish(|r, p| corner[p][r]);
         let right = i + PANEL_ROWS;
         panels.solve_one(
-            level,
+            isa,
             panel,
             &mut block[right..],
             BLOCK_STRIDE,

@@ -6,7 +6,7 @@ use super::spectral::{singular, symmetric};
 use super::support::{Eigenpairs, Field, Shape, Triangle};
 use super::{cholesky, large, lu, qr, solve};
 use crate::memory::{Fallible, collected, hold};
-use crate::simd::Level;
+use crate::simd::Isa;
 use faer::MatRef;
 use faer::linalg::solvers::Eigen;
 use num_complex::Complex;
@@ -43,7 +43,7 @@ impl Field for f64 {
         f64::is_finite(self)
     }
     fn cholesky(l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
-        cholesky::cholesky(Level::chosen(), l, a, n)
+        cholesky::cholesky(Isa::chosen(), l, a, n)
     }
     fn lu(
         packed: &mut [f64],
@@ -52,7 +52,7 @@ impl Field for f64 {
         m: usize,
         n: usize,
     ) -> Fallible {
-        lu::lu(Level::chosen(), packed, pivots, perm, m, n)
+        lu::lu(Isa::chosen(), packed, pivots, perm, m, n)
     }
     fn triangular_solve(
         b: &mut [f64],
@@ -61,7 +61,7 @@ impl Field for f64 {
         columns: usize,
         how: Triangle,
     ) -> Fallible {
-        solve::triangular_solve(Level::chosen(), b, a, rows, columns, how)
+        solve::triangular_solve(Isa::chosen(), b, a, rows, columns, how)
     }
     fn qr(
         q: Option<&mut [f64]>,
@@ -71,10 +71,10 @@ impl Field for f64 {
         n: usize,
         k: usize,
     ) -> Fallible {
-        qr::qr(Level::chosen(), q, r, a, m, n, k)
+        qr::qr(Isa::chosen(), q, r, a, m, n, k)
     }
     fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> Fallible<bool> {
-        symmetric::eigh(Level::chosen(), w, v, a, n)
+        symmetric::eigh(Isa::chosen(), w, v, a, n)
     }
     fn svd(
         s: &mut [f64],
@@ -82,7 +82,7 @@ impl Field for f64 {
         a: &[f64],
         shape: Shape,
     ) -> Fallible<bool> {
-        singular::svd(Level::chosen(), s, vectors, a, shape)
+        singular::svd(Isa::chosen(), s, vectors, a, shape)
     }
     fn eigen(a: &[f64], n: usize) -> Fallible<Option<Eigenpairs>> {
         let _reservation = hold(large::eigen_scratch_bytes::<f64>(n)?)?;

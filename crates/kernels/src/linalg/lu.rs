@@ -12,16 +12,17 @@ use super::cholesky::row_stride;
 use super::panels::{Panels, by_rows};
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, refill};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
+use std::ops::Range;
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the factors.
 const PANEL_COLUMNS: usize = 32;
-/// Number of columns that are factored one after another.
+/// Number of columns that are factored one after another. It decides the bits of the factors.
 const LEAF_COLUMNS: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the row swaps and the permutation.
 pub(super) fn lu(
-    level: Level,
+    isa: Isa,
     a: &mut [f64],
     pivots: &mut [i32],
     perm: &mut [i32],
@@ -33,13 +34,46 @@ pub(super) fn lu(
         "sizes of a factorisation"
     );
     perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
-    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let mut work = Partial {
+        isa,
+        a,
+        m,
+        n,
+        left: Vec::new(),
+        right: Vec::new(),
+    };
     for first in (0..m.min(n)).step_by(PANEL_COLUMNS) {
-        let size = PANEL_COLUMNS.min(m.min(n) - first);
-        let (end, rows) = (first + size, m - first);
+        let panel = first..m.min(n).min(first + PANEL_COLUMNS);
+        work.factor(panel.clone(), &mut pivots[panel.clone()])?;
+        work.swap_rows(panel.clone(), &mut pivots[panel.clone()], perm);
+        if panel.end < n {
+            work.eliminate(panel)?;
+        }
+    }
+    Ok(())
+}
+
+/// A matrix of which some panels are factored.
+struct Partial<'a> {
+    isa: Isa,
+    /// `m` rows of `n` elements.
+    a: &'a mut [f64],
+    m: usize,
+    n: usize,
+    /// The factored panel, column by column: columns are [`row_stride`] elements apart.
+    left: Vec<f64>,
+    /// The rows right of the panel's triangle.
+    right: Vec<f64>,
+}
+
+impl Partial<'_> {
+    /// Factors a panel. `pivots` are relative to its first row.
+    fn factor(&mut self, panel: Range<usize>, pivots: &mut [i32]) -> Fallible {
+        let (isa, n, size) = (self.isa, self.n, panel.len());
+        let rows = self.m - panel.start;
         let step = row_stride(rows);
-        refill(&mut left, size * step, 0.0)?;
-        let corner = a[first * n + first..].as_mut_ptr();
+        refill(&mut self.left, size * step, 0.0)?;
+        let corner = self.a[panel.start * (n + 1)..].as_mut_ptr();
         let there = PackLanes {
             from: corner.cast_const(),
             lane: n as isize,
@@ -48,93 +82,93 @@ pub(super) fn lu(
             depth: size,
         };
         // SAFETY: the panel is inside the matrix, and `left` has room for its columns.
-        unsafe { transfer(level, left.as_mut_ptr(), step, there) };
-        let pivots = &mut pivots[first..end];
+        unsafe { transfer(isa, self.left.as_mut_ptr(), step, there) };
         Columns {
-            level,
-            data: &mut left,
+            isa,
+            data: &mut self.left,
             step,
             rows,
         }
         .factor(0, size, pivots)?;
-        let l = Strided {
-            at: left.as_ptr(),
-            row: 1,
-            col: step as isize,
-        };
         let back = PackLanes {
-            from: l.at,
-            lane: l.col,
+            from: self.left.as_ptr(),
+            lane: step as isize,
             step: 1,
             count: size,
             depth: rows,
         };
         // SAFETY: the panel is inside the matrix, and `left` holds its columns.
-        unsafe { by_rows(level, a[first * n + first..].as_mut_ptr(), n, back) };
-        for (i, p) in (first..).zip(pivots.iter_mut()) {
-            *p += first as i32;
+        unsafe { by_rows(isa, corner, n, back) };
+        Ok(())
+    }
+
+    /// Swaps the rows outside the panel, and converts `pivots` to rows of the matrix.
+    fn swap_rows(&mut self, panel: Range<usize>, pivots: &mut [i32], perm: &mut [i32]) {
+        let n = self.n;
+        for (i, p) in panel.clone().zip(pivots.iter_mut()) {
+            *p += panel.start as i32;
             let p = *p as usize;
             if i != p {
                 perm.swap(i, p);
-                let (above, below) = a.split_at_mut(p * n);
+                let (above, below) = self.a.split_at_mut(p * n);
                 let (x, y) = (&mut above[i * n..][..n], &mut below[..n]);
-                x[..first].swap_with_slice(&mut y[..first]);
-                x[end..].swap_with_slice(&mut y[end..]);
+                x[..panel.start].swap_with_slice(&mut y[..panel.start]);
+                x[panel.end..].swap_with_slice(&mut y[panel.end..]);
             }
         }
-        let rest = n - end;
-        if rest == 0 {
-            continue;
-        }
+    }
+
+    /// Solves for the rows right of the panel, and subtracts their product with the panel from the
+    /// rows below.
+    fn eliminate(&mut self, panel: Range<usize>) -> Fallible {
+        let (isa, m, n) = (self.isa, self.m, self.n);
+        let (size, end, rest) = (panel.len(), panel.end, n - panel.end);
+        let l = Strided {
+            at: self.left.as_ptr(),
+            row: 1,
+            col: row_stride(m - panel.start) as isize,
+        };
         // SAFETY: the triangle is inside the panel.
         let panels = unsafe { Panels::new(size, true, l.at, l.row, l.col)? };
         let step = row_stride(rest);
-        refill(&mut right, panels.rows() * step, 0.0)?;
-        let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
+        let (a, right) = (&mut *self.a, &mut self.right);
+        refill(right, panels.rows() * step, 0.0)?;
+        let beside = || panel.clone().map(|i| i * n + end..(i + 1) * n);
         right
             .chunks_exact_mut(step)
             .zip(beside())
             .for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
-        panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
+        panels.solve(isa, right, step, rest.next_multiple_of(8), 0);
         right
             .chunks_exact(step)
             .zip(beside())
             .for_each(|(from, to)| a[to].copy_from_slice(&from[..rest]));
-        if end < m {
-            let v = Strided {
-                at: right.as_ptr(),
-                row: step as isize,
-                col: 1,
-            };
-            let below = Strided {
-                at: l.at.wrapping_add(size),
-                ..l
-            };
-            let square = Strided {
-                at: a[end * n + end..].as_mut_ptr(),
-                row: n as isize,
-                col: 1,
-            };
-            // SAFETY: `a` has these rows and columns below and right of the panel; `left` and
-            // `right` hold the factors.
-            unsafe {
-                update(
-                    level,
-                    [m - end, size, rest],
-                    Update::Minus,
-                    square,
-                    below,
-                    v,
-                )?
-            };
+        if end == m {
+            return Ok(());
         }
+        let v = Strided {
+            at: right.as_ptr(),
+            row: step as isize,
+            col: 1,
+        };
+        let below = Strided {
+            at: l.at.wrapping_add(size),
+            ..l
+        };
+        let square = Strided {
+            at: a[end * n + end..].as_mut_ptr(),
+            row: n as isize,
+            col: 1,
+        };
+        // SAFETY: `a` has these rows and columns below and right of the panel; `left` and `right`
+        // hold the factors.
+        unsafe { update(isa, [m - end, size, rest], Update::Minus, square, below, v) }
     }
-    Ok(())
 }
 
 /// A panel, stored column by column.
 struct Columns<'a> {
-    level: Level,
+    isa: Isa,
     data: &'a mut [f64],
     step: usize,
     rows: usize,
@@ -187,7 +221,7 @@ impl Columns<'_> {
                     col: 1,
                 },
             );
-            update(self.level, sizes, Update::Minus, c, u, l)?;
+            update(self.isa, sizes, Update::Minus, c, u, l)?;
         }
         self.factor(middle, count - half, pivots)
     }

@@ -11,7 +11,7 @@
 
 use crate::gemm::{PackLanes, transfer};
 use crate::memory::{Fallible, with_capacity};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 use std::ops::Range;
 
@@ -121,33 +121,21 @@ impl Panels {
 
     /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step`
     /// apart. The first `zero` rows are zeros; they are unchanged, except the last few.
-    pub(super) fn solve(
-        &self,
-        level: Level,
-        x: &mut [f64],
-        step: usize,
-        width: usize,
-        zero: usize,
-    ) {
-        self.run(
-            level,
-            x,
-            0,
-            self.job(zero / PANEL_ROWS, step as isize, width),
-        );
+    pub(super) fn solve(&self, isa: Isa, x: &mut [f64], step: usize, width: usize, zero: usize) {
+        self.run(isa, x, 0, self.job(zero / PANEL_ROWS, step as isize, width));
     }
 
     /// Solves as [`solve`](Panels::solve), from the last row of `x` to the first.
     pub(super) fn solve_upwards(
         &self,
-        level: Level,
+        isa: Isa,
         x: &mut [f64],
         step: usize,
         width: usize,
         zero: usize,
     ) {
         self.run(
-            level,
+            isa,
             x,
             (self.rows() - 1) * step,
             self.job(zero / PANEL_ROWS, -(step as isize), width),
@@ -169,7 +157,7 @@ impl Panels {
     /// are only reduced by the rows before.
     pub(super) fn solve_one(
         &self,
-        level: Level,
+        isa: Isa,
         panel: usize,
         x: &mut [f64],
         step: usize,
@@ -184,10 +172,10 @@ impl Panels {
             divide: self.divide,
             solve,
         };
-        self.run(level, x, 0, job);
+        self.run(isa, x, 0, job);
     }
 
-    fn run(&self, level: Level, x: &mut [f64], first: usize, job: Job) {
+    fn run(&self, isa: Isa, x: &mut [f64], first: usize, job: Job) {
         let (step, rows) = (job.step.unsigned_abs(), job.panels.end * PANEL_ROWS);
         assert!(
             job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width,
@@ -204,16 +192,16 @@ impl Panels {
             "the panels are complete"
         );
         let x = x.as_mut_ptr().wrapping_add(first);
-        // SAFETY: rows and panels are inside `x` and `data` by the assertion; `level` is supported
+        // SAFETY: rows and panels are inside `x` and `data` by the assertion; `isa` is supported
         // by the CPU.
         unsafe {
-            match level {
+            match isa {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => avx512(&job, &self.data, x),
+                Isa::Avx512 => avx512(&job, &self.data, x),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => avx2(&job, &self.data, x),
+                Isa::Avx2 => avx2(&job, &self.data, x),
                 #[cfg(target_arch = "x86_64")]
-                Level::Portable if crate::simd::fused() => scalar(&job, &self.data, x),
+                Isa::Portable if crate::simd::fused() => scalar(&job, &self.data, x),
                 _ => portable(&job, &self.data, x),
             }
         }
@@ -225,7 +213,7 @@ impl Panels {
 ///
 /// # Safety
 /// As [`transfer`].
-pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: PackLanes<f64>) {
+pub(super) unsafe fn by_rows(isa: Isa, dst: *mut f64, width: usize, x: PackLanes<f64>) {
     const TRANSFER_BLOCK_STEPS: usize = 32;
     for first in (0..x.depth).step_by(TRANSFER_BLOCK_STEPS) {
         let from = x.from.wrapping_offset(first as isize * x.step);
@@ -235,7 +223,7 @@ pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: PackL
             ..x
         };
         // SAFETY: the caller guarantees the lanes and `dst` (# Safety).
-        unsafe { transfer(level, dst.wrapping_add(first * width), width, lines) };
+        unsafe { transfer(isa, dst.wrapping_add(first * width), width, lines) };
     }
 }
 

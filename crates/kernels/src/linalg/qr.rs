@@ -14,22 +14,22 @@ use super::lu::scale;
 use super::support::eye;
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, grow, push, zeros};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the factors.
 const PANEL_COLUMNS: usize = 32;
 /// Number of columns of a panel of a large matrix. The columns right of a panel are read and
-/// written once per panel.
+/// written once per panel. It decides the bits of the factors.
 const WIDE_PANEL_COLUMNS: usize = 64;
-/// Extent from which matrices use [`WIDE_PANEL_COLUMNS`].
+/// Extent from which matrices use [`WIDE_PANEL_COLUMNS`]. It decides the bits of the factors.
 const WIDE_PANEL_EXTENT: usize = 384;
-/// Number of columns that are reduced one after another.
+/// Number of columns that are reduced one after another. It decides the bits of the factors.
 const LEAF_COLUMNS: usize = 8;
 
 /// Computes `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k`
 /// is m, or n if that is smaller.
 pub(super) fn qr(
-    level: Level,
+    isa: Isa,
     mut q: Option<&mut [f64]>,
     r: &mut [f64],
     a: &[f64],
@@ -62,10 +62,10 @@ pub(super) fn qr(
     };
     for first in (0..m.min(n)).step_by(wide) {
         let size = wide.min(m.min(n) - first);
-        let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size)?;
+        let panel = Panel::reduce(isa, &mut work[first * n + first..], n, m - first, size)?;
         if first + size < n {
             panel.apply(
-                level,
+                isa,
                 true,
                 &mut work[first * n + first + size..],
                 n,
@@ -87,7 +87,7 @@ pub(super) fn qr(
     for (i, panel) in panels.iter().enumerate().rev() {
         let first = i * wide;
         panel.apply(
-            level,
+            isa,
             false,
             &mut q[first * k + first..],
             k,
@@ -128,7 +128,7 @@ impl Panel {
     /// Returns the panel of given vectors: Vᵀ with row stride `step`, where row `i` begins at
     /// column `i`.
     pub(super) fn of(
-        level: Level,
+        isa: Isa,
         v: Vec<f64>,
         step: usize,
         rows: usize,
@@ -141,12 +141,12 @@ impl Panel {
             step,
             t: Vec::new(),
         };
-        panel.t = panel.triangle(level, 0, taus)?;
+        panel.t = panel.triangle(isa, 0, taus)?;
         Ok(panel)
     }
 
     /// Reduces the first `size` columns of the matrix at `a`, whose row stride is `n`.
-    fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
+    fn reduce(isa: Isa, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
         let step = row_stride(rows);
         let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
         let lines = PackLanes {
@@ -157,7 +157,7 @@ impl Panel {
             depth: size,
         };
         // SAFETY: the columns are inside the matrix, and `columns` has room for them.
-        unsafe { transfer(level, columns.as_mut_ptr(), step, lines) };
+        unsafe { transfer(isa, columns.as_mut_ptr(), step, lines) };
         let mut panel = Panel {
             rows,
             size,
@@ -166,8 +166,8 @@ impl Panel {
             t: Vec::new(),
         };
         let mut taus = [0.0; WIDE_PANEL_COLUMNS];
-        panel.columns(level, &mut columns, 0, size, &mut taus)?;
-        panel.t = panel.triangle(level, 0, &taus[..size])?;
+        panel.columns(isa, &mut columns, 0, size, &mut taus)?;
+        panel.t = panel.triangle(isa, 0, &taus[..size])?;
         for (j, column) in columns.chunks_exact(step).enumerate() {
             column[..=j]
                 .iter()
@@ -180,7 +180,7 @@ impl Panel {
     /// Reduces `count` columns from `first` on.
     fn columns(
         &mut self,
-        level: Level,
+        isa: Isa,
         x: &mut [f64],
         first: usize,
         count: usize,
@@ -206,8 +206,8 @@ impl Panel {
         }
         let half = (count / 2).next_multiple_of(LEAF_COLUMNS);
         let (middle, rest) = (first + half, count - half);
-        self.columns(level, x, first, half, taus)?;
-        let t = self.triangle(level, first, &taus[first..middle])?;
+        self.columns(isa, x, first, half, taus)?;
+        let t = self.triangle(isa, first, &taus[first..middle])?;
         let (mut w, mut wt) = (zeros(rest * half)?, zeros(rest * half)?);
         let v = by_rows(&self.v, first * step + first, step);
         // SAFETY: these rows of these columns exist, and no product reads what it writes.
@@ -219,7 +219,7 @@ impl Panel {
                 col: 1,
             };
             update(
-                level,
+                isa,
                 [rest, rows - first, half],
                 Update::Set,
                 by_rows_mut(&mut w, 0, half),
@@ -228,7 +228,7 @@ impl Panel {
             )?;
             let sizes = [rest, half, half];
             update(
-                level,
+                isa,
                 sizes,
                 Update::Set,
                 by_rows_mut(&mut wt, 0, half),
@@ -236,7 +236,7 @@ impl Panel {
                 by_rows(&t, 0, half),
             )?;
             update(
-                level,
+                isa,
                 [rest, half, rows - first],
                 Update::Minus,
                 right,
@@ -244,11 +244,11 @@ impl Panel {
                 v,
             )?;
         }
-        self.columns(level, x, middle, rest, taus)
+        self.columns(isa, x, middle, rest, taus)
     }
 
     /// Computes `T` of the reflectors from `first` on that have these `τ`.
-    fn triangle(&self, level: Level, first: usize, taus: &[f64]) -> Fallible<Vec<f64>> {
+    fn triangle(&self, isa: Isa, first: usize, taus: &[f64]) -> Fallible<Vec<f64>> {
         let (size, step) = (taus.len(), self.step);
         let (mut dots, mut t) = (zeros::<f64>(size * size)?, zeros::<f64>(size * size)?);
         let v = by_rows(&self.v, first * step + first, step);
@@ -256,7 +256,7 @@ impl Panel {
         // SAFETY: row `i` of `v` holds these elements, from the diagonal of the first vector on.
         unsafe {
             update(
-                level,
+                isa,
                 sizes,
                 Update::Set,
                 by_rows_mut(&mut dots, 0, size),
@@ -281,7 +281,7 @@ impl Panel {
     /// `n`.
     pub(super) fn apply(
         &self,
-        level: Level,
+        isa: Isa,
         transposed: bool,
         c: &mut [f64],
         n: usize,
@@ -303,7 +303,7 @@ impl Panel {
         // what it writes.
         unsafe {
             update(
-                level,
+                isa,
                 [size, self.rows, cols],
                 Update::Set,
                 by_rows_mut(w, 0, step),
@@ -311,7 +311,7 @@ impl Panel {
                 read,
             )?;
             update(
-                level,
+                isa,
                 [size, size, cols],
                 Update::Set,
                 by_rows_mut(tw, 0, step),
@@ -319,7 +319,7 @@ impl Panel {
                 by_rows(w, 0, step),
             )?;
             update(
-                level,
+                isa,
                 [self.rows, size, cols],
                 Update::Minus,
                 c,

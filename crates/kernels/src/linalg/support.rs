@@ -7,7 +7,7 @@ use num_complex::Complex;
 use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Maximum extent for which plain loops are used.
+/// Maximum extent for which plain loops are used. It decides the bits of the factors.
 pub(super) const MAX_UNBLOCKED_EXTENT: usize = 16;
 
 /// Eigenvalues, and eigenvectors one after the other.

@@ -5,7 +5,7 @@ mod spectral;
 use super::*;
 use crate::gemm::gemm;
 use crate::parallel::with_threads;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::testing::Random;
 use crate::view::View;
 use num_complex::Complex;
@@ -52,96 +52,106 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
         (40, 25),
         (25, 40),
     ] {
-        let (a, k) = (numbers(&mut random, m * n, make), m.min(n));
-        let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
-        lu(&mut packed, &mut pivots, &mut perm, &a, m, n).unwrap();
-        let l: Vec<T> = (0..m * k)
-            .map(|e| match (e / k).cmp(&(e % k)) {
-                std::cmp::Ordering::Greater => packed[e / k * n + e % k],
-                std::cmp::Ordering::Equal => T::real(1.0),
-                std::cmp::Ordering::Less => T::zero(),
-            })
-            .collect();
-        let u: Vec<T> = (0..k * n)
-            .map(|e| if e / n <= e % n { packed[e] } else { T::zero() })
-            .collect();
-        let moved: Vec<T> = perm
-            .iter()
-            .flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec())
-            .collect();
-        near(&product(&l, &u, m, k, n), &moved, tolerance);
-        let mut rows: Vec<i32> = (0..m as i32).collect();
-        pivots
-            .iter()
-            .enumerate()
-            .for_each(|(k, &p)| rows.swap(k, p as usize));
-        assert_eq!(rows, perm);
-
-        let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
-        qr(Some(&mut q), &mut r, &a, m, n, k).unwrap();
-        near(&product(&q, &r, m, k, n), &a, tolerance);
-
-        let (mut s, mut u, mut v) = (
-            vec![0.0f64; k],
-            vec![T::zero(); m * k],
-            vec![T::zero(); k * n],
-        );
-        svd(
-            &mut s,
-            Some((&mut u, &mut v)),
-            &a,
-            Shape { m, n, p: k, q: k },
-            0.61,
-        )
-        .unwrap();
-        let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
-        near(&product(&scaled, &v, m, k, n), &a, tolerance);
-
-        // Hermitian and positive definite.
-        let mut h = product(&a, &adjoint(&a, m, n), m, n, m);
-        (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
-        let mut l = vec![T::zero(); m * m];
-        cholesky(&mut l, &h, m).unwrap();
-        near(
-            &product(&l, &adjoint(&l, m, m), m, m, m),
-            &h,
-            10.0 * tolerance,
-        );
-        let mut x = a.clone();
-        let how = Triangle {
-            left: true,
-            lower: true,
-            unit: false,
-            transposed: false,
-            conjugated: false,
-        };
-        triangular_solve(&mut x, &l, m, n, how).unwrap();
-        near(&product(&l, &x, m, m, n), &a, 10.0 * tolerance);
-        let mut x = adjoint(&a, m, n);
-        triangular_solve(
-            &mut x,
-            &l,
-            n,
-            m,
-            Triangle {
-                left: false,
-                transposed: true,
-                conjugated: true,
-                ..how
-            },
-        )
-        .unwrap();
-        near(
-            &product(&x, &adjoint(&l, m, m), n, m, m),
-            &adjoint(&a, m, n),
-            10.0 * tolerance,
-        );
-
-        let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
-        eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
-        let scaled: Vec<T> = (0..m * m).map(|e| v[e] * T::real(w[e % m])).collect();
-        near(&product(&h, &v, m, m, m), &scaled, 100.0 * tolerance);
+        let a = numbers(&mut random, m * n, make);
+        general_factors(&a, m, n, tolerance);
+        hermitian_factors(&a, m, n, tolerance);
     }
+}
+
+/// LU, QR and singular values of an `m` by `n` matrix.
+fn general_factors<T: Field>(a: &[T], m: usize, n: usize, tolerance: f64) {
+    let k = m.min(n);
+    let (mut packed, mut pivots, mut perm) = (a.to_vec(), vec![0; k], vec![0; m]);
+    lu(&mut packed, &mut pivots, &mut perm, a, m, n).unwrap();
+    let l: Vec<T> = (0..m * k)
+        .map(|e| match (e / k).cmp(&(e % k)) {
+            std::cmp::Ordering::Greater => packed[e / k * n + e % k],
+            std::cmp::Ordering::Equal => T::real(1.0),
+            std::cmp::Ordering::Less => T::zero(),
+        })
+        .collect();
+    let u: Vec<T> = (0..k * n)
+        .map(|e| if e / n <= e % n { packed[e] } else { T::zero() })
+        .collect();
+    let moved: Vec<T> = perm
+        .iter()
+        .flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec())
+        .collect();
+    near(&product(&l, &u, m, k, n), &moved, tolerance);
+    let mut rows: Vec<i32> = (0..m as i32).collect();
+    pivots
+        .iter()
+        .enumerate()
+        .for_each(|(k, &p)| rows.swap(k, p as usize));
+    assert_eq!(rows, perm);
+
+    let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
+    qr(Some(&mut q), &mut r, a, m, n, k).unwrap();
+    near(&product(&q, &r, m, k, n), a, tolerance);
+
+    let (mut s, mut u, mut v) = (
+        vec![0.0f64; k],
+        vec![T::zero(); m * k],
+        vec![T::zero(); k * n],
+    );
+    svd(
+        &mut s,
+        Some((&mut u, &mut v)),
+        a,
+        Shape { m, n, p: k, q: k },
+        0.61,
+    )
+    .unwrap();
+    let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
+    near(&product(&scaled, &v, m, k, n), a, tolerance);
+}
+
+/// Cholesky factors and eigenvalues of a positive definite matrix, and systems with the matrix `a`
+/// as right-hand sides.
+fn hermitian_factors<T: Field>(a: &[T], m: usize, n: usize, tolerance: f64) {
+    let mut h = product(a, &adjoint(a, m, n), m, n, m);
+    (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
+    let mut l = vec![T::zero(); m * m];
+    cholesky(&mut l, &h, m).unwrap();
+    near(
+        &product(&l, &adjoint(&l, m, m), m, m, m),
+        &h,
+        10.0 * tolerance,
+    );
+    let mut x = a.to_vec();
+    let how = Triangle {
+        left: true,
+        lower: true,
+        unit: false,
+        transposed: false,
+        conjugated: false,
+    };
+    triangular_solve(&mut x, &l, m, n, how).unwrap();
+    near(&product(&l, &x, m, m, n), a, 10.0 * tolerance);
+    let mut x = adjoint(a, m, n);
+    triangular_solve(
+        &mut x,
+        &l,
+        n,
+        m,
+        Triangle {
+            left: false,
+            transposed: true,
+            conjugated: true,
+            ..how
+        },
+    )
+    .unwrap();
+    near(
+        &product(&x, &adjoint(&l, m, m), n, m, m),
+        &adjoint(a, m, n),
+        10.0 * tolerance,
+    );
+
+    let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
+    eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
+    let scaled: Vec<T> = (0..m * m).map(|e| v[e] * T::real(w[e % m])).collect();
+    near(&product(&h, &v, m, m, m), &scaled, 100.0 * tolerance);
 }
 
 #[test]
@@ -262,12 +272,12 @@ fn positive(a: &[f64], n: usize) -> Vec<f64> {
 
 /// Runs a factorisation of large matrices on every instruction set, and returns the result if all
 /// are equal.
-fn at_every_level<T: PartialEq>(run: impl Fn(Level) -> T) -> T {
-    let mut all = Level::available().map(|level| with_threads(1, || run(level)));
-    let first = all.next().expect("there is a level");
+fn at_every_level<T: PartialEq>(run: impl Fn(Isa) -> T) -> T {
+    let mut all = Isa::available().map(|isa| with_threads(1, || run(isa)));
+    let first = all.next().expect("an instruction set is available");
     assert!(all.all(|x| x == first), "levels differ");
     assert!(
-        with_threads(2, || run(Level::chosen())) == first,
+        with_threads(2, || run(Isa::chosen())) == first,
         "threads differ"
     );
     first
@@ -278,9 +288,9 @@ fn large_cholesky_factors() {
     let mut random = Random(11);
     for n in EXTENTS {
         let h = positive(&floats(&mut random, n * n), n);
-        let l = at_every_level(|level| {
+        let l = at_every_level(|isa| {
             let mut l = vec![f64::NAN; n * n];
-            assert!(cholesky::cholesky(level, &mut l, &h, n).unwrap());
+            assert!(cholesky::cholesky(isa, &mut l, &h, n).unwrap());
             l
         });
         assert!(
@@ -299,19 +309,22 @@ fn large_cholesky_factors() {
     }
 }
 
+/// Factors a matrix in place; the other arguments are its row swaps and its permutation.
+type Factor<'a> = &'a dyn Fn(&mut [f64], &mut [i32], &mut [i32]);
+
 #[test]
 fn large_lu_factors() {
     let mut random = Random(12);
     let edges = [(17, 40), (40, 17), (64, 20), (33, 70), (130, 31), (31, 130)];
     for (m, n) in EXTENTS.map(|n| (n, n)).into_iter().chain(edges) {
         let (a, k) = (floats(&mut random, m * n), m.min(n));
-        let factored = |run: &dyn Fn(&mut [f64], &mut [i32], &mut [i32])| {
+        let factored = |run: Factor<'_>| {
             let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
             run(&mut packed, &mut pivots, &mut perm);
             (packed, pivots, perm)
         };
-        let ours = at_every_level(|level| {
-            factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n).unwrap())
+        let ours = at_every_level(|isa| {
+            factored(&|a, pivots, perm| lu::lu(isa, a, pivots, perm, m, n).unwrap())
         });
         let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n).unwrap());
         assert_eq!(
@@ -371,12 +384,11 @@ fn qr_factors() {
                 run(&mut q, &mut r);
                 (q, r)
             };
-            let (q, r) = at_every_level(|level| {
-                factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k).unwrap())
+            let (q, r) = at_every_level(|isa| {
+                factored(&|q, r| qr::qr(isa, Some(q), r, &a, m, n, k).unwrap())
             });
             let (other_q, other_r) = factored(&|q, r| large::qr(Some(q), r, &a, m, n, k).unwrap());
-            let (_, alone) =
-                factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k).unwrap());
+            let (_, alone) = factored(&|_, r| qr::qr(Isa::chosen(), None, r, &a, m, n, k).unwrap());
             assert!(alone == r, "R alone is that of both, {m} x {n}");
             assert!(
                 (0..k * n).all(|e| e / n <= e % n || r[e] == 0.0),
@@ -443,9 +455,9 @@ fn large_triangular_systems() {
                     b[if left { i * count + j } else { j * n + i }] = 0.0;
                 }
             }
-            let x = at_every_level(|level| {
+            let x = at_every_level(|isa| {
                 let mut x = b.clone();
-                solve::triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
+                solve::triangular_solve(isa, &mut x, &a, rows, columns, how).unwrap();
                 x
             });
             let kept = |i: usize, j: usize| match (i == j, unit) {

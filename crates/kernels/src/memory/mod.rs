@@ -9,13 +9,12 @@
 mod pool;
 mod system;
 
-pub use pool::{
-    Bytes, MIN_POOLED_BYTES, MIN_POOLED_BYTES as KEPT, Stats, capacity, give, release, stats, take,
-};
+pub use crate::tuning::{MIN_POOLED_BYTES, MIN_SYSTEM_BYTES};
+pub use pool::{Bytes, Stats, capacity, give, release, stats, take};
 #[doc(hidden)]
 pub use system::with_allocations;
-pub use system::{MIN_SYSTEM_BYTES, MIN_SYSTEM_BYTES as LARGE};
 
+use crate::tuning::{MAX_ROUNDED_SCRATCH_BYTES, MAX_THREAD_SCRATCH_BYTES};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed};
@@ -211,13 +210,6 @@ pub fn refill<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
 
 /// Alignment of scratch memory: a cache line.
 const SCRATCH_ALIGN_BYTES: usize = 64;
-
-/// Maximum size, in bytes, of scratch memory that its thread caches. Larger buffers go to the pool.
-const MAX_THREAD_SCRATCH_BYTES: usize = 256 << 10;
-
-/// Maximum size, in bytes, of scratch memory that is rounded up to a power of two. The unused part
-/// is never touched.
-const MAX_ROUNDED_SCRATCH_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]

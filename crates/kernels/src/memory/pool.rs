@@ -12,29 +12,19 @@
 //! Sizes that were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool after the last
 //! one, others for [`SINGLE_USE_CALLS`]. [`release`] frees all cached buffers.
 
-use super::system::{MIN_SYSTEM_BYTES, is_allowed, leaves_reserve};
+use super::system::{is_allowed, leaves_reserve};
+use crate::tuning::{
+    MAX_POOL_BYTES, MAX_POOL_CLASSES, MIN_POOLED_BYTES, MIN_SYSTEM_BYTES, REPEATED_USE_CALLS,
+    SINGLE_USE_CALLS,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard};
 
-/// Minimum size, in bytes, of a cached buffer.
-pub const MIN_POOLED_BYTES: usize = 32 << 10;
-
-/// Maximum number of cached bytes.
-const MAX_POOL_BYTES: usize = 256 << 20;
-
-/// Maximum number of layouts with statistics.
-const MAX_POOL_CLASSES: usize = 512;
-
 /// Maximum count of buffers of one layout that were taken and not returned; more are not counted.
 const MAX_OUTSTANDING: u32 = 256;
-
-/// Number of pool calls for which buffers of a layout stay cached that was taken once, or more
-/// often.
-const SINGLE_USE_CALLS: u64 = 64;
-const REPEATED_USE_CALLS: u64 = 4096;
 
 /// Required contents of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,8 @@
 //! Free memory of the system, and injected allocation failures for tests.
 
+use crate::tuning::MIN_SYSTEM_BYTES;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Minimum size, in bytes, of buffers that are mapped by the system. Their zeros are free, so all
-/// of them are initialised.
-pub const MIN_SYSTEM_BYTES: usize = 1 << 20;
 
 /// Bytes that must stay free after a large allocation, for small allocations and thread stacks.
 pub(super) const RESERVE_BYTES: usize = 4 << 20;

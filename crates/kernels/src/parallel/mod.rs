@@ -24,6 +24,7 @@ mod sync;
 
 use crate::environment::chosen;
 use crate::memory::{Fallible, is_free};
+use crate::tuning::{SHARE_MIN_NS, SPIN_US, WAKE_MIN_NS, WAKE_SMALL_JOBS_NS};
 use claims::{Claims, Parker};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -33,21 +34,8 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Minimum estimated run time, in ns, for which a job is shared with spinning workers.
-const SHARE_MIN_NS: u64 = 8_000;
-
-/// Minimum estimated run time, in ns, for which sleeping workers are woken.
-const WAKE_MIN_NS: u64 = 50_000;
-
-/// Total run time, in ns, of jobs below [`WAKE_MIN_NS`] after which workers are woken anyway: many
-/// small jobs predict more.
-const WAKE_SMALL_JOBS_NS: u64 = 4 * WAKE_MIN_NS;
-
 /// Bytes that must be free to start a worker: twice its stack, and some more.
 const THREAD_RESERVE_BYTES: usize = 8 << 20;
-
-/// Time for which an idle worker spins: several times the cost of a wake-up.
-const SPIN_DURATION: Duration = Duration::from_micros(400);
 
 thread_local! {
     /// Number of threads for jobs of this thread; 0 is [`default_threads`].
@@ -314,7 +302,7 @@ impl Pool {
                 self.work();
                 let since = Instant::now();
                 while !self.claims.0.open() {
-                    if since.elapsed() > SPIN_DURATION {
+                    if since.elapsed() > Duration::from_micros(SPIN_US) {
                         parker.0.sleep(|| self.claims.0.open());
                         break;
                     }

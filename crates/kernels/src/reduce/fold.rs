@@ -3,6 +3,7 @@
 use crate::loops::{Loops, StridedAxis};
 use crate::parallel::chunks;
 use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, eight, fold_columns, fold_slice};
+use crate::tuning::{COLUMN_ROW_BYTES, MAX_ROW_CHUNKS, MIN_PART_OUTPUTS, REDUCE_PART_ELEMENTS};
 use crate::view::{ElementRun, View, volume_of};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
@@ -53,7 +54,7 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     // Parts along the first kept axis that is not trivial: of enough elements, and of whole units
     // if it is the only one.
     let each = dst.len() / shape[cut];
-    let some = (PART_ELEMENTS * shape[cut] / src.len()).max(1);
+    let some = (REDUCE_PART_ELEMENTS * shape[cut] / src.len()).max(1);
     let some = if each == 1 {
         some.max(MIN_PART_OUTPUTS.min(dst.len() / 2))
             .next_multiple_of(OUTPUT_UNIT)
@@ -70,27 +71,15 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     });
 }
 
-/// Number of elements of a part of a reduction for one thread.
-const PART_ELEMENTS: usize = 1 << 16;
-
-/// Maximum number of chunks of a long row that are reduced before they are combined. It bounds the
-/// memory for their results.
-const MAX_ROW_CHUNKS: usize = 1024;
-
-/// Outputs of a part are a multiple of the first constant, and at least the second if there are
-/// many.
+/// Number of outputs of which the outputs of a part are a multiple.
 const OUTPUT_UNIT: usize = 128;
-const MIN_PART_OUTPUTS: usize = 512;
-
-/// Bytes of outputs that are reduced side by side. About ten such rows stay in the L1 cache.
-const COLUMN_ROW_BYTES: usize = 4096;
 
 /// Reduces all elements of a slice that is not empty.
 fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], nanos: u64) -> A {
-    if x.len() <= PART_ELEMENTS {
+    if x.len() <= REDUCE_PART_ELEMENTS {
         return fold_slice(how, x, &mut Counter::new(), &mut Counter::new());
     }
-    let (group, all) = (PART_ELEMENTS / CHUNK, x.len().div_ceil(CHUNK));
+    let (group, all) = (REDUCE_PART_ELEMENTS / CHUNK, x.len().div_ceil(CHUNK));
     let mut pieces = [how.lift(x[0], 0); MAX_ROW_CHUNKS];
     let mut tree = Counter::new();
     tree.start(1);

@@ -172,7 +172,7 @@ fn pieces_reduce_as_rows_do() {
         of: impl Fn(f64) -> T,
         bits: impl Fn(T) -> u64,
     ) {
-        use crate::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
+        use crate::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp};
         let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.0];
         for len in [
             1,
@@ -203,9 +203,14 @@ fn pieces_reduce_as_rows_do() {
                 max(&mut want[1], view, &[1]);
                 min(&mut want[2], view, &[1]);
                 prod(&mut want[3], view, &[1]);
-                for (fold, want) in [Fold::Sum, Fold::Max, Fold::Min, Fold::Product]
-                    .into_iter()
-                    .zip(want)
+                for (fold, want) in [
+                    ReduceOp::Sum,
+                    ReduceOp::Max,
+                    ReduceOp::Min,
+                    ReduceOp::Product,
+                ]
+                .into_iter()
+                .zip(want)
                 {
                     let mut got = [T::ZERO; 3];
                     fold.pieces(&mut got, &x, len);

@@ -3,11 +3,12 @@
 
 use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
-use super::{Kernel, TILE_BYTES, TileFn, kernels};
+use super::{TILE_BYTES, TileFn, TileOp, kernels};
 use crate::emit::MemoryFlags;
+use crate::tuning::{MIN_STREAM_BYTES, MIN_STREAM_BYTES_INTEL, REGISTER_FILE_BYTES};
 
 pub use crate::emit::PREFETCH_ELEMENTS;
-use crate::simd::{Level, is_intel};
+use crate::simd::{Isa, is_intel};
 use smallvec::{SmallVec, smallvec};
 use std::any::Any;
 use std::cell::RefCell;
@@ -28,6 +29,15 @@ pub struct InputLayouts {
 }
 
 impl InputLayouts {
+    /// Whether compiled code reads an input from packed tiles.
+    pub(super) fn is_packed(&self, k: usize) -> bool {
+        match self.layouts[k] {
+            ViewLayout::Dense => false,
+            ViewLayout::Splat => self.flags.splats >> k & 1 == 0,
+            ViewLayout::Strided(_) => self.rows.is_none(),
+        }
+    }
+
     /// Enables prefetching, [`PREFETCH_ELEMENTS`] elements ahead, of those of `inputs` that are
     /// row-major. It is meant for data in memory that another loop reads next, while this loop
     /// reads from a cache and leaves the memory idle.
@@ -48,14 +58,18 @@ impl InputLayouts {
 /// Minimum size, in bytes, of an output for which non-temporal stores are faster. Ordinary stores
 /// first read the cache lines that they overwrite.
 pub fn min_stream_bytes() -> usize {
-    if is_intel() { 3 << 20 } else { 32 << 20 }
+    if is_intel() {
+        MIN_STREAM_BYTES_INTEL
+    } else {
+        MIN_STREAM_BYTES
+    }
 }
 
 enum Definition {
     Input(usize),
     Constant([u8; 16]),
     Step {
-        kernel: Kernel,
+        kernel: TileOp,
         x: SmallVec<[Value; 3]>,
         data: usize,
     },
@@ -77,7 +91,7 @@ pub struct Builder {
 pub(super) type PointerIndex = u32;
 
 pub(super) struct BodyStep {
-    pub(super) kernel: Kernel,
+    pub(super) kernel: TileOp,
     pub(super) data: usize,
     pub(super) y: PointerIndex,
     pub(super) x: [PointerIndex; 3],
@@ -129,7 +143,7 @@ impl Builder {
     /// # Safety
     /// The kernel reads elements of the sizes of `x` and writes elements of `size` bytes, and
     /// `data` is the kernel's parameter.
-    pub unsafe fn step(&mut self, kernel: Kernel, size: usize, x: &[Value], data: usize) -> Value {
+    pub unsafe fn step(&mut self, kernel: TileOp, size: usize, x: &[Value], data: usize) -> Value {
         self.push(
             Definition::Step {
                 kernel,
@@ -147,7 +161,57 @@ impl Builder {
 
     /// The code for these results. Values that no result depends on are left out.
     pub fn finish(mut self, results: &[Value]) -> Body {
-        // A result is copied if it is an input or a constant, or if it occurs twice.
+        let outputs = self.outputs(results);
+        let live = self.liveness(&outputs);
+        let (register, registers) = self.registers(&live);
+        let (place, constants) = self.places(&live, &outputs, &register, registers);
+        let (mut steps, mut written) = (Vec::new(), vec![0; self.values.len()]);
+        let mut inputs = vec![(1, 0); self.inputs];
+        for i in (0..self.values.len()).filter(|&i| live.needed[i]) {
+            if let Definition::Step { kernel, x, data } = &self.values[i].0 {
+                let mut from = [0; 3];
+                for (from, v) in from.iter_mut().zip(x) {
+                    *from = place[v.0 as usize];
+                    if let Definition::Input(k) = self.values[v.0 as usize].0 {
+                        inputs[k].1 = steps.len();
+                    }
+                }
+                written[i] = steps.len();
+                steps.push(BodyStep {
+                    kernel: *kernel,
+                    data: *data,
+                    y: place[i],
+                    x: from,
+                });
+            }
+        }
+        for (definition, size) in &self.values {
+            if let Definition::Input(k) = definition {
+                inputs[*k].0 = *size;
+            }
+        }
+        // Unused inputs count, because they are packed, too.
+        let counts =
+            |i: &usize| live.needed[*i] || matches!(self.values[*i].0, Definition::Input(_));
+        let sizes = (0..self.values.len()).filter(counts);
+        Body {
+            steps,
+            registers: registers as usize,
+            inputs,
+            constants,
+            outputs: outputs
+                .iter()
+                .map(|v| (self.values[v.0 as usize].1, written[v.0 as usize]))
+                .collect(),
+            widest: sizes.map(|i| self.values[i].1).max().unwrap_or(1),
+            emitted: CodeVariants::default(),
+            data: self.data,
+        }
+    }
+
+    /// The values that are outputs. A result is copied if it is an input or a constant, or if it
+    /// occurs twice.
+    fn outputs(&mut self, results: &[Value]) -> Vec<Value> {
         let mut outputs: Vec<Value> = Vec::with_capacity(results.len());
         let mut is_output = vec![false; self.values.len() + results.len()];
         for &r in results {
@@ -169,31 +233,39 @@ impl Builder {
             is_output[y.0 as usize] = true;
             outputs.push(y);
         }
+        outputs
+    }
+
+    fn liveness(&self, outputs: &[Value]) -> Liveness {
         let n = self.values.len();
-        let mut last = vec![usize::MAX; n];
-        let mut needed = vec![false; n];
-        outputs.iter().for_each(|v| needed[v.0 as usize] = true);
+        let mut live = Liveness {
+            needed: vec![false; n],
+            is_output: vec![false; n],
+            last: vec![usize::MAX; n],
+        };
+        for v in outputs {
+            live.needed[v.0 as usize] = true;
+            live.is_output[v.0 as usize] = true;
+        }
         for i in (0..n).rev() {
-            if let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) {
+            if let (true, Definition::Step { x, .. }) = (live.needed[i], &self.values[i].0) {
                 for v in x {
-                    needed[v.0 as usize] = true;
-                    let last = &mut last[v.0 as usize];
+                    live.needed[v.0 as usize] = true;
+                    let last = &mut live.last[v.0 as usize];
                     *last = if *last == usize::MAX { i } else { *last };
                 }
             }
         }
-        // Unused inputs count, because they are packed, too.
-        let counts = |i: &usize| needed[*i] || matches!(self.values[*i].0, Definition::Input(_));
-        let widest = (0..n)
-            .filter(counts)
-            .map(|i| self.values[i].1)
-            .max()
-            .unwrap_or(1);
-        // Register allocation in one pass: a register is free after the last step that reads its
-        // value.
+        live
+    }
+
+    /// The register of every step that is no output, and the number of registers. Allocates in one
+    /// pass: a register is free after the last step that reads its value.
+    fn registers(&self, live: &Liveness) -> (Vec<u32>, u32) {
+        let n = self.values.len();
         let (mut register, mut free, mut registers) = (vec![0u32; n], Vec::new(), 0u32);
         for i in 0..n {
-            let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) else {
+            let (true, Definition::Step { x, .. }) = (live.needed[i], &self.values[i].0) else {
                 continue;
             };
             // A kernel may overwrite an operand only if the element sizes are equal.
@@ -203,7 +275,7 @@ impl Builder {
             for (k, v) in x.iter().enumerate() {
                 let (v, again) = (v.0 as usize, x[..k].contains(v));
                 let temporary = matches!(self.values[v].0, Definition::Step { .. });
-                if temporary && last[v] == i && !is_output[v] && !again {
+                if temporary && live.last[v] == i && !live.is_output[v] && !again {
                     if self.values[v].1 == size {
                         &mut before
                     } else {
@@ -213,7 +285,7 @@ impl Builder {
                 }
             }
             free.extend(before);
-            if !is_output[i] {
+            if !live.is_output[i] {
                 register[i] = free.pop().unwrap_or_else(|| {
                     registers += 1;
                     registers - 1
@@ -221,15 +293,25 @@ impl Builder {
             }
             free.extend(after);
         }
+        (register, registers)
+    }
+
+    /// The pointer of every value, and the constants that are used, with their sizes in bytes.
+    fn places(
+        &self,
+        live: &Liveness,
+        outputs: &[Value],
+        register: &[u32],
+        registers: u32,
+    ) -> (Vec<PointerIndex>, Vec<([u8; 16], usize)>) {
         let (inputs, mut constants) = (self.inputs as u32, Vec::new());
-        let mut input_sizes = vec![(1, 0); self.inputs];
-        let mut place = vec![0 as PointerIndex; n];
-        for i in 0..n {
-            match self.values[i].0 {
+        let mut place = vec![0 as PointerIndex; self.values.len()];
+        for (i, &(ref definition, size)) in self.values.iter().enumerate() {
+            match *definition {
                 Definition::Input(k) => place[i] = registers + k as u32,
-                Definition::Constant(bytes) if needed[i] => {
+                Definition::Constant(bytes) if live.needed[i] => {
                     place[i] = registers + inputs + constants.len() as u32;
-                    constants.push((bytes, self.values[i].1));
+                    constants.push((bytes, size));
                 }
                 Definition::Constant(_) => {}
                 Definition::Step { .. } => place[i] = register[i],
@@ -239,54 +321,23 @@ impl Builder {
         for (k, v) in outputs.iter().enumerate() {
             place[v.0 as usize] = first_output + k as u32;
         }
-        let (mut steps, mut written) = (Vec::new(), vec![0; n]);
-        for i in (0..n).filter(|&i| needed[i]) {
-            if let Definition::Step { kernel, x, data } = &self.values[i].0 {
-                let mut from = [0; 3];
-                for (from, v) in from.iter_mut().zip(x) {
-                    *from = place[v.0 as usize];
-                    if let Definition::Input(k) = self.values[v.0 as usize].0 {
-                        input_sizes[k].1 = steps.len();
-                    }
-                }
-                written[i] = steps.len();
-                steps.push(BodyStep {
-                    kernel: *kernel,
-                    data: *data,
-                    y: place[i],
-                    x: from,
-                });
-            }
-        }
-        for (definition, size) in &self.values {
-            if let Definition::Input(k) = definition {
-                input_sizes[*k].0 = *size;
-            }
-        }
-        Body {
-            steps,
-            registers: registers as usize,
-            inputs: input_sizes,
-            constants,
-            outputs: outputs
-                .iter()
-                .map(|v| (self.values[v.0 as usize].1, written[v.0 as usize]))
-                .collect(),
-            widest,
-            emitted: CodeVariants::default(),
-            data: self.data,
-        }
+        (place, constants)
     }
+}
+
+/// Uses of the values of a body under construction.
+struct Liveness {
+    /// Whether an output depends on the value.
+    needed: Vec<bool>,
+    is_output: Vec<bool>,
+    /// The last step that reads the value, otherwise `usize::MAX`.
+    last: Vec<usize>,
 }
 
 /// A 64-byte block of tile memory, aligned for any vector.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub struct TileBlock(pub [u8; 64]);
-
-/// Maximum size of all registers together, in bytes. A body with very many registers has shorter
-/// tiles.
-const REGISTER_FILE_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// Registers of the body that runs on this thread.
@@ -357,7 +408,7 @@ impl Body {
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
     ) -> InputLayouts {
-        self.lay(shape, strides, Level::chosen())
+        self.lay(shape, strides, Isa::chosen())
     }
 
     /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).

@@ -1,7 +1,7 @@
 //! Kernels of complex functions that are a few operations on their parts. If a product is part of a
 //! sum, `f32` parts are computed as `f64` and rounded once.
 
-use super::Kernel;
+use super::TileOp;
 use super::kernels::{Map, Zip, map, zip};
 use crate::emit::complex;
 use crate::vector::complex::ComplexPart;
@@ -122,7 +122,7 @@ pub enum ComplexBinary {
 }
 
 /// The kernel of a function of one complex number.
-pub fn unary<T: ComplexFloat>(f: ComplexUnary) -> Kernel {
+pub fn unary<T: ComplexFloat>(f: ComplexUnary) -> TileOp {
     match f {
         ComplexUnary::Neg => {
             map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>)
@@ -148,7 +148,7 @@ pub fn unary<T: ComplexFloat>(f: ComplexUnary) -> Kernel {
 }
 
 /// The kernel of a function of two complex numbers.
-pub fn binary<T: ComplexFloat>(f: ComplexBinary) -> Kernel {
+pub fn binary<T: ComplexFloat>(f: ComplexBinary) -> TileOp {
     match f {
         ComplexBinary::Sub => {
             zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>)

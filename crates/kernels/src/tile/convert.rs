@@ -14,7 +14,7 @@
 //! integers of 64 bits. There a number below `2^51` is added to [`SHIFTED`], and the sum has it in
 //! its lowest bits.
 
-use super::Kernel;
+use super::TileOp;
 use super::kernels::MAP_BLOCK_ELEMENTS;
 use crate::emit::instruction::{self, Class};
 use crate::inlined::each;
@@ -62,7 +62,9 @@ pub trait Cast<U: Element>: Element {
 }
 
 /// The kernel of a conversion.
-pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
+pub fn cast<T: Cast<U>, U: Element>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `T` and results of `U`.
     unsafe fn run<T: Cast<U>, U: Element>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, x) = (y.cast::<U>(), x[0].cast::<T>());
         widest(
@@ -91,9 +93,9 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             },
         )
     }
-    Kernel {
+    TileOp {
         record: instruction::cast(T::CLASS, U::CLASS),
-        ..Kernel::new(run::<T, U>)
+        ..TileOp::new(run::<T, U>)
     }
 }
 

@@ -12,7 +12,10 @@ use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
 use crate::environment::chosen;
-use crate::simd::Level;
+use crate::simd::Isa;
+use crate::tuning::{
+    COMPILE_FIRST_ELEMENTS, MAX_CODE_STEPS, MIN_ROW_ELEMENTS, RARE_NEIGHBOURHOOD_ELEMENTS,
+};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -22,19 +25,18 @@ use std::sync::atomic::Ordering;
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
 
-/// Element count from which a body is compiled on its first run instead of its second.
-const COMPILE_FIRST_ELEMENTS: usize = 1 << 15;
-
-/// Number of elements interpreted around a lane that needs the scalar fallback.
-const RARE_NEIGHBOURHOOD_ELEMENTS: usize = 512;
-
-/// Minimum row length, in elements, for one call of compiled code per row if a row ends in a
-/// partial vector.
-const MIN_ROW_ELEMENTS: usize = 256;
-
-/// Maximum numbers of inputs and of instructions of a body that is compiled.
+/// Maximum number of inputs of a body that is compiled: flags of inputs are bits of a word.
 const MAX_CODE_INPUTS: usize = 64;
-const MAX_CODE_STEPS: usize = 1000;
+
+/// Operands of calls of compiled code: inputs, then outputs.
+struct CallOperands {
+    /// Start address of each operand, and its distance in bytes from element to element.
+    first: SmallVec<[(*mut u8, usize); 16]>,
+    /// Addresses of the next row, as [`Emitted::call`] takes them.
+    table: SmallVec<[*mut u8; 16]>,
+    /// Number of rows of a call, then the distance in bytes from row to row of each operand.
+    steps: SmallVec<[isize; 16]>,
+}
 
 /// The engine that runs bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Engine {
             };
             let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine)
                 .unwrap_or(Engine::Both);
-            if Level::chosen() == Level::Portable {
+            if Isa::chosen() == Isa::Portable {
                 Engine::Interpreter
             } else {
                 wanted
@@ -106,7 +108,7 @@ impl Body {
                     }
                     // Another thread may insert a different variant here first.
                     link.get_or_init(|| {
-                        let code = self.compile(Level::chosen(), flags);
+                        let code = self.compile(Isa::chosen(), flags);
                         Box::new(CodeVariant {
                             flags,
                             code,
@@ -149,11 +151,11 @@ impl Body {
         &self,
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
-        level: Level,
+        isa: Isa,
     ) -> InputLayouts {
         let layouts: SmallVec<[ViewLayout; 4]> =
             strides.map(|s| ViewLayout::of(shape, s)).collect();
-        let rows = self.rows(&layouts, level);
+        let rows = self.rows(&layouts, isa);
         let one = |l: &ViewLayout| match l {
             ViewLayout::Splat => true,
             ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
@@ -176,7 +178,7 @@ impl Body {
 
     /// The rows of inputs with these layouts, if code should process them one by one: a row fills
     /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements.
-    fn rows(&self, layouts: &[ViewLayout], level: Level) -> Option<RowLoop> {
+    fn rows(&self, layouts: &[ViewLayout], isa: Isa) -> Option<RowLoop> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
                 ViewLayout::Strided(nest) => Some(nest),
@@ -189,8 +191,8 @@ impl Body {
             .collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each length is a product of the last extents, so the least one divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
-        let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest.min(8);
-        let masked = level == Level::Avx512 && self.widest <= 8;
+        let lanes = if isa == Isa::Avx512 { 64 } else { 32 } / self.widest.min(8);
+        let masked = isa == Isa::Avx512 && self.widest <= 8;
         let full = if masked {
             len >= lanes
         } else {
@@ -204,8 +206,8 @@ impl Body {
     }
 
     /// Compiles the body for an instruction set.
-    fn compile(&self, level: Level, flags: MemoryFlags) -> Option<Emitted> {
-        Emitted::compile(&self.trace(level == Level::Avx512, false)?, flags)
+    fn compile(&self, isa: Isa, flags: MemoryFlags) -> Option<Emitted> {
+        Emitted::compile(&self.trace(isa == Isa::Avx512, false)?, flags)
     }
 
     /// The computation of the body for one element, or `None` if a kernel cannot be recorded. If
@@ -250,14 +252,14 @@ impl Body {
     #[doc(hidden)]
     pub unsafe fn run_code(
         &self,
-        level: Level,
+        isa: Isa,
         laid: &InputLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> bool {
-        let code = || self.compile(level, self.flags(laid, &range, outputs));
-        let Some(code) = (level > Level::Portable).then(code).flatten() else {
+        let code = || self.compile(isa, self.flags(laid, &range, outputs));
+        let Some(code) = (isa > Isa::Portable).then(code).flatten() else {
             return false;
         };
         // SAFETY: the caller guarantees the preconditions (# Safety).
@@ -282,17 +284,7 @@ impl Body {
             /// Tiles of packed inputs.
             static PACKED: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
         }
-        let InputLayouts {
-            layouts,
-            rows,
-            flags: MemoryFlags { splats, .. },
-        } = laid;
-        let packed = |k: usize| match layouts[k] {
-            ViewLayout::Dense => false,
-            ViewLayout::Splat => splats >> k & 1 == 0,
-            ViewLayout::Strided(_) => rows.is_none(),
-        };
-        let count = (0..inputs.len()).filter(|&k| packed(k)).count();
+        let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
         let tile = if count == 0 {
             range.len()
         } else {
@@ -303,112 +295,163 @@ impl Body {
             if memory.len() < count * lines {
                 memory.resize(count * lines, TileBlock([0; 64]));
             }
-            let operands = inputs.len() + outputs.len();
-            // For every operand: start address, distance in bytes from element to element, and
-            // distance in bytes from row to row.
-            let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(operands + 1);
-            let (mut first, mut steps) = (
-                SmallVec::<[(*mut u8, usize); 16]>::new(),
-                SmallVec::<[isize; 16]>::new(),
-            );
-            let len = rows.map_or(0, |r| r.len as isize);
-            steps.push(1);
-            let mut free = memory.as_mut_ptr().cast::<u8>();
-            for (k, (layout, &data)) in layouts.iter().zip(inputs).enumerate() {
-                let size = self.inputs[k].0;
-                let (at, size, step) = match layout {
-                    ViewLayout::Dense => {
-                        (data.cast_mut().wrapping_add(range.start * size), size, len)
-                    }
-                    ViewLayout::Strided(nest) if !packed(k) => {
-                        (data.cast_mut(), 0, nest.rows(len as usize).1)
-                    }
-                    ViewLayout::Splat if !packed(k) => (data.cast_mut(), 0, 0),
-                    _ => {
-                        let at = free;
-                        free = free.wrapping_add(TILE_BYTES);
-                        if matches!(layout, ViewLayout::Splat) {
-                            // SAFETY: the caller guarantees that the input has an element. The
-                            // packed tile has `TILE_BYTES` bytes, which is at least `tile`
-                            // elements.
-                            unsafe { fill(size, at, data, tile) };
-                        }
-                        (at, 0, 0)
-                    }
-                };
-                first.push((at, size));
-                steps.push(step * self.inputs[k].0 as isize);
-            }
-            for (&at, &(size, _)) in outputs.iter().zip(&self.outputs) {
-                first.push((at, size));
-                steps.push(len * size as isize);
-            }
-            let mut start = range.start;
-            while start < range.end {
-                let left = range.end - start;
-                let (n, count) = match *rows {
-                    Some(RowLoop { len, even })
-                        if start.is_multiple_of(len) && len <= left.min(tile) =>
-                    {
-                        (len, (even - start / len % even).min(left / len))
-                    }
-                    Some(RowLoop { len, .. }) => ((len - start % len).min(left).min(tile), 1),
-                    None => (left.min(tile), 1),
-                };
-                table.clear();
-                table.extend(
-                    first
-                        .iter()
-                        .map(|(at, size)| at.wrapping_add((start - range.start) * size)),
-                );
-                table.push(std::ptr::null_mut());
-                for (k, layout) in layouts.iter().enumerate() {
-                    let ViewLayout::Strided(nest) = layout else {
-                        continue;
-                    };
-                    let size = self.inputs[k].0;
-                    if packed(k) {
-                        // SAFETY: the caller guarantees that the input is valid for the shape. `n`
-                        // is at most `tile`.
-                        unsafe { nest.pack(size, table[k], inputs[k], start, n) };
-                    } else {
-                        table[k] = table[k].wrapping_offset(nest.offset(start) * size as isize);
-                    }
-                }
-                let end = start + n * count;
-                steps[0] = count as isize;
-                loop {
-                    // SAFETY: the caller guarantees that `count` rows of `n` elements from `start`
-                    // on are inside the range of each operand.
-                    let processed = unsafe { code.call(&mut table, n, &mut steps) };
-                    let rest = steps[0].max(1) as usize;
-                    if processed < n {
-                        let row = end - rest * n;
-                        // SAFETY: the caller guarantees the preconditions for the whole range, and
-                        // `row` is a part of it.
-                        unsafe {
-                            self.run_rest(
-                                code,
-                                laid,
-                                row..row + n,
-                                inputs,
-                                table.clone(),
-                                processed,
-                            )
-                        };
-                    }
-                    if processed == n || rest == 1 {
-                        break;
-                    }
-                    steps[0] = rest as isize - 1;
-                    table
-                        .iter_mut()
-                        .zip(&steps[1..])
-                        .for_each(|(at, &step)| *at = at.wrapping_offset(step));
-                }
-                start = end;
+            let packed = memory.as_mut_ptr().cast::<u8>();
+            // SAFETY: the caller guarantees the preconditions (# Safety), and `packed` has
+            // `TILE_BYTES` bytes, which is at least `tile` elements, for each packed input.
+            unsafe {
+                let operands = self.operands(laid, range.start, tile, inputs, outputs, packed);
+                self.run_tiles(code, laid, range, inputs, tile, operands);
             }
         });
+    }
+
+    /// Addresses and strides of the operands. Tiles of packed inputs are in `packed`; those of
+    /// broadcast scalars are filled.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run_emitted`]. `packed` is valid for writing `TILE_BYTES` bytes
+    /// per packed input, and this is room for `tile` elements.
+    #[inline(always)]
+    unsafe fn operands(
+        &self,
+        laid: &InputLayouts,
+        start: usize,
+        tile: usize,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        packed: *mut u8,
+    ) -> CallOperands {
+        let (mut first, mut steps, mut free) = (SmallVec::new(), SmallVec::new(), packed);
+        let len = laid.rows.map_or(0, |r| r.len as isize);
+        steps.push(1);
+        for (k, (layout, &data)) in laid.layouts.iter().zip(inputs).enumerate() {
+            let size = self.inputs[k].0;
+            let (at, size, step) = match layout {
+                ViewLayout::Dense => (data.cast_mut().wrapping_add(start * size), size, len),
+                ViewLayout::Strided(nest) if !laid.is_packed(k) => {
+                    (data.cast_mut(), 0, nest.rows(len as usize).1)
+                }
+                ViewLayout::Splat if !laid.is_packed(k) => (data.cast_mut(), 0, 0),
+                _ => {
+                    let at = free;
+                    free = free.wrapping_add(TILE_BYTES);
+                    if matches!(layout, ViewLayout::Splat) {
+                        // SAFETY: the caller guarantees that the input has an element, and that the
+                        // packed tile has room for `tile` elements.
+                        unsafe { fill(size, at, data, tile) };
+                    }
+                    (at, 0, 0)
+                }
+            };
+            first.push((at, size));
+            steps.push(step * self.inputs[k].0 as isize);
+        }
+        for (&at, &(size, _)) in outputs.iter().zip(&self.outputs) {
+            first.push((at, size));
+            steps.push(len * size as isize);
+        }
+        CallOperands {
+            table: SmallVec::with_capacity(first.len() + 1),
+            first,
+            steps,
+        }
+    }
+
+    /// Runs code over a range, by groups of rows or by tiles of at most `tile` elements.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run_emitted`]. `operands` are those of the range.
+    #[inline(always)]
+    unsafe fn run_tiles(
+        &self,
+        code: &Emitted,
+        laid: &InputLayouts,
+        range: Range<usize>,
+        inputs: &[*const u8],
+        tile: usize,
+        mut operands: CallOperands,
+    ) {
+        let mut start = range.start;
+        while start < range.end {
+            let left = range.end - start;
+            let (n, count) = match laid.rows {
+                Some(RowLoop { len, even })
+                    if start.is_multiple_of(len) && len <= left.min(tile) =>
+                {
+                    (len, (even - start / len % even).min(left / len))
+                }
+                Some(RowLoop { len, .. }) => ((len - start % len).min(left).min(tile), 1),
+                None => (left.min(tile), 1),
+            };
+            let CallOperands {
+                first,
+                table,
+                steps,
+            } = &mut operands;
+            table.clear();
+            table.extend(
+                (first.iter()).map(|(at, size)| at.wrapping_add((start - range.start) * size)),
+            );
+            table.push(std::ptr::null_mut());
+            for (k, layout) in laid.layouts.iter().enumerate() {
+                let ViewLayout::Strided(nest) = layout else {
+                    continue;
+                };
+                let size = self.inputs[k].0;
+                if laid.is_packed(k) {
+                    // SAFETY: the caller guarantees that the input is valid for the shape. `n` is
+                    // at most `tile`.
+                    unsafe { nest.pack(size, table[k], inputs[k], start, n) };
+                } else {
+                    table[k] = table[k].wrapping_offset(nest.offset(start) * size as isize);
+                }
+            }
+            steps[0] = count as isize;
+            start += n * count;
+            // SAFETY: the caller guarantees that these rows of `n` elements are inside the range of
+            // each operand, and `table` has the addresses of their first elements.
+            unsafe { self.run_rows(code, laid, start - n..start, inputs, &mut operands) };
+        }
+    }
+
+    /// Runs code over rows, of which `last` is the last one.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run_emitted`] for these rows. `operands` has their number and
+    /// the addresses of the first one.
+    #[inline(always)]
+    unsafe fn run_rows(
+        &self,
+        code: &Emitted,
+        laid: &InputLayouts,
+        last: Range<usize>,
+        inputs: &[*const u8],
+        operands: &mut CallOperands,
+    ) {
+        let CallOperands { table, steps, .. } = operands;
+        let n = last.len();
+        loop {
+            // SAFETY: the caller guarantees that the remaining rows of `n` elements are inside the
+            // range of each operand.
+            let processed = unsafe { code.call(table, n, steps) };
+            let rest = steps[0].max(1) as usize;
+            if processed < n {
+                let row = last.end - rest * n;
+                // SAFETY: the caller guarantees the preconditions for the whole range, and `row` is
+                // a part of it.
+                unsafe {
+                    self.run_rest(code, laid, row..row + n, inputs, table.clone(), processed)
+                };
+            }
+            if processed == n || rest == 1 {
+                return;
+            }
+            steps[0] = rest as isize - 1;
+            table
+                .iter_mut()
+                .zip(&steps[1..])
+                .for_each(|(at, &step)| *at = at.wrapping_offset(step));
+        }
     }
 
     /// Completes a row that code has not finished: a vector with a lane that needs the scalar
@@ -431,13 +474,13 @@ impl Body {
         self.advance(&mut now, splats, done);
         loop {
             let left = n - done;
+            if left == 0 {
+                return;
+            }
+            let partial = !code.masked && left < code.lanes;
             // SAFETY: the caller guarantees that each operand is valid for the row, and `left`
             // elements of it are left.
-            if left == 0
-                || !code.masked
-                    && left < code.lanes
-                    && unsafe { self.end(code, splats, &now, left) }
-            {
+            if partial && unsafe { self.end(code, splats, &now, left) } {
                 return;
             }
             let few = left.min(RARE_NEIGHBOURHOOD_ELEMENTS);

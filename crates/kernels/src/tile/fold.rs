@@ -8,7 +8,7 @@
 use crate::element::{Number, Ordered};
 use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, Named};
 
-pub use crate::tree::Fold;
+pub use crate::tree::ReduceOp;
 
 /// Number of elements of a chunk.
 pub const FOLD_CHUNK_ELEMENTS: usize = CHUNK;
@@ -19,23 +19,23 @@ pub trait Reduced: Number<Acc = Self> + Ordered + Lanes {}
 impl Reduced for f32 {}
 impl Reduced for f64 {}
 
-impl Fold {
+impl ReduceOp {
     /// The result of an empty reduction.
     pub fn of_nothing<T: Reduced>(self) -> T {
         match self {
-            Fold::Sum => T::ZERO,
-            Fold::Product => T::ONE,
-            Fold::Max => T::LOWEST,
-            Fold::Min => T::HIGHEST,
+            ReduceOp::Sum => T::ZERO,
+            ReduceOp::Product => T::ONE,
+            ReduceOp::Max => T::LOWEST,
+            ReduceOp::Min => T::HIGHEST,
         }
     }
 
     fn function<T: Reduced>(self) -> fn(T, T) -> T {
         match self {
-            Fold::Sum => T::plus,
-            Fold::Product => T::times,
-            Fold::Max => T::maximum,
-            Fold::Min => T::minimum,
+            ReduceOp::Sum => T::plus,
+            ReduceOp::Product => T::times,
+            ReduceOp::Max => T::maximum,
+            ReduceOp::Min => T::minimum,
         }
     }
 

@@ -5,7 +5,7 @@
 //! the CPU. A NaN becomes quiet and keeps the highest bits of its payload. x86-64 has instructions
 //! for f16, with the same results as these functions.
 
-use super::Kernel;
+use super::TileOp;
 use super::kernels::{MAP_BLOCK_ELEMENTS, Map, map};
 use crate::emit::instruction;
 use crate::halves::{Float16, rounded_bf16, rounded_to_odd};
@@ -16,49 +16,49 @@ use half::{bf16, f16};
 /// Conversions of a 16-bit float as kernels.
 pub trait Half: Float16 {
     /// The kernel of [`Float16::widened`].
-    fn widen() -> Kernel;
+    fn widen() -> TileOp;
     /// The kernel of [`Float16::nearest`].
-    fn narrow() -> Kernel;
+    fn narrow() -> TileOp;
     /// The kernel that rounds f32 to the numbers of this type: [`Float16::nearest`], then
     /// [`Float16::widened`].
-    fn round() -> Kernel;
+    fn round() -> TileOp;
 }
 
 impl Half for bf16 {
-    fn widen() -> Kernel {
+    fn widen() -> TileOp {
         map::<bf16, f32, Widen>().recorded(instruction::bf16_widen)
     }
 
-    fn narrow() -> Kernel {
+    fn narrow() -> TileOp {
         map::<f32, bf16, Narrow>().recorded(instruction::bf16_narrow)
     }
 
-    fn round() -> Kernel {
+    fn round() -> TileOp {
         map::<f32, f32, RoundBf16>().recorded(instruction::bf16_round)
     }
 }
 
 impl Half for f16 {
-    fn widen() -> Kernel {
+    fn widen() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::WIDEN).recorded(instruction::f16_widen);
+            return TileOp::new(machine::WIDEN).recorded(instruction::f16_widen);
         }
         map::<f16, f32, Widen>().recorded(instruction::f16_widen)
     }
 
-    fn narrow() -> Kernel {
+    fn narrow() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::NARROW).recorded(instruction::f16_narrow);
+            return TileOp::new(machine::NARROW).recorded(instruction::f16_narrow);
         }
         map::<f32, f16, Narrow>().recorded(instruction::f16_narrow)
     }
 
-    fn round() -> Kernel {
+    fn round() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::ROUND).recorded(instruction::f16_round);
+            return TileOp::new(machine::ROUND).recorded(instruction::f16_round);
         }
         map::<f32, f32, RoundF16>().recorded(instruction::f16_round)
     }
@@ -98,7 +98,9 @@ impl Map<f32, f32> for RoundF16 {
 }
 
 /// The kernel of f64 to f32 that precedes f32 to a 16-bit float. Together they round once.
-pub fn to_odd() -> Kernel {
+pub fn to_odd() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of f64 and results of f32.
     unsafe fn run(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         const ROUND_BLOCK_ELEMENTS: usize = MAP_BLOCK_ELEMENTS / 4;
         let (y, x) = (y.cast::<f32>(), x[0].cast::<f64>());
@@ -126,7 +128,7 @@ pub fn to_odd() -> Kernel {
             },
         )
     }
-    Kernel::new(run).recorded(instruction::round_to_odd)
+    TileOp::new(run).recorded(instruction::round_to_odd)
 }
 
 /// Conversions by the F16C instructions, eight elements at a time.
@@ -147,7 +149,13 @@ mod machine {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c")
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand of f16 and results of f32. The CPU supports
+    /// AVX2 and F16C ([`is_there`]).
     unsafe fn widen(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
             for i in (0..n).step_by(LANES) {
@@ -167,7 +175,13 @@ mod machine {
         }
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand of f32 and results of f16. The CPU supports
+    /// AVX2 and F16C ([`is_there`]).
     unsafe fn narrow(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f16, x: *const f32) {
             for i in (0..n).step_by(LANES) {
@@ -189,7 +203,13 @@ mod machine {
         }
     }
 
+    /// # Safety
+    /// The preconditions of [`TileFn`], with an operand and results of f32. The CPU supports AVX2
+    /// and F16C ([`is_there`]).
     unsafe fn round(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        /// # Safety
+        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
+        /// CPU supports AVX2 and F16C.
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f32) {
             for i in (0..n).step_by(LANES) {
@@ -218,7 +238,7 @@ mod tests {
     use crate::tile::TileFn;
 
     /// The result of a kernel on all of `x`: whole vectors and a remainder.
-    fn run<A: Copy, B: Copy>(kernel: Kernel, x: &[A], zero: B) -> Vec<B> {
+    fn run<A: Copy, B: Copy>(kernel: TileOp, x: &[A], zero: B) -> Vec<B> {
         let (run, mut y): (TileFn, _) = (kernel.run, vec![zero; x.len()]);
         let from = [x.as_ptr().cast(), std::ptr::null(), std::ptr::null()];
         // SAFETY: `x` and `y` have the same number of elements, and callers pass the kernel's

@@ -9,11 +9,11 @@
 //! exceeds the rounding error, which is `|a / b| 2^-24` or `|a / b| 2^-53`. Integers of 64 bits use
 //! `f64` if both are below `2^51` in magnitude ([`Long`]).
 
-use super::Kernel;
+use super::TileOp;
 use super::kernels::{IntegerElement, MAP_BLOCK_ELEMENTS, Map, Zip, map, zip};
 use crate::emit::instruction;
 use crate::inlined::{each, from_fn};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 use crate::vector::functions::{Function2, pick2};
 use crate::vector::{V, VectorFloat};
 
@@ -69,7 +69,7 @@ pub trait Lane: IntegerElement {
     /// Arithmetic right shift.
     fn down_signed(self, n: Self) -> Self;
     /// The kernel of quotients or remainders.
-    fn division(remainder: bool, level: Level) -> Kernel;
+    fn division(remainder: bool, isa: Isa) -> TileOp;
 }
 
 /// Integers of 32 bits or less.
@@ -108,7 +108,7 @@ macro_rules! lanes {
                 let n = (n as $unsigned).min(<$t>::BITS as $unsigned - 1);
                 (self as $signed).wrapping_shr(n as u32) as $t
             }
-            fn division(remainder: bool, level: Level) -> Kernel { $division(remainder, level) }
+            fn division(remainder: bool, isa: Isa) -> TileOp { $division(remainder, isa) }
         }
     )*};
 }
@@ -301,7 +301,9 @@ impl<T: Lane> Blocks<T, 1> for FixedPow {
 }
 
 /// The kernel of a function of blocks. The last block is padded with ones.
-fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
+fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with `K` operands and results of `T`.
     unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(
         n: usize,
         y: *mut u8,
@@ -341,7 +343,7 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
             },
         )
     }
-    Kernel::new(run::<T, K, F>)
+    TileOp::new(run::<T, K, F>)
 }
 
 /// Division of integers of 64 bits, in `f64` if both are below `2^51` in magnitude.
@@ -396,7 +398,7 @@ impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAI
     }
 }
 
-fn in_blocks<T: Short>(remainder: bool, _: Level) -> Kernel {
+fn in_blocks<T: Short>(remainder: bool, _: Isa) -> TileOp {
     match (remainder, T::SIGNED) {
         (false, true) => blocks::<T, 2, Div>().recorded(instruction::signed_div),
         (false, false) => blocks::<T, 2, Div>().recorded(instruction::unsigned_div),
@@ -405,17 +407,17 @@ fn in_blocks<T: Short>(remainder: bool, _: Level) -> Kernel {
     }
 }
 
-fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
+fn in_floats<const SIGNED: bool>(remainder: bool, isa: Isa) -> TileOp {
     let pick = if remainder {
         pick2::<f64, Long<SIGNED, true>>
     } else {
         pick2::<f64, Long<SIGNED, false>>
     };
-    pick(level)
+    pick(isa)
 }
 
 /// The kernel of a function of one integer.
-pub fn unary<T: Lane>(f: IntegerUnary) -> Kernel {
+pub fn unary<T: Lane>(f: IntegerUnary) -> TileOp {
     match f {
         IntegerUnary::Abs if T::SIGNED => map::<T, T, Abs>().recorded(instruction::magnitude),
         IntegerUnary::Abs => map::<T, T, Abs>().recorded(instruction::copy),
@@ -429,20 +431,20 @@ pub fn unary<T: Lane>(f: IntegerUnary) -> Kernel {
 }
 
 /// The kernel of a function of two integers.
-pub fn binary<T: Lane>(f: IntegerBinary, level: Level) -> Kernel {
+pub fn binary<T: Lane>(f: IntegerBinary, isa: Isa) -> TileOp {
     match f {
         IntegerBinary::ShiftLeft => zip::<T, T, Left>().recorded(instruction::shift_left),
         IntegerBinary::ShiftRightLogical => zip::<T, T, Right>().recorded(instruction::shift_right),
         IntegerBinary::ShiftRightArithmetic => {
             zip::<T, T, RightArithmetic>().recorded(instruction::shift_right_signed)
         }
-        IntegerBinary::Div => T::division(false, level),
-        IntegerBinary::Rem => T::division(true, level),
+        IntegerBinary::Div => T::division(false, isa),
+        IntegerBinary::Rem => T::division(true, isa),
         IntegerBinary::Pow => blocks::<T, 2, Pow>(),
     }
 }
 
 /// The kernel of `x^n`. The exponent is the kernel's parameter, an `i64`.
-pub fn fixed_power<T: Lane>() -> Kernel {
+pub fn fixed_power<T: Lane>() -> TileOp {
     blocks::<T, 1, FixedPow>()
 }

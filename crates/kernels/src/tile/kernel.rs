@@ -1,4 +1,4 @@
-//! [`Kernel`]: one instruction of a body.
+//! [`TileOp`]: one instruction of a body.
 
 use crate::emit::Record;
 
@@ -13,20 +13,20 @@ pub type TileFn = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize
 /// An instruction: its function on tiles, and its recording function for [`emit`](crate::emit), if
 /// it can be emitted.
 #[derive(Clone, Copy)]
-pub struct Kernel {
+pub struct TileOp {
     pub(crate) run: TileFn,
     pub(crate) record: Option<Record>,
 }
 
-impl Kernel {
+impl TileOp {
     /// An instruction that can only be interpreted.
-    pub const fn new(run: TileFn) -> Kernel {
-        Kernel { run, record: None }
+    pub const fn new(run: TileFn) -> TileOp {
+        TileOp { run, record: None }
     }
 
     /// Adds the recording function.
-    pub(crate) const fn recorded(self, record: Record) -> Kernel {
-        Kernel {
+    pub(crate) const fn recorded(self, record: Record) -> TileOp {
+        TileOp {
             record: Some(record),
             ..self
         }

@@ -4,7 +4,7 @@
 //! A block of elements is read into arrays before any element is written. So the compiler can
 //! vectorize the loop even if a result aliases an operand.
 
-use super::Kernel;
+use super::TileOp;
 use crate::element::{Number, Ordered};
 use crate::emit::{Record, complex, instruction};
 use crate::inlined::from_fn;
@@ -28,7 +28,9 @@ pub trait Zip<A, B> {
 }
 
 /// The kernel of a function of one element.
-pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
+pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `A` and results of `B`.
     unsafe fn run<A: Copy, B: Copy, F: Map<A, B>>(
         n: usize,
         y: *mut u8,
@@ -57,11 +59,13 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
             },
         )
     }
-    Kernel::new(run::<A, B, F>)
+    TileOp::new(run::<A, B, F>)
 }
 
 /// The kernel of a function of two elements.
-pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
+pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with two operands of `A` and results of `B`.
     unsafe fn run<A: Copy, B: Copy, F: Zip<A, B>>(
         n: usize,
         y: *mut u8,
@@ -91,12 +95,15 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
             },
         )
     }
-    Kernel::new(run::<A, B, F>)
+    TileOp::new(run::<A, B, F>)
 }
 
 /// The kernel that selects the second operand where the first (a `bool`) is true, otherwise the
 /// third. `size` is the element size in bytes.
-pub fn select(size: usize) -> Kernel {
+pub fn select(size: usize) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with operands of `bool`, `T` and `T`, and
+    /// results of `T`.
     unsafe fn run<T: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
             y.cast::<T>(),
@@ -132,6 +139,10 @@ pub fn select(size: usize) -> Kernel {
         )
     }
     /// Pairs of 64 bits. A pair fills a vector, so the condition selects the address that is read.
+    ///
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand of `bool`, and two operands
+    /// and results of 16 bytes.
     unsafe fn pairs(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
             y.cast::<[u64; 2]>(),
@@ -148,21 +159,23 @@ pub fn select(size: usize) -> Kernel {
         }
     }
     match size {
-        1 => Kernel::new(run::<u8>).recorded(instruction::select),
-        2 => Kernel::new(run::<u16>).recorded(instruction::select),
-        4 => Kernel::new(run::<u32>).recorded(instruction::select),
-        8 => Kernel::new(run::<u64>).recorded(instruction::select),
-        _ => Kernel::new(pairs).recorded(instruction::select),
+        1 => TileOp::new(run::<u8>).recorded(instruction::select),
+        2 => TileOp::new(run::<u16>).recorded(instruction::select),
+        4 => TileOp::new(run::<u32>).recorded(instruction::select),
+        8 => TileOp::new(run::<u64>).recorded(instruction::select),
+        _ => TileOp::new(pairs).recorded(instruction::select),
     }
 }
 
 /// The kernel that copies elements of `size` bytes.
-pub fn copy(size: usize) -> Kernel {
+pub fn copy(size: usize) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with an operand and results of `T`.
     unsafe fn run<T>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         // SAFETY: the caller guarantees the preconditions of `TileFn`; `copy` allows overlap.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
-    Kernel::new(by_size!(size, run)).recorded(instruction::copy)
+    TileOp::new(by_size!(size, run)).recorded(instruction::copy)
 }
 
 /// Gathers `y[i] = x[at[i]]`, for elements of `size` bytes.
@@ -171,6 +184,8 @@ pub fn copy(size: usize) -> Kernel {
 /// `y` is valid for `at.len()` elements, `x` is valid at each index in `at`, and the two do not
 /// overlap.
 pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
+    /// # Safety
+    /// The preconditions of [`pick`], where `size` is the size of `T`.
     unsafe fn run<T: Copy>(y: *mut u8, x: *const u8, at: &[u32]) {
         for (i, &k) in at.iter().enumerate() {
             // SAFETY: the caller guarantees the preconditions (# Safety).
@@ -425,7 +440,7 @@ impl<T: IntegerElement> Zip<T, T> for Minus {
 }
 
 /// The kernel of a function of two integers.
-pub fn integers<T: IntegerElement>(f: Arithmetic) -> Kernel {
+pub fn integers<T: IntegerElement>(f: Arithmetic) -> TileOp {
     let kernel = match f {
         Arithmetic::Add => zip::<T, T, Plus>(),
         Arithmetic::Sub => zip::<T, T, Minus>(),
@@ -436,31 +451,31 @@ pub fn integers<T: IntegerElement>(f: Arithmetic) -> Kernel {
         Arithmetic::Or => zip::<T, T, Or>(),
         Arithmetic::Xor => zip::<T, T, Xor>(),
     };
-    Kernel {
+    TileOp {
         record: T::record(f),
         ..kernel
     }
 }
 
 /// The kernel of the bitwise complement of integers.
-pub fn invert<T: IntegerElement>() -> Kernel {
+pub fn invert<T: IntegerElement>() -> TileOp {
     map::<T, T, Invert>().recorded(instruction::invert)
 }
 
 /// The kernel of the negation of booleans.
-pub fn not() -> Kernel {
+pub fn not() -> TileOp {
     map::<bool, bool, Invert>().recorded(instruction::not)
 }
 
 /// The kernel of a comparison of integers.
-pub fn compare<T: IntegerElement>(c: Comparison) -> Kernel {
-    Kernel {
+pub fn compare<T: IntegerElement>(c: Comparison) -> TileOp {
+    TileOp {
         record: T::record_comparison(c),
         ..ordered::<T>(c)
     }
 }
 
-fn ordered<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
+fn ordered<T: Copy + PartialOrd>(c: Comparison) -> TileOp {
     match c {
         Comparison::Eq => zip::<T, bool, Eq>(),
         Comparison::Ne => zip::<T, bool, Ne>(),
@@ -470,7 +485,7 @@ fn ordered<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
 }
 
 /// The kernel of a comparison of floats.
-pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
+pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> TileOp {
     ordered::<T>(c).recorded(match c {
         Comparison::Eq => instruction::eq,
         Comparison::Ne => instruction::ne,
@@ -480,7 +495,7 @@ pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
 }
 
 /// The kernel of equality of complex numbers, or of inequality.
-pub fn complex_equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
+pub fn complex_equal<T: Copy + PartialEq>(equal: bool) -> TileOp {
     match equal {
         true => zip::<T, bool, Eq>().recorded(complex::equal::<T>),
         false => zip::<T, bool, Ne>().recorded(complex::unequal::<T>),
@@ -488,7 +503,7 @@ pub fn complex_equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
 }
 
 /// The kernel of the sum of complex numbers.
-pub fn complex_add<T: Number>() -> Kernel {
+pub fn complex_add<T: Number>() -> TileOp {
     zip::<T, T, Plus>().recorded(complex::sum::<T>)
 }
 
@@ -511,6 +526,6 @@ impl<T> Zip<T, Complex<T>> for ComplexOf {
 }
 
 /// The kernel of complex numbers from their parts.
-pub fn complex<T: Copy>() -> Kernel {
+pub fn complex<T: Copy>() -> TileOp {
     zip::<T, Complex<T>, ComplexOf>().recorded(complex::pair)
 }

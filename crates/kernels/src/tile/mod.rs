@@ -1,7 +1,7 @@
 //! Tiles: elementwise programs over registers that fit the L1 cache.
 //!
 //! A [`Body`] is a list of instructions over registers of [`TILE_BYTES`] bytes. It runs over the
-//! elements of its outputs a tile at a time. Every instruction is one call of a [`Kernel`] on
+//! elements of its outputs a tile at a time. Every instruction is one call of a [`TileOp`] on
 //! contiguous memory: a chain of operations reads its inputs and writes its outputs once, and no
 //! kernel depends on strides. Row-major inputs are read in place. Strided inputs are packed into a
 //! register first, and a broadcast scalar fills a register once.
@@ -32,53 +32,53 @@ pub use body::{
     Body, Builder, InputLayouts, Instruction, KernelData, PREFETCH_ELEMENTS, TileBlock, Value,
     min_stream_bytes,
 };
-pub use kernel::{Kernel, TileFn};
+pub use kernel::{TileFn, TileOp};
 pub use recurrence::Recurrence;
 
 use crate::emit::instruction;
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Size of a register, in bytes. It holds `TILE_BYTES` divided by the size of the widest element.
 pub const TILE_BYTES: usize = 2048;
 
 /// Float types with vector kernels.
-pub trait Float: Copy + 'static {
+pub trait TileFloat: Copy + 'static {
     /// The kernel of a function of one operand.
-    fn unary(f: crate::vector::functions::Unary, level: Level) -> Kernel;
+    fn unary(f: crate::vector::functions::Unary, isa: Isa) -> TileOp;
     /// The kernel of a function of two operands.
-    fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel;
+    fn binary(f: crate::vector::functions::Binary, isa: Isa) -> TileOp;
     /// The kernel of a comparison.
-    fn compare(c: Comparison) -> Kernel;
+    fn compare(c: Comparison) -> TileOp;
     /// The kernel that converts a boolean to 1 or 0.
-    fn of_truth() -> Kernel;
+    fn of_truth() -> TileOp;
 }
 
-impl Float for f32 {
-    fn unary(f: crate::vector::functions::Unary, level: Level) -> Kernel {
-        f.kernel::<f32>(level)
+impl TileFloat for f32 {
+    fn unary(f: crate::vector::functions::Unary, isa: Isa) -> TileOp {
+        f.kernel::<f32>(isa)
     }
-    fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel {
-        f.kernel::<f32>(level)
+    fn binary(f: crate::vector::functions::Binary, isa: Isa) -> TileOp {
+        f.kernel::<f32>(isa)
     }
-    fn compare(c: Comparison) -> Kernel {
+    fn compare(c: Comparison) -> TileOp {
         comparison::<f32>(c)
     }
-    fn of_truth() -> Kernel {
+    fn of_truth() -> TileOp {
         kernels::map::<bool, f32, kernels::OfBool>().recorded(instruction::bool_to_f32)
     }
 }
 
-impl Float for f64 {
-    fn unary(f: crate::vector::functions::Unary, level: Level) -> Kernel {
-        f.kernel::<f64>(level)
+impl TileFloat for f64 {
+    fn unary(f: crate::vector::functions::Unary, isa: Isa) -> TileOp {
+        f.kernel::<f64>(isa)
     }
-    fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel {
-        f.kernel::<f64>(level)
+    fn binary(f: crate::vector::functions::Binary, isa: Isa) -> TileOp {
+        f.kernel::<f64>(isa)
     }
-    fn compare(c: Comparison) -> Kernel {
+    fn compare(c: Comparison) -> TileOp {
         comparison::<f64>(c)
     }
-    fn of_truth() -> Kernel {
+    fn of_truth() -> TileOp {
         kernels::map::<bool, f64, kernels::OfBool>().recorded(instruction::bool_to_f64)
     }
 }

@@ -136,6 +136,8 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
 /// # Safety
 /// `x` is valid for an element of `size` bytes, `dst` for `n` of them.
 pub(super) unsafe fn fill(size: usize, dst: *mut u8, x: *const u8, n: usize) {
+    /// # Safety
+    /// The preconditions of [`fill`], where `size` is the size of `T`.
     unsafe fn run<T: Copy>(dst: *mut u8, x: *const u8, n: usize) {
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {

@@ -15,21 +15,19 @@ use super::body::TileBlock;
 use super::emitted::is_wanted;
 use super::pack::fill;
 use crate::emit::Looped;
-use crate::simd::{Level, is_intel};
+use crate::simd::{Isa, is_intel};
+use crate::tuning::FLAG_CHECK_STEPS;
 use std::sync::OnceLock;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
-
-/// Number of steps between two checks of the floating-point flags.
-const FLAG_CHECK_STEPS: usize = 32;
 
 /// A loop. Inputs of its body are constants, carries and rows; outputs are carries and rows.
 pub struct Recurrence {
     body: Body,
     consts: usize,
     carries: usize,
-    level: Level,
+    isa: Isa,
     /// The code, and the code that avoids operations on subnormal numbers.
     code: [OnceLock<Option<Looped>>; 2],
 }
@@ -42,7 +40,7 @@ impl Recurrence {
             body,
             consts,
             carries,
-            level: Level::chosen(),
+            isa: Isa::chosen(),
             code: Default::default(),
         }
     }
@@ -55,7 +53,7 @@ impl Recurrence {
     fn code(&self, gradual: bool) -> Option<&Looped> {
         let compile = || {
             Looped::compile(
-                &self.body.trace(self.level == Level::Avx512, gradual)?,
+                &self.body.trace(self.isa == Isa::Avx512, gradual)?,
                 self.consts,
                 self.carries,
             )

@@ -1,11 +1,11 @@
 //! Kernels that round floats to fewer bits within the same type.
 //!
 //! Rounding to `m` fraction bits adds half a unit of the last kept bit to the bits of the magnitude
-//! and truncates. A carry into the exponent gives the next power of two. A narrow format ([`Few`])
-//! has its own least exponent. Below it, a number is rounded to a multiple of a step `s` by `(x +
-//! 2^M s) - 2^M s`, where `M` is the number of fraction bits of the type.
+//! and truncates. A carry into the exponent gives the next power of two. A narrow format
+//! ([`NarrowFormat`]) has its own least exponent. Below it, a number is rounded to a multiple of a
+//! step `s` by `(x + 2^M s) - 2^M s`, where `M` is the number of fraction bits of the type.
 
-use super::Kernel;
+use super::TileOp;
 use super::kernels::MAP_BLOCK_ELEMENTS;
 use crate::inlined::each;
 use crate::simd::widest;
@@ -46,7 +46,7 @@ macro_rules! run {
 /// A float that rounds to fewer bits of exponent and fraction.
 pub trait Reduce: Copy {
     /// The kernel that rounds to the exponent and fraction bits encoded by [`bits`].
-    fn reduce() -> Kernel;
+    fn reduce() -> TileOp;
 }
 
 /// The parameter of [`Reduce::reduce`]: number of exponent bits, at least 1, and of fraction bits.
@@ -57,7 +57,7 @@ pub fn bits(exponent: u32, mantissa: u32) -> usize {
 macro_rules! reduce {
     ($($t:ty: $bits:ty, $exponent:expr, $fraction:expr;)*) => {$(
         impl Reduce for $t {
-            fn reduce() -> Kernel {
+            fn reduce() -> TileOp {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
                 const BIAS: u32 = (1 << ($exponent - 1)) - 1;
                 const INFINITE: $bits = ((1 << $exponent) - 1) << $fraction;
@@ -84,7 +84,7 @@ macro_rules! reduce {
                         <$t>::from_bits(if a >= INFINITE { a } else { y } | sign)
                     }
                 });
-                Kernel::new(run)
+                TileOp::new(run)
             }
         }
     )*};
@@ -114,7 +114,7 @@ pub enum Beyond {
 
 /// A format of 8, 6 or 4 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Few {
+pub struct NarrowFormat {
     /// Number of fraction bits.
     pub mantissa: u32,
     /// Exponent of the least normal number.
@@ -125,17 +125,17 @@ pub struct Few {
     pub beyond: Beyond,
 }
 
-impl Few {
+impl NarrowFormat {
     /// The parameter of [`Round::kernel`].
     pub fn data(self) -> usize {
         let low = (self.least + 1024) << 16 | (self.mantissa as i32) << 8 | self.beyond as i32;
         (u64::from(self.greatest.to_bits()) << 32 | low as u64) as usize
     }
 
-    fn of(data: usize) -> Few {
+    fn of(data: usize) -> NarrowFormat {
         use Beyond::*;
         let of = |byte: usize| [Infinite, Nan, NanNoSign, Greatest, Powers][byte % 5];
-        Few {
+        NarrowFormat {
             mantissa: (data >> 8 & 255) as u32,
             least: (data >> 16 & 0xffff) as i32 - 1024,
             greatest: f32::from_bits((data as u64 >> 32) as u32),
@@ -146,19 +146,19 @@ impl Few {
 
 /// A float that rounds to the numbers of a narrow format.
 pub trait Round: Copy {
-    /// The kernel that rounds to the format encoded by [`Few::data`].
-    fn kernel(beyond: Beyond) -> Kernel;
+    /// The kernel that rounds to the format encoded by [`NarrowFormat::data`].
+    fn kernel(beyond: Beyond) -> TileOp;
 }
 
 macro_rules! round {
     ($($t:ident: $bits:ty, $exponent:expr, $fraction:expr;)*) => {$(
         impl Round for $t {
-            fn kernel(beyond: Beyond) -> Kernel {
+            fn kernel(beyond: Beyond) -> TileOp {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
                 const BIAS: i32 = (1 << ($exponent - 1)) - 1;
                 const INFINITE: $bits = ((1 << $exponent) - 1) << $fraction;
                 run!(run: $t, |data| {
-                    let Few { mantissa, least, greatest, beyond } = Few::of(data);
+                    let NarrowFormat { mantissa, least, greatest, beyond } = NarrowFormat::of(data);
                     let greatest = $t::from(greatest);
                     let least = (((BIAS + least) as $bits) << $fraction);
                     // A value above the greatest number of every format.
@@ -183,7 +183,7 @@ macro_rules! round {
                     }
                 });
                 run!(powers: $t, |data| {
-                    let Few { least, greatest, .. } = Few::of(data);
+                    let NarrowFormat { least, greatest, .. } = NarrowFormat::of(data);
                     let greatest = $t::from(greatest);
                     // 2^least, which may be subnormal, and 1.5 times 2^least.
                     let least = $t::from_bits(1 << ($fraction - 1)) * two(least + BIAS);
@@ -199,7 +199,7 @@ macro_rules! round {
                 fn two(e: i32) -> $t {
                     $t::from_bits(((BIAS + e) as $bits) << $fraction)
                 }
-                Kernel::new(if beyond == Beyond::Powers { powers } else { run })
+                TileOp::new(if beyond == Beyond::Powers { powers } else { run })
             }
         }
     )*};

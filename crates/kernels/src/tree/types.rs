@@ -11,7 +11,7 @@ pub trait Lanes: Copy + Send {
 
 /// Named reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum ReduceOp {
     /// Sum; 0 if empty.
     Sum,
     /// Product; 1 if empty.
@@ -33,9 +33,9 @@ pub(crate) enum ChunkLocation {
 pub struct TreeVectors<T, A> {
     /// Reduces every `len` elements (fourth argument), at most a chunk, to one result each; the
     /// last group may be shorter.
-    pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, ChunkLocation),
+    pub(crate) chunks: fn(ReduceOp, &mut [A], &[T], usize, ChunkLocation),
     /// The tree over eight elements, for each column.
-    pub(crate) eight: fn(Fold, &mut [A], [&[T]; 8]),
+    pub(crate) eight: fn(ReduceOp, &mut [A], [&[T]; 8]),
     /// `low[l] ∘= high[l]`.
-    pub(crate) join: fn(Fold, &mut [A], &[A]),
+    pub(crate) join: fn(ReduceOp, &mut [A], &[A]),
 }

@@ -8,22 +8,20 @@
 //! comparison does not detect NaN and does not order two zeros. NaN is detected separately, and
 //! chunks with NaN or with an extremum of 0 use the tree.
 
-use super::types::{ChunkLocation, Fold, Lanes, TreeVectors};
+use super::types::{ChunkLocation, Lanes, ReduceOp, TreeVectors};
 use super::{CHUNK, TREE_BLOCK_ROWS};
 use crate::element::{Number, Ordered};
-use crate::simd::{Level, prefetch};
+use crate::simd::{Isa, prefetch};
 use crate::vector::{V, VectorFloat, maximum, minimum};
 use std::mem::MaybeUninit;
 
 /// The vector implementation for a float type.
 pub(crate) fn vectors<E: VectorFloat + Ordered + Lanes>() -> TreeVectors<E, E> {
     TreeVectors {
-        chunks: |how, dst, x, len, from| {
-            dispatch(Level::chosen(), how, Chunks { dst, x, len, from })
-        },
+        chunks: |how, dst, x, len, from| dispatch(Isa::chosen(), how, Chunks { dst, x, len, from }),
         eight: |how, dst, x| {
             dispatch(
-                Level::chosen(),
+                Isa::chosen(),
                 how,
                 Eight {
                     x: x.map(|x| &x[..dst.len()]),
@@ -31,7 +29,7 @@ pub(crate) fn vectors<E: VectorFloat + Ordered + Lanes>() -> TreeVectors<E, E> {
                 },
             )
         },
-        join: |how, low, high| dispatch(Level::chosen(), how, Join { low, high }),
+        join: |how, low, high| dispatch(Isa::chosen(), how, Join { low, high }),
     }
 }
 
@@ -109,38 +107,38 @@ trait Job<E: VectorFloat + Ordered + Lanes> {
     fn run<W: V<E = E>, O: Operation>(self);
 }
 
-fn dispatch<E: VectorFloat + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job: J) {
+fn dispatch<E: VectorFloat + Ordered + Lanes, J: Job<E>>(isa: Isa, how: ReduceOp, job: J) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
-        fn avx2<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+        fn avx2<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: ReduceOp, job: J) {
             with::<E::Avx2, J>(how, job);
         }
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-        fn avx512<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+        fn avx512<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: ReduceOp, job: J) {
             with::<E::Avx512, J>(how, job);
         }
-        match level {
-            // SAFETY: `Level` values other than `Portable` exist only if the CPU supports their
+        match isa {
+            // SAFETY: `Isa` values other than `Portable` exist only if the CPU supports their
             // instructions.
-            Level::Avx2 => return unsafe { avx2(how, job) },
-            // SAFETY: `Level` values other than `Portable` exist only if the CPU supports their
+            Isa::Avx2 => return unsafe { avx2(how, job) },
+            // SAFETY: `Isa` values other than `Portable` exist only if the CPU supports their
             // instructions.
-            Level::Avx512 => return unsafe { avx512(how, job) },
+            Isa::Avx512 => return unsafe { avx512(how, job) },
             _ => {}
         }
     }
-    let _ = level;
+    let _ = isa;
     with::<E::Portable, J>(how, job);
 }
 
 #[inline(always)]
-fn with<W: V<E: Ordered + Lanes>, J: Job<W::E>>(how: Fold, job: J) {
+fn with<W: V<E: Ordered + Lanes>, J: Job<W::E>>(how: ReduceOp, job: J) {
     match how {
-        Fold::Sum => job.run::<W, Sum>(),
-        Fold::Product => job.run::<W, Product>(),
-        Fold::Max => job.run::<W, Max>(),
-        Fold::Min => job.run::<W, Min>(),
+        ReduceOp::Sum => job.run::<W, Sum>(),
+        ReduceOp::Product => job.run::<W, Product>(),
+        ReduceOp::Max => job.run::<W, Max>(),
+        ReduceOp::Min => job.run::<W, Min>(),
     }
 }
 

@@ -13,8 +13,8 @@ pub use formulas::{ComplexFunction, ComplexFunction2, ComplexPart};
 use super::VectorFloat;
 use crate::emit::{self, TraceId, TraceVector, complex};
 use crate::inlined::{each, from_fn};
-use crate::simd::Level;
-use crate::tile::{Kernel, TileFn};
+use crate::simd::Isa;
+use crate::tile::{TileFn, TileOp};
 use formulas::{F64Vector, Result, Z, binary, extreme, k, modulus, product, unary};
 use num_complex::Complex;
 
@@ -111,6 +111,9 @@ trait Function<const K: usize> {
 }
 
 /// Computes the lanes that need the scalar function.
+///
+/// # Safety
+/// `data` is the kernel's parameter.
 #[cold]
 #[inline(never)]
 unsafe fn patch<F: Function<K>, const K: usize>(
@@ -209,7 +212,9 @@ fn record<P: ComplexPart, F: Function<K>, const K: usize>(x: [TraceId; 3], data:
     }
 }
 
-fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kernel {
+fn choose<P: ComplexPart, F: Function<K>, const K: usize>(isa: Isa) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`run`].
     unsafe fn portable<P: ComplexPart, F: Function<K>, const K: usize>(
         n: usize,
         y: *mut u8,
@@ -224,6 +229,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
             }
         }
     }
+    /// # Safety
+    /// The preconditions of [`run`]; the CPU supports AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn avx2<P: ComplexPart, F: Function<K>, const K: usize>(
@@ -240,6 +247,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
             }
         }
     }
+    /// # Safety
+    /// The preconditions of [`run`]; the CPU supports AVX-512.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
     unsafe fn avx512<P: ComplexPart, F: Function<K>, const K: usize>(
@@ -256,14 +265,14 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
             }
         }
     }
-    let run: TileFn = match level {
+    let run: TileFn = match isa {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::<P, F, K>,
+        Isa::Avx512 => avx512::<P, F, K>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::<P, F, K>,
+        Isa::Avx2 => avx2::<P, F, K>,
         _ => portable::<P, F, K>,
     };
-    Kernel::new(run).recorded(record::<P, F, K>)
+    TileOp::new(run).recorded(record::<P, F, K>)
 }
 
 /// The type of a scalar function.
@@ -274,7 +283,7 @@ macro_rules! kernels {
     ($enum:ident, $k:expr, $eval:ident, $scalar:ty, |$f:ident, $x:ident| $call:expr; $($name:ident)*) => {
         impl $enum {
             /// The kernel, and the scalar function as its parameter.
-            pub fn kernel<P: ComplexPart>(self, level: Level, scalar: $scalar) -> (Kernel, usize) {
+            pub fn kernel<P: ComplexPart>(self, isa: Isa, scalar: $scalar) -> (TileOp, usize) {
                 let kernel = match self {
                     $($enum::$name => {
                         struct F;
@@ -293,7 +302,7 @@ macro_rules! kernels {
                                 $call
                             }
                         }
-                        choose::<P, F, $k>(level)
+                        choose::<P, F, $k>(isa)
                     })*
                 };
                 (kernel, scalar as usize)
@@ -326,8 +335,8 @@ impl Function<1> for Modulus {
 }
 
 /// The kernel of absolute values, which are real.
-pub fn absolute<P: ComplexPart>(level: Level) -> Kernel {
-    choose::<P, Modulus, 1>(level)
+pub fn absolute<P: ComplexPart>(isa: Isa) -> TileOp {
+    choose::<P, Modulus, 1>(isa)
 }
 
 struct Power;
@@ -359,6 +368,6 @@ impl Function<1> for Power {
 }
 
 /// The kernel of `z^n`; `n` is its parameter.
-pub fn power<P: ComplexPart>(level: Level) -> Kernel {
-    choose::<P, Power, 1>(level)
+pub fn power<P: ComplexPart>(isa: Isa) -> TileOp {
+    choose::<P, Power, 1>(isa)
 }

@@ -1,9 +1,9 @@
-//! The elementary functions as kernels on slices, selected by element type and [`Level`].
+//! The elementary functions as kernels on slices, selected by element type and [`Isa`].
 
 use super::{MAX_LANES, V, VectorFloat, inverse, math};
 use crate::emit::{self, TraceId, TraceVector};
-use crate::simd::Level;
-use crate::tile::{Kernel, TileFn};
+use crate::simd::Isa;
+use crate::tile::{TileFn, TileOp};
 
 /// A function of one operand.
 pub(crate) trait Function1 {
@@ -176,7 +176,9 @@ fn record2<E: VectorFloat, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
 macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
         /// The kernel of a function for an instruction set.
-        pub(crate) fn $pick<E: VectorFloat, F: $trait>(level: Level) -> Kernel {
+        pub(crate) fn $pick<E: VectorFloat, F: $trait>(isa: Isa) -> TileOp {
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`.
             unsafe fn portable<E: VectorFloat, F: $trait>(
                 n: usize,
                 y: *mut u8,
@@ -186,6 +188,8 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Portable, F>(n, y, x) }
             }
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`; the CPU supports AVX2.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2<E: VectorFloat, F: $trait>(
@@ -197,6 +201,8 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx2, F>(n, y, x) }
             }
+            /// # Safety
+            /// The preconditions of [`TileFn`], with elements of `E`; the CPU supports AVX-512.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
             unsafe fn avx512<E: VectorFloat, F: $trait>(
@@ -208,14 +214,14 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx512, F>(n, y, x) }
             }
-            let run: TileFn = match level {
+            let run: TileFn = match isa {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => avx512::<E, F>,
+                Isa::Avx512 => avx512::<E, F>,
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => avx2::<E, F>,
+                Isa::Avx2 => avx2::<E, F>,
                 _ => portable::<E, F>,
             };
-            Kernel::new(run).recorded($record::<E, F>)
+            TileOp::new(run).recorded($record::<E, F>)
         }
     };
 }
@@ -233,7 +239,7 @@ macro_rules! functions1 {
             /// All functions.
             pub const ALL: &'static [Unary] = &[$(Unary::$name),*];
 
-            pub(crate) fn kernel<E: VectorFloat>(self, level: Level) -> Kernel {
+            pub(crate) fn kernel<E: VectorFloat>(self, isa: Isa) -> TileOp {
                 match self {
                     $(Unary::$name => {
                         struct F;
@@ -252,7 +258,7 @@ macro_rules! functions1 {
                                 }
                             )?
                         }
-                        pick1::<E, F>(level)
+                        pick1::<E, F>(isa)
                     })*
                 }
             }
@@ -270,7 +276,7 @@ macro_rules! functions2 {
             /// All functions.
             pub const ALL: &'static [Binary] = &[$(Binary::$name),*];
 
-            pub(crate) fn kernel<E: VectorFloat>(self, level: Level) -> Kernel {
+            pub(crate) fn kernel<E: VectorFloat>(self, isa: Isa) -> TileOp {
                 match self {
                     $(Binary::$name => {
                         struct F;
@@ -289,7 +295,7 @@ macro_rules! functions2 {
                                 }
                             )?
                         }
-                        pick2::<E, F>(level)
+                        pick2::<E, F>(isa)
                     })*
                 }
             }

@@ -1,4 +1,4 @@
-//! Vectors of floats: a trait with an implementation for each [`Level`](crate::simd::Level). All
+//! Vectors of floats: a trait with an implementation for each [`Isa`](crate::simd::Isa). All
 //! implementations give the same bits.
 //!
 //! Every method is one IEEE operation or a fixed bit manipulation, lane by lane. There is no

@@ -2,18 +2,18 @@
 //! instruction set and position.
 
 use super::functions::{Binary, Unary};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::testing::Random;
-use crate::tile::{Float, Kernel};
+use crate::tile::{TileFloat, TileOp};
 
-fn run1<T: Copy + Default>(kernel: Kernel, x: &[T]) -> Vec<T> {
+fn run1<T: Copy + Default>(kernel: TileOp, x: &[T]) -> Vec<T> {
     let mut y = vec![T::default(); x.len()];
     // SAFETY: the kernel is one of T, and both slices have this length.
     unsafe { (kernel.run)(x.len(), y.as_mut_ptr().cast(), [x.as_ptr().cast(); 3], 0) };
     y
 }
 
-fn run2<T: Copy + Default>(kernel: Kernel, a: &[T], b: &[T]) -> Vec<T> {
+fn run2<T: Copy + Default>(kernel: TileOp, a: &[T], b: &[T]) -> Vec<T> {
     let mut y = vec![T::default(); a.len()];
     // SAFETY: the kernel is one of T, and all slices have this length.
     unsafe {
@@ -90,38 +90,42 @@ fn every_level_and_position_gives_the_same_bits() {
             .collect::<Vec<_>>()
     };
     for &f in Unary::ALL {
-        let of64 = |level, x: &[f64]| bits64(&run1(<f64 as Float>::unary(f, level), x));
-        let of32 = |level, x: &[f32]| bits32(&run1(<f32 as Float>::unary(f, level), x));
-        let (want64, want32) = (of64(Level::Portable, &x), of32(Level::Portable, &x32));
-        for level in Level::available() {
-            assert_eq!(of64(level, &x), want64, "{f:?} at {level:?}");
-            assert_eq!(of32(level, &x32), want32, "{f:?} at {level:?}");
+        let of64 = |isa, x: &[f64]| bits64(&run1(<f64 as TileFloat>::unary(f, isa), x));
+        let of32 = |isa, x: &[f32]| bits32(&run1(<f32 as TileFloat>::unary(f, isa), x));
+        let (want64, want32) = (of64(Isa::Portable, &x), of32(Isa::Portable, &x32));
+        for isa in Isa::available() {
+            assert_eq!(of64(isa, &x), want64, "{f:?} at {isa:?}");
+            assert_eq!(of32(isa, &x32), want32, "{f:?} at {isa:?}");
             for at in [1, 2, 3, 5, 9, 17] {
                 assert_eq!(
-                    of64(level, &x[at..at + 40]),
+                    of64(isa, &x[at..at + 40]),
                     want64[at..at + 40],
-                    "{f:?} at {level:?} from {at}"
+                    "{f:?} at {isa:?} from {at}"
                 );
                 assert_eq!(
-                    of32(level, &x32[at..at + 40]),
+                    of32(isa, &x32[at..at + 40]),
                     want32[at..at + 40],
-                    "{f:?} at {level:?} from {at}"
+                    "{f:?} at {isa:?} from {at}"
                 );
             }
         }
     }
     for &f in Binary::ALL {
-        let of64 = |level| bits64(&run2(<f64 as Float>::binary(f, level), &x, &z));
-        let of32 = |level| bits32(&run2(<f32 as Float>::binary(f, level), &x32, &z32));
-        for level in Level::available() {
-            assert_eq!(of64(level), of64(Level::Portable), "{f:?} at {level:?}");
-            assert_eq!(of32(level), of32(Level::Portable), "{f:?} at {level:?}");
+        let of64 = |isa| bits64(&run2(<f64 as TileFloat>::binary(f, isa), &x, &z));
+        let of32 = |isa| bits32(&run2(<f32 as TileFloat>::binary(f, isa), &x32, &z32));
+        for isa in Isa::available() {
+            assert_eq!(of64(isa), of64(Isa::Portable), "{f:?} at {isa:?}");
+            assert_eq!(of32(isa), of32(Isa::Portable), "{f:?} at {isa:?}");
         }
     }
 }
 
+/// Reference of a function in f64.
+type UnaryReference = fn(f64) -> f64;
+type BinaryReference = fn(f64, f64) -> f64;
+
 /// A function, and its reference in f64.
-const MEANING: &[(Unary, fn(f64) -> f64)] = &[
+const MEANING: &[(Unary, UnaryReference)] = &[
     (Unary::Neg, |x| -x),
     (Unary::Abs, f64::abs),
     (Unary::Floor, f64::floor),
@@ -227,7 +231,7 @@ fn functions_of_f32_are_within_two_units() {
     let step = if all { 1 } else { 9973 };
     let mut too_far = Vec::new();
     for &(f, meaning) in MEANING {
-        let kernel = <f32 as Float>::unary(f, Level::chosen());
+        let kernel = <f32 as TileFloat>::unary(f, Isa::chosen());
         let mut worst = (0.0, 0.0f32);
         for from in (0..=u32::MAX).step_by(step << 12) {
             let bits = (0..1u64 << 12).map(|k| u64::from(from) + k * step as u64);
@@ -271,7 +275,7 @@ fn functions_of_f64_are_near_another_library() {
     for &(f, meaning) in MEANING {
         for (&x, y) in x
             .iter()
-            .zip(run1(<f64 as Float>::unary(f, Level::chosen()), &x))
+            .zip(run1(<f64 as TileFloat>::unary(f, Isa::chosen()), &x))
         {
             let e = ulps(y, meaning(x), 52, 5e-324);
             assert!(
@@ -299,7 +303,7 @@ fn exponentials_vanish_above_their_bounds() {
             low.next_up(),
             high,
         ];
-        let y = run1(<f32 as Float>::unary(f, Level::chosen()), &x);
+        let y = run1(<f32 as TileFloat>::unary(f, Isa::chosen()), &x);
         assert!(
             y[..6].iter().all(|y| y.to_bits() == 0) && y[6].to_bits() == 1,
             "{f:?} {y:?}"
@@ -318,7 +322,7 @@ fn exponentials_vanish_above_their_bounds() {
             low.next_up(),
             high,
         ];
-        let y = run1(<f64 as Float>::unary(f, Level::chosen()), &x);
+        let y = run1(<f64 as TileFloat>::unary(f, Isa::chosen()), &x);
         assert!(
             y[..6].iter().all(|y| y.to_bits() == 0) && y[6].to_bits() == 1,
             "{f:?} {y:?}"
@@ -341,7 +345,7 @@ fn functions_of_two_operands() {
         })
         .collect();
     y.rotate_left(17);
-    let meaning: [(Binary, fn(f64, f64) -> f64); 9] = [
+    let meaning: [(Binary, BinaryReference); 9] = [
         (Binary::Rem, libm::fmod),
         (
             Binary::Xlogy,
@@ -364,13 +368,13 @@ fn functions_of_two_operands() {
         }),
     ];
     for (f, meaning) in meaning {
-        let got = run2(<f64 as Float>::binary(f, Level::chosen()), &x, &y);
+        let got = run2(<f64 as TileFloat>::binary(f, Isa::chosen()), &x, &y);
         let (a32, b32): (Vec<f32>, Vec<f32>) = x
             .iter()
             .zip(&y)
             .map(|(&a, &b)| (a as f32, b as f32))
             .unzip();
-        let got32 = run2(<f32 as Float>::binary(f, Level::chosen()), &a32, &b32);
+        let got32 = run2(<f32 as TileFloat>::binary(f, Isa::chosen()), &a32, &b32);
         for i in 0..x.len() {
             let want = meaning(x[i], y[i]);
             let e = ulps(got[i], want, 52, 5e-324);
@@ -407,8 +411,8 @@ fn the_error_of_a_sum_is_what_its_rounding_lost() {
         .map(|_| (random.float() * 2f64.powi(random.below(40) as i32 - 20)) as f32)
         .collect();
     let y: Vec<f32> = x.iter().rev().map(|&x| x * 0.37).collect();
-    for level in Level::available() {
-        let error = run2(<f32 as Float>::binary(Binary::AddError, level), &x, &y);
+    for isa in Isa::available() {
+        let error = run2(<f32 as TileFloat>::binary(Binary::AddError, isa), &x, &y);
         for i in 0..x.len() {
             assert_eq!(
                 f64::from(x[i] + y[i]) + f64::from(error[i]),
@@ -421,12 +425,12 @@ fn the_error_of_a_sum_is_what_its_rounding_lost() {
             [f32::MAX, -inf, 1.0, 1.0, -inf],
         );
         assert_eq!(
-            run2(<f32 as Float>::binary(Binary::AddError, level), &a, &b),
+            run2(<f32 as TileFloat>::binary(Binary::AddError, isa), &a, &b),
             [0.0; 5]
         );
         let (a, b) = ([1e300, 1.0, 2f64.powi(53)], [1.0, 1e-20, 1.0]);
         assert_eq!(
-            run2(<f64 as Float>::binary(Binary::AddError, level), &a, &b),
+            run2(<f64 as TileFloat>::binary(Binary::AddError, isa), &a, &b),
             [1.0, 1e-20, 1.0]
         );
     }

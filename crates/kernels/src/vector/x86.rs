@@ -1,11 +1,10 @@
 //! Vectors of x86-64: 256 bits with AVX2 and FMA, 512 bits with AVX-512 (F, DQ, BW, VL).
 //!
-//! SAFETY of every block here: an intrinsic requires its instruction set. These vectors are used
-//! only in functions of [`functions`](super::functions) and [`tile`](crate::tile) that are compiled
-//! for that instruction set and called after it was detected. The caller guarantees that memory is
-//! valid (# Safety of [`V::load`] and [`V::store`]).
+//! These vectors are named only by functions that are compiled for their instruction set and called
+//! after its detection ([`intrinsic`] says who guarantees it).
 
 use super::V;
+use crate::simd::intrinsic;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
@@ -22,7 +21,7 @@ macro_rules! floats {
     ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
         #[inline(always)]
         fn $name(self $(, $arg: Self)*) -> Self {
-            Self::of(unsafe { $intrinsic$(::<{ $imm }>)?(self.float() $(, $arg.float())*) })
+            Self::of(intrinsic!($intrinsic$(::<{ $imm }>)?(self.float() $(, $arg.float())*)))
         }
     )*};
 }
@@ -32,7 +31,7 @@ macro_rules! bits {
     ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
         #[inline(always)]
         fn $name(self $(, $arg: Self)*) -> Self {
-            Self(unsafe { $intrinsic$(::<{ $imm }>)?(self.0 $(, $arg.0)*) }, PhantomData)
+            Self(intrinsic!($intrinsic$(::<{ $imm }>)?(self.0 $(, $arg.0)*)), PhantomData)
         }
     )*};
 }
@@ -40,21 +39,20 @@ macro_rules! bits {
 impl Avx2<f32> {
     #[inline(always)]
     fn float(self) -> __m256 {
-        unsafe { _mm256_castsi256_ps(self.0) }
+        intrinsic!(_mm256_castsi256_ps(self.0))
     }
     #[inline(always)]
     fn of(x: __m256) -> Self {
-        Avx2(unsafe { _mm256_castps_si256(x) }, PhantomData)
+        Avx2(intrinsic!(_mm256_castps_si256(x)), PhantomData)
     }
     /// The mask of the first `n` lanes.
     #[inline(always)]
     fn first(n: usize) -> __m256i {
-        unsafe {
-            _mm256_cmpgt_epi32(
-                _mm256_set1_epi32(n as i32),
-                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-            )
-        }
+        let lanes = intrinsic!(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        intrinsic!(_mm256_cmpgt_epi32(
+            intrinsic!(_mm256_set1_epi32(n as i32)),
+            lanes
+        ))
     }
 }
 
@@ -65,61 +63,66 @@ impl V for Avx2<f32> {
 
     #[inline(always)]
     unsafe fn load(p: *const f32) -> Self {
+        // SAFETY: the caller guarantees 8 readable elements at `p` (# Safety of [`V::load`]); the
+        // instruction set is detected, as for every method of this type.
         Self::of(unsafe { _mm256_loadu_ps(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f32) {
+        // SAFETY: the caller guarantees 8 writable elements at `p` (# Safety of [`V::store`]); the
+        // instruction set is detected, as for every method of this type.
         unsafe { _mm256_storeu_ps(p, self.float()) }
     }
     #[inline(always)]
     unsafe fn load_part(p: *const f32, n: usize, rest: f32) -> Self {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // readable (# Safety of [`V::load_part`]); a masked load accesses no other lane.
         let part = unsafe { _mm256_maskload_ps(p, Self::first(n)) };
         Self::select(
-            unsafe { _mm256_castsi256_ps(Self::first(n)) },
+            intrinsic!(_mm256_castsi256_ps(Self::first(n))),
             Self::of(part),
             Self::splat(rest),
         )
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f32, n: usize) {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // writable (# Safety of [`V::store_part`]); a masked store accesses no other lane.
         unsafe { _mm256_maskstore_ps(p, Self::first(n), self.float()) }
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         let x = self.float();
-        Self::of(unsafe {
-            match H {
-                4 => _mm256_permute2f128_ps::<1>(x, x),
-                2 => _mm256_permute_ps::<0b1110>(x),
-                _ => _mm256_movehdup_ps(x),
-            }
+        Self::of(match H {
+            4 => intrinsic!(_mm256_permute2f128_ps::<1>(x, x)),
+            2 => intrinsic!(_mm256_permute_ps::<0b1110>(x)),
+            _ => intrinsic!(_mm256_movehdup_ps(x)),
         })
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let ordered = |z| unsafe {
-            _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11011000>(_mm256_castps_pd(z)))
+        let ordered = |z: __m256| {
+            let pairs = intrinsic!(_mm256_castps_pd(z));
+            let ordered = intrinsic!(_mm256_permute4x64_pd::<0b11011000>(pairs));
+            Self::of(intrinsic!(_mm256_castpd_ps(ordered)))
         };
-        let (even, odd) = unsafe {
-            (
-                _mm256_shuffle_ps::<0x88>(x, y),
-                _mm256_shuffle_ps::<0xdd>(x, y),
-            )
-        };
-        (Self::of(ordered(even)), Self::of(ordered(odd)))
+        let even = intrinsic!(_mm256_shuffle_ps::<0x88>(x, y));
+        let odd = intrinsic!(_mm256_shuffle_ps::<0xdd>(x, y));
+        (ordered(even), ordered(odd))
     }
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
         let (x, y) = (self.float(), odd.float());
-        let (low, high) = unsafe { (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y)) };
-        let first = unsafe { _mm256_permute2f128_ps::<0x20>(low, high) };
-        let second = unsafe { _mm256_permute2f128_ps::<0x31>(low, high) };
+        let low = intrinsic!(_mm256_unpacklo_ps(x, y));
+        let high = intrinsic!(_mm256_unpackhi_ps(x, y));
+        let first = intrinsic!(_mm256_permute2f128_ps::<0x20>(low, high));
+        let second = intrinsic!(_mm256_permute2f128_ps::<0x31>(low, high));
         (Self::of(first), Self::of(second))
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
-        Self::of(unsafe { _mm256_set1_ps(x) })
+        Self::of(intrinsic!(_mm256_set1_ps(x)))
     }
     floats! {
         add(b) = _mm256_add_ps;
@@ -144,51 +147,56 @@ impl V for Avx2<f32> {
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __m256 {
-        unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_ps::<_CMP_LT_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn le(self, b: Self) -> __m256 {
-        unsafe { _mm256_cmp_ps::<_CMP_LE_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_ps::<_CMP_LE_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn eq(self, b: Self) -> __m256 {
-        unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_ps::<_CMP_EQ_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn both(a: __m256, b: __m256) -> __m256 {
-        unsafe { _mm256_and_ps(a, b) }
+        intrinsic!(_mm256_and_ps(a, b))
     }
     #[inline(always)]
     fn either(a: __m256, b: __m256) -> __m256 {
-        unsafe { _mm256_or_ps(a, b) }
+        intrinsic!(_mm256_or_ps(a, b))
     }
     #[inline(always)]
     fn not(a: __m256) -> __m256 {
-        unsafe { _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))) }
+        let ones = intrinsic!(_mm256_castsi256_ps(intrinsic!(_mm256_set1_epi32(-1))));
+        intrinsic!(_mm256_xor_ps(a, ones))
     }
     #[inline(always)]
     fn any(a: __m256) -> bool {
-        unsafe { _mm256_movemask_ps(a) != 0 }
+        intrinsic!(_mm256_movemask_ps(a)) != 0
     }
     #[inline(always)]
     fn select(m: __m256, a: Self, b: Self) -> Self {
-        Self::of(unsafe { _mm256_blendv_ps(b.float(), a.float(), m) })
+        Self::of(intrinsic!(_mm256_blendv_ps(b.float(), a.float(), m)))
     }
 }
 
 impl Avx2<f64> {
     #[inline(always)]
     fn float(self) -> __m256d {
-        unsafe { _mm256_castsi256_pd(self.0) }
+        intrinsic!(_mm256_castsi256_pd(self.0))
     }
     #[inline(always)]
     fn of(x: __m256d) -> Self {
-        Avx2(unsafe { _mm256_castpd_si256(x) }, PhantomData)
+        Avx2(intrinsic!(_mm256_castpd_si256(x)), PhantomData)
     }
     /// The mask of the first `n` lanes.
     #[inline(always)]
     fn first(n: usize) -> __m256i {
-        unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
+        let lanes = intrinsic!(_mm256_setr_epi64x(0, 1, 2, 3));
+        intrinsic!(_mm256_cmpgt_epi64(
+            intrinsic!(_mm256_set1_epi64x(n as i64)),
+            lanes
+        ))
     }
 }
 
@@ -199,54 +207,62 @@ impl V for Avx2<f64> {
 
     #[inline(always)]
     unsafe fn load(p: *const f64) -> Self {
+        // SAFETY: the caller guarantees 4 readable elements at `p` (# Safety of [`V::load`]); the
+        // instruction set is detected, as for every method of this type.
         Self::of(unsafe { _mm256_loadu_pd(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f64) {
+        // SAFETY: the caller guarantees 4 writable elements at `p` (# Safety of [`V::store`]); the
+        // instruction set is detected, as for every method of this type.
         unsafe { _mm256_storeu_pd(p, self.float()) }
     }
     #[inline(always)]
     unsafe fn load_part(p: *const f64, n: usize, rest: f64) -> Self {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // readable (# Safety of [`V::load_part`]); a masked load accesses no other lane.
         let part = unsafe { _mm256_maskload_pd(p, Self::first(n)) };
         Self::select(
-            unsafe { _mm256_castsi256_pd(Self::first(n)) },
+            intrinsic!(_mm256_castsi256_pd(Self::first(n))),
             Self::of(part),
             Self::splat(rest),
         )
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f64, n: usize) {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // writable (# Safety of [`V::store_part`]); a masked store accesses no other lane.
         unsafe { _mm256_maskstore_pd(p, Self::first(n), self.float()) }
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         let x = self.float();
-        Self::of(unsafe {
-            match H {
-                2 => _mm256_permute2f128_pd::<1>(x, x),
-                _ => _mm256_permute_pd::<1>(x),
-            }
+        Self::of(match H {
+            2 => intrinsic!(_mm256_permute2f128_pd::<1>(x, x)),
+            _ => intrinsic!(_mm256_permute_pd::<1>(x)),
         })
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let (even, odd) = unsafe { (_mm256_unpacklo_pd(x, y), _mm256_unpackhi_pd(x, y)) };
-        let even = unsafe { _mm256_permute4x64_pd::<0b11011000>(even) };
-        let odd = unsafe { _mm256_permute4x64_pd::<0b11011000>(odd) };
+        let even = intrinsic!(_mm256_unpacklo_pd(x, y));
+        let odd = intrinsic!(_mm256_unpackhi_pd(x, y));
+        let even = intrinsic!(_mm256_permute4x64_pd::<0b11011000>(even));
+        let odd = intrinsic!(_mm256_permute4x64_pd::<0b11011000>(odd));
         (Self::of(even), Self::of(odd))
     }
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
         let (x, y) = (self.float(), odd.float());
-        let (low, high) = unsafe { (_mm256_unpacklo_pd(x, y), _mm256_unpackhi_pd(x, y)) };
-        let first = unsafe { _mm256_permute2f128_pd::<0x20>(low, high) };
-        let second = unsafe { _mm256_permute2f128_pd::<0x31>(low, high) };
+        let low = intrinsic!(_mm256_unpacklo_pd(x, y));
+        let high = intrinsic!(_mm256_unpackhi_pd(x, y));
+        let first = intrinsic!(_mm256_permute2f128_pd::<0x20>(low, high));
+        let second = intrinsic!(_mm256_permute2f128_pd::<0x31>(low, high));
         (Self::of(first), Self::of(second))
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {
-        Self::of(unsafe { _mm256_set1_pd(x) })
+        Self::of(intrinsic!(_mm256_set1_pd(x)))
     }
     floats! {
         add(b) = _mm256_add_pd;
@@ -271,46 +287,47 @@ impl V for Avx2<f64> {
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __m256d {
-        unsafe { _mm256_cmp_pd::<_CMP_LT_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_pd::<_CMP_LT_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn le(self, b: Self) -> __m256d {
-        unsafe { _mm256_cmp_pd::<_CMP_LE_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_pd::<_CMP_LE_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn eq(self, b: Self) -> __m256d {
-        unsafe { _mm256_cmp_pd::<_CMP_EQ_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm256_cmp_pd::<_CMP_EQ_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn both(a: __m256d, b: __m256d) -> __m256d {
-        unsafe { _mm256_and_pd(a, b) }
+        intrinsic!(_mm256_and_pd(a, b))
     }
     #[inline(always)]
     fn either(a: __m256d, b: __m256d) -> __m256d {
-        unsafe { _mm256_or_pd(a, b) }
+        intrinsic!(_mm256_or_pd(a, b))
     }
     #[inline(always)]
     fn not(a: __m256d) -> __m256d {
-        unsafe { _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1))) }
+        let ones = intrinsic!(_mm256_castsi256_pd(intrinsic!(_mm256_set1_epi32(-1))));
+        intrinsic!(_mm256_xor_pd(a, ones))
     }
     #[inline(always)]
     fn any(a: __m256d) -> bool {
-        unsafe { _mm256_movemask_pd(a) != 0 }
+        intrinsic!(_mm256_movemask_pd(a)) != 0
     }
     #[inline(always)]
     fn select(m: __m256d, a: Self, b: Self) -> Self {
-        Self::of(unsafe { _mm256_blendv_pd(b.float(), a.float(), m) })
+        Self::of(intrinsic!(_mm256_blendv_pd(b.float(), a.float(), m)))
     }
 }
 
 impl Avx512<f32> {
     #[inline(always)]
     fn float(self) -> __m512 {
-        unsafe { _mm512_castsi512_ps(self.0) }
+        intrinsic!(_mm512_castsi512_ps(self.0))
     }
     #[inline(always)]
     fn of(x: __m512) -> Self {
-        Avx512(unsafe { _mm512_castps_si512(x) }, PhantomData)
+        Avx512(intrinsic!(_mm512_castps_si512(x)), PhantomData)
     }
 }
 
@@ -321,53 +338,64 @@ impl V for Avx512<f32> {
 
     #[inline(always)]
     unsafe fn load(p: *const f32) -> Self {
+        // SAFETY: the caller guarantees 16 readable elements at `p` (# Safety of [`V::load`]); the
+        // instruction set is detected, as for every method of this type.
         Self::of(unsafe { _mm512_loadu_ps(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f32) {
+        // SAFETY: the caller guarantees 16 writable elements at `p` (# Safety of [`V::store`]); the
+        // instruction set is detected, as for every method of this type.
         unsafe { _mm512_storeu_ps(p, self.float()) }
     }
     #[inline(always)]
     unsafe fn load_part(p: *const f32, n: usize, rest: f32) -> Self {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // readable (# Safety of [`V::load_part`]); a masked load accesses no other lane.
         Self::of(unsafe { _mm512_mask_loadu_ps(Self::splat(rest).float(), (1 << n) - 1, p) })
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f32, n: usize) {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // writable (# Safety of [`V::store_part`]); a masked store accesses no other lane.
         unsafe { _mm512_mask_storeu_ps(p, (1 << n) - 1, self.float()) }
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         Self(
-            unsafe { _mm512_alignr_epi32::<H>(self.0, self.0) },
+            intrinsic!(_mm512_alignr_epi32::<H>(self.0, self.0)),
             PhantomData,
         )
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let even =
-            unsafe { _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) };
-        let odd =
-            unsafe { _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31) };
-        let even = unsafe { _mm512_permutex2var_ps(x, even, y) };
-        let odd = unsafe { _mm512_permutex2var_ps(x, odd, y) };
+        let even = intrinsic!(_mm512_setr_epi32(
+            0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+        ));
+        let odd = intrinsic!(_mm512_setr_epi32(
+            1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+        ));
+        let even = intrinsic!(_mm512_permutex2var_ps(x, even, y));
+        let odd = intrinsic!(_mm512_permutex2var_ps(x, odd, y));
         (Self::of(even), Self::of(odd))
     }
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
         let (x, y) = (self.float(), odd.float());
-        let low =
-            unsafe { _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) };
-        let high = unsafe {
-            _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-        };
-        let low = unsafe { _mm512_permutex2var_ps(x, low, y) };
-        let high = unsafe { _mm512_permutex2var_ps(x, high, y) };
+        let low = intrinsic!(_mm512_setr_epi32(
+            0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+        ));
+        let high = intrinsic!(_mm512_setr_epi32(
+            8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+        ));
+        let low = intrinsic!(_mm512_permutex2var_ps(x, low, y));
+        let high = intrinsic!(_mm512_permutex2var_ps(x, high, y));
         (Self::of(low), Self::of(high))
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
-        Self::of(unsafe { _mm512_set1_ps(x) })
+        Self::of(intrinsic!(_mm512_set1_ps(x)))
     }
     floats! {
         add(b) = _mm512_add_ps;
@@ -393,15 +421,15 @@ impl V for Avx512<f32> {
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __mmask16 {
-        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn le(self, b: Self) -> __mmask16 {
-        unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn eq(self, b: Self) -> __mmask16 {
-        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn both(a: __mmask16, b: __mmask16) -> __mmask16 {
@@ -421,18 +449,18 @@ impl V for Avx512<f32> {
     }
     #[inline(always)]
     fn select(m: __mmask16, a: Self, b: Self) -> Self {
-        Self::of(unsafe { _mm512_mask_blend_ps(m, b.float(), a.float()) })
+        Self::of(intrinsic!(_mm512_mask_blend_ps(m, b.float(), a.float())))
     }
 }
 
 impl Avx512<f64> {
     #[inline(always)]
     fn float(self) -> __m512d {
-        unsafe { _mm512_castsi512_pd(self.0) }
+        intrinsic!(_mm512_castsi512_pd(self.0))
     }
     #[inline(always)]
     fn of(x: __m512d) -> Self {
-        Avx512(unsafe { _mm512_castpd_si512(x) }, PhantomData)
+        Avx512(intrinsic!(_mm512_castpd_si512(x)), PhantomData)
     }
 }
 
@@ -443,48 +471,56 @@ impl V for Avx512<f64> {
 
     #[inline(always)]
     unsafe fn load(p: *const f64) -> Self {
+        // SAFETY: the caller guarantees 8 readable elements at `p` (# Safety of [`V::load`]); the
+        // instruction set is detected, as for every method of this type.
         Self::of(unsafe { _mm512_loadu_pd(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f64) {
+        // SAFETY: the caller guarantees 8 writable elements at `p` (# Safety of [`V::store`]); the
+        // instruction set is detected, as for every method of this type.
         unsafe { _mm512_storeu_pd(p, self.float()) }
     }
     #[inline(always)]
     unsafe fn load_part(p: *const f64, n: usize, rest: f64) -> Self {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // readable (# Safety of [`V::load_part`]); a masked load accesses no other lane.
         Self::of(unsafe { _mm512_mask_loadu_pd(Self::splat(rest).float(), (1 << n) - 1, p) })
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f64, n: usize) {
+        // SAFETY: the mask selects the first `n` lanes only. The caller guarantees that these are
+        // writable (# Safety of [`V::store_part`]); a masked store accesses no other lane.
         unsafe { _mm512_mask_storeu_pd(p, (1 << n) - 1, self.float()) }
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         Self(
-            unsafe { _mm512_alignr_epi64::<H>(self.0, self.0) },
+            intrinsic!(_mm512_alignr_epi64::<H>(self.0, self.0)),
             PhantomData,
         )
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let even = unsafe { _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14) };
-        let odd = unsafe { _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15) };
-        let even = unsafe { _mm512_permutex2var_pd(x, even, y) };
-        let odd = unsafe { _mm512_permutex2var_pd(x, odd, y) };
+        let even = intrinsic!(_mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+        let odd = intrinsic!(_mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15));
+        let even = intrinsic!(_mm512_permutex2var_pd(x, even, y));
+        let odd = intrinsic!(_mm512_permutex2var_pd(x, odd, y));
         (Self::of(even), Self::of(odd))
     }
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
         let (x, y) = (self.float(), odd.float());
-        let low = unsafe { _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11) };
-        let high = unsafe { _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15) };
-        let low = unsafe { _mm512_permutex2var_pd(x, low, y) };
-        let high = unsafe { _mm512_permutex2var_pd(x, high, y) };
+        let low = intrinsic!(_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11));
+        let high = intrinsic!(_mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
+        let low = intrinsic!(_mm512_permutex2var_pd(x, low, y));
+        let high = intrinsic!(_mm512_permutex2var_pd(x, high, y));
         (Self::of(low), Self::of(high))
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {
-        Self::of(unsafe { _mm512_set1_pd(x) })
+        Self::of(intrinsic!(_mm512_set1_pd(x)))
     }
     floats! {
         add(b) = _mm512_add_pd;
@@ -510,15 +546,15 @@ impl V for Avx512<f64> {
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __mmask8 {
-        unsafe { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn le(self, b: Self) -> __mmask8 {
-        unsafe { _mm512_cmp_pd_mask::<_CMP_LE_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_pd_mask::<_CMP_LE_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn eq(self, b: Self) -> __mmask8 {
-        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.float(), b.float()) }
+        intrinsic!(_mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.float(), b.float()))
     }
     #[inline(always)]
     fn both(a: __mmask8, b: __mmask8) -> __mmask8 {
@@ -538,6 +574,6 @@ impl V for Avx512<f64> {
     }
     #[inline(always)]
     fn select(m: __mmask8, a: Self, b: Self) -> Self {
-        Self::of(unsafe { _mm512_mask_blend_pd(m, b.float(), a.float()) })
+        Self::of(intrinsic!(_mm512_mask_blend_pd(m, b.float(), a.float())))
     }
 }

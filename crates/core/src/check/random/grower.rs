@@ -40,7 +40,7 @@ pub(super) struct Grower {
 }
 
 impl Grower {
-    pub fn new(name: &str, rng: Rng, env: Env, dims: Vec<Dim>) -> Grower {
+    pub(super) fn new(name: &str, rng: Rng, env: Env, dims: Vec<Dim>) -> Grower {
         let b = Builder::new(name, Session::default());
         Grower {
             b,
@@ -55,12 +55,12 @@ impl Grower {
         }
     }
 
-    pub fn ty(&self, k: usize) -> Type {
+    pub(super) fn ty(&self, k: usize) -> Type {
         self.b.ty(self.values[k].val)
     }
 
     /// A random value; later values are more likely.
-    pub fn pick(&mut self) -> usize {
+    pub(super) fn pick(&mut self) -> usize {
         let n = self.values.len();
         if self.rng.chance(0.5) {
             n - 1 - self.rng.below(n.min(3))
@@ -70,7 +70,7 @@ impl Grower {
     }
 
     /// A value of exactly this type other than `not`, if any.
-    pub fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
+    pub(super) fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
         let all: Vec<usize> = (0..self.values.len())
             .filter(|&k| k != not && self.ty(k) == *ty)
             .collect();
@@ -78,7 +78,7 @@ impl Grower {
     }
 
     /// A value of rank 1 or more, if any.
-    pub fn another_with_rows(&mut self) -> Option<usize> {
+    pub(super) fn another_with_rows(&mut self) -> Option<usize> {
         let all: Vec<usize> = (0..self.values.len())
             .filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0))
             .collect();
@@ -86,7 +86,7 @@ impl Grower {
     }
 
     /// An extent; a symbol only if an argument has it.
-    pub fn random_dim(&mut self) -> Dim {
+    pub(super) fn random_dim(&mut self) -> Dim {
         let d = self.dims[self.rng.below(self.dims.len())].clone();
         let known = d.as_const().is_some()
             || self
@@ -96,12 +96,12 @@ impl Grower {
         if known { d } else { 1.into() }
     }
 
-    pub fn random_dtype(&mut self) -> DType {
+    pub(super) fn random_dtype(&mut self) -> DType {
         use DType::*;
         [F64, F64, F64, F64, F32, C128, F32, C64, I32, Bool, BF16, U8][self.rng.below(12)]
     }
 
-    pub fn param(&mut self) -> Result<usize> {
+    pub(super) fn param(&mut self) -> Result<usize> {
         let rank = self.rng.below(4);
         let shape: Shape = (0..rank)
             .map(|_| self.dims[self.rng.below(self.dims.len())].clone())
@@ -117,7 +117,7 @@ impl Grower {
     }
 
     /// A new parameter with this argument; in a region, a constant.
-    pub fn given(&mut self, now: &Array, constant: bool) -> Option<usize> {
+    pub(super) fn given(&mut self, now: &Array, constant: bool) -> Option<usize> {
         match constant || self.closed {
             true => self.apply(Constant::dense(now.clone()), &[]),
             false => Some(self.bind(now.ty(), now.clone())),
@@ -125,7 +125,7 @@ impl Grower {
     }
 
     /// A new parameter with this argument.
-    pub fn bind(&mut self, ty: Type, now: Array) -> usize {
+    pub(super) fn bind(&mut self, ty: Type, now: Array) -> usize {
         let val = self.b.param(ty, Some(&format!("x{}", self.args.len())));
         self.args.push(now.clone());
         self.values.push(RandomValue { val, now });
@@ -133,7 +133,7 @@ impl Grower {
     }
 
     /// Adds an operation if its results are acceptable. Returns the index of its first result.
-    pub fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
+    pub(super) fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
         let op = op.into();
         // Operations of linear programs cannot be executed.
         if op.pending() {
@@ -177,7 +177,7 @@ impl Grower {
     }
 
     /// Adds the operations that a closure writes, one by one. Returns the index of its result.
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         x: &[usize],
         write: impl Fn(&dyn Emit, &[Val]) -> Val,
@@ -201,7 +201,7 @@ impl Grower {
     }
 
     /// A random region with parameters of these types and values.
-    pub fn inside(&mut self, params: Vec<(Type, Array)>) -> Option<Grower> {
+    pub(super) fn inside(&mut self, params: Vec<(Type, Array)>) -> Option<Grower> {
         if self.depth == 2 {
             return None;
         }
@@ -216,7 +216,7 @@ impl Grower {
     }
 
     /// A random region on some of the values, and these values.
-    pub fn body(&mut self) -> Option<(Function, Vec<usize>)> {
+    pub(super) fn body(&mut self) -> Option<(Function, Vec<usize>)> {
         let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
         let params = x
             .iter()
@@ -226,7 +226,7 @@ impl Grower {
     }
 
     /// The last values and some others as results.
-    pub fn finish(mut self) -> Result<Case> {
+    pub(super) fn finish(mut self) -> Result<Case> {
         if let Some(e) = self.fault {
             return Err(e.note(format!(
                 "in a random graph with {} values",

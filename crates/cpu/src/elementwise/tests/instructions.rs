@@ -42,7 +42,7 @@ const ADDED_ELEMENTS: usize = 1 << 12;
 #[test]
 #[ignore = "counts instructions under callgrind: tests/cells.py"]
 fn instructions_of_every_cell() {
-    let Some(level) = Level::available().find(|&l| l > Level::Portable) else {
+    let Some(isa) = Isa::available().find(|&l| l > Isa::Portable) else {
         return;
     };
     for op in operations() {
@@ -56,7 +56,7 @@ fn instructions_of_every_cell() {
                     .zip(0..)
                     .map(|(t, k)| usual(t.dtype, k, n))
                     .collect();
-                run_watched(&op, &x, level, &mut |engine, run| {
+                run_watched(&op, &x, isa, &mut |engine, run| {
                     let name = format!(
                         "{} {dtype} {engine:?} {n} {}\0",
                         op.name(),

@@ -2,11 +2,12 @@
 
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
-use crate::emit::flags::{PREFETCH_ELEMENTS, STREAM_BYTES};
+use crate::emit::flags::STREAM_BYTES;
 use crate::emit::plan::{CodeItem, Target, is_in};
 use crate::emit::trace::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
 };
+use crate::tuning::PREFETCH_ELEMENTS;
 
 /// Size in bytes of an element that is a pair of lanes.
 pub(super) const PAIR_BYTES: usize = 16;

@@ -4,121 +4,82 @@ use super::block::LoopBlock;
 use crate::emit::encode::*;
 use crate::emit::trace::{Convert, TraceId};
 
+/// An opcode whose W bit is clear.
+const fn opcode(map: u8, prefix: u8, code: u8) -> Opcode {
+    Opcode {
+        map,
+        prefix,
+        w: false,
+        code,
+    }
+}
+
+/// Sign or zero extension of integers from `from` to `to` bytes.
+fn extension(signed: bool, from: usize, to: usize) -> Opcode {
+    let code = match (from, to) {
+        (1, _) => to.ilog2() as u8 - 1,
+        (2, _) => to.ilog2() as u8 + 1,
+        _ => 5,
+    };
+    opcode(2, 1, code + if signed { 0x20 } else { 0x30 })
+}
+
+/// Truncation of integers from `from` to `to` bytes in AVX-512.
+fn truncation(from: usize, to: usize) -> Opcode {
+    let code = match (from, to) {
+        (_, 1) => 0x2f + from.ilog2() as u8,
+        (_, 2) => 0x31 + from.ilog2() as u8,
+        _ => 0x35,
+    };
+    opcode(2, 2, code)
+}
+
+/// Conversion of integers of `from` bytes to floats of `to` bytes.
+fn from_integer(signed: bool, from: usize, to: usize) -> Opcode {
+    let (prefix, code) = match (signed, to) {
+        (true, 4) => (0, 0x5b),
+        (true, _) => (2, 0xe6),
+        (false, 4) => (3, 0x7a),
+        (false, _) => (2, 0x7a),
+    };
+    Opcode {
+        w: from == 8,
+        ..opcode(1, prefix, code)
+    }
+}
+
+/// Conversion of floats of `from` bytes to integers of `to` bytes, rounded towards zero.
+fn to_integer(signed: bool, from: usize, to: usize) -> Opcode {
+    let (prefix, code) = match (signed, from, to) {
+        (true, 4, _) => (2, 0x5b),
+        (true, _, 4) => (1, 0xe6),
+        (true, ..) => (1, 0x7a),
+        (false, _, 4) => (0, 0x78),
+        (false, ..) => (1, 0x78),
+    };
+    Opcode {
+        w: from == 8,
+        ..opcode(1, prefix, code)
+    }
+}
+
 impl LoopBlock<'_, '_> {
     pub(super) fn convert(&mut self, asm: &mut Assembler, id: TraceId, f: Convert, a: TraceId) {
         let (target, from, to) = (self.target(), self.size(a), self.size(id));
         match f {
-            Convert::Extend(signed) => {
-                let code = match (from, to) {
-                    (1, _) => to.ilog2() as u8 - 1,
-                    (2, _) => to.ilog2() as u8 + 1,
-                    _ => 5,
-                };
-                let code = code + if signed { 0x20 } else { 0x30 };
-                self.apart(
-                    asm,
-                    id,
-                    a,
-                    to,
-                    Opcode {
-                        map: 2,
-                        prefix: 1,
-                        w: false,
-                        code,
-                    },
-                );
-            }
-            Convert::Cut if target.wide => {
-                let code = match (from, to) {
-                    (_, 1) => 0x2f + from.ilog2() as u8,
-                    (_, 2) => 0x31 + from.ilog2() as u8,
-                    _ => 0x35,
-                };
-                self.outward(
-                    asm,
-                    id,
-                    a,
-                    Opcode {
-                        map: 2,
-                        prefix: 2,
-                        w: false,
-                        code,
-                    },
-                    None,
-                );
-            }
+            Convert::Extend(signed) => self.apart(asm, id, a, to, extension(signed, from, to)),
+            Convert::Cut if target.wide => self.outward(asm, id, a, truncation(from, to), None),
             Convert::Cut => self.cut(asm, id, a),
             Convert::Float => self.apart(asm, id, a, 8, target.float(0x5a, from)),
             Convert::FromWhole(signed) => {
-                let (prefix, code) = match (signed, to) {
-                    (true, 4) => (0, 0x5b),
-                    (true, _) => (2, 0xe6),
-                    (false, 4) => (3, 0x7a),
-                    (false, _) => (2, 0x7a),
-                };
-                self.apart(
-                    asm,
-                    id,
-                    a,
-                    from.max(to),
-                    Opcode {
-                        map: 1,
-                        prefix,
-                        w: from == 8,
-                        code,
-                    },
-                );
+                self.apart(asm, id, a, from.max(to), from_integer(signed, from, to));
             }
             Convert::ToWhole(signed) => {
-                let (prefix, code) = match (signed, from, to) {
-                    (true, 4, _) => (2, 0x5b),
-                    (true, _, 4) => (1, 0xe6),
-                    (true, ..) => (1, 0x7a),
-                    (false, _, 4) => (0, 0x78),
-                    (false, ..) => (1, 0x78),
-                };
-                self.apart(
-                    asm,
-                    id,
-                    a,
-                    from.max(to),
-                    Opcode {
-                        map: 1,
-                        prefix,
-                        w: from == 8,
-                        code,
-                    },
-                );
+                self.apart(asm, id, a, from.max(to), to_integer(signed, from, to));
             }
-            Convert::WidenHalf => {
-                self.apart(
-                    asm,
-                    id,
-                    a,
-                    4,
-                    Opcode {
-                        map: 2,
-                        prefix: 1,
-                        w: false,
-                        code: 0x13,
-                    },
-                );
-            }
-            Convert::NarrowHalf => {
-                // Rounds to nearest, ties to even.
-                self.outward(
-                    asm,
-                    id,
-                    a,
-                    Opcode {
-                        map: 3,
-                        prefix: 1,
-                        w: false,
-                        code: 0x1d,
-                    },
-                    Some(0),
-                );
-            }
+            Convert::WidenHalf => self.apart(asm, id, a, 4, opcode(2, 1, 0x13)),
+            // Rounds to nearest, ties to even.
+            Convert::NarrowHalf => self.outward(asm, id, a, opcode(3, 1, 0x1d), Some(0)),
         }
     }
 

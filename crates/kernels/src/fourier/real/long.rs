@@ -6,7 +6,7 @@ use crate::fourier::long::Long;
 use crate::fourier::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity, with_scratch};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 
 /// Transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if `n` is
@@ -40,12 +40,12 @@ impl<E: VectorFloat> LongReal<E> {
     ///
     /// # Safety
     /// `x` has `n` reals, `y` has `n / 2 + 1` adjacent complex numbers, and they do not overlap.
-    pub(crate) unsafe fn forward(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
-        let (n, single) = (self.n, Width::Single(level));
+    pub(crate) unsafe fn forward(&self, isa: Isa, x: *const E, y: *mut E) -> Fallible {
+        let (n, single) = (self.n, Width::Single(isa));
         if n.is_multiple_of(2) {
             // SAFETY: the caller guarantees both lines (# Safety); a line is a panel of one lane.
             unsafe {
-                self.long.run(level, x, y, false)?;
+                self.long.run(isa, x, y, false)?;
                 dispatch(
                     single,
                     &Untangle {
@@ -65,7 +65,7 @@ impl<E: VectorFloat> LongReal<E> {
             // complex lines.
             unsafe {
                 dispatch(single, &Expand { n, x, y: a });
-                self.long.run(level, a, b, false)?;
+                self.long.run(isa, a, b, false)?;
                 std::ptr::copy_nonoverlapping(b, y, 2 * (n / 2 + 1));
             }
             Ok(())
@@ -76,8 +76,8 @@ impl<E: VectorFloat> LongReal<E> {
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
-    pub(crate) unsafe fn adjoint(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
-        let (n, single) = (self.n, Width::Single(level));
+    pub(crate) unsafe fn adjoint(&self, isa: Isa, x: *const E, y: *mut E) -> Fallible {
+        let (n, single) = (self.n, Width::Single(isa));
         if n.is_multiple_of(2) {
             return with_scratch(n * size_of::<E>(), |scratch| {
                 let scratch = scratch.cast::<E>();
@@ -95,7 +95,7 @@ impl<E: VectorFloat> LongReal<E> {
                             backward: true,
                         },
                     );
-                    self.long.run(level, scratch, y, false)?;
+                    self.long.run(isa, scratch, y, false)?;
                     dispatch(single, &Exchange { h, y });
                 }
                 Ok(())
@@ -107,7 +107,7 @@ impl<E: VectorFloat> LongReal<E> {
             // complex lines.
             unsafe {
                 dispatch(single, &Mirror { n, x, y: a });
-                self.long.run(level, a, b, true)?;
+                self.long.run(isa, a, b, true)?;
                 for j in 0..n {
                     *y.add(j) = *b.add(2 * j);
                 }

@@ -16,16 +16,14 @@ use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::Fallible;
 use crate::parallel::Shared;
-use crate::simd::Level;
+use crate::simd::Isa;
+use crate::tuning::MAX_RHS_ELEMENTS;
 use orthogonal::{Eigh, Qr};
 use std::ptr::null_mut;
 use systems::{Cholesky, Lu, Solve};
 
 /// Maximum extent of a matrix in a lane.
 pub const MAX_LANE_EXTENT: usize = 8;
-
-/// Maximum number of elements of a right-hand side in lanes.
-const MAX_RHS_ELEMENTS: usize = 512;
 
 /// Whether matrices of these extents are factored in lanes.
 pub fn fits(m: usize, n: usize) -> bool {
@@ -132,7 +130,7 @@ fn count(len: usize, size: usize) -> usize {
 ///
 /// # Panics
 /// If the matrices are not n×n, or the numbers of matrices differ.
-pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Fallible {
+pub fn cholesky<T: Field>(isa: Isa, l: &mut [T], a: &[T], n: usize) -> Fallible {
     assert!(
         fits(n, n) && l.len() == a.len(),
         "as many factors as matrices of {n} rows"
@@ -143,7 +141,7 @@ pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Falli
         Batch::of_mut(l, n * n),
     );
     over_panels::<f64>(
-        level,
+        isa,
         all,
         2 * a.rows(),
         nanos(all, n * n * n / 3),
@@ -173,7 +171,7 @@ pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Falli
 /// # Panics
 /// If the matrices are not m×n, or the numbers of matrices differ.
 pub fn lu<T: Field>(
-    level: Level,
+    isa: Isa,
     packed: &mut [T],
     pivots: &mut [i32],
     perm: &mut [i32],
@@ -193,7 +191,7 @@ pub fn lu<T: Field>(
     let (a, packed) = (Batch::of(a, m * n), Batch::of_mut(packed, m * n));
     let (pivots, perm) = (Shared(pivots.as_mut_ptr()), Shared(perm.as_mut_ptr()));
     over_panels::<f64>(
-        level,
+        isa,
         all,
         a.rows() + k,
         nanos(all, m * n * k),
@@ -237,7 +235,7 @@ pub fn lu<T: Field>(
 ///
 /// # Panics
 /// If the matrices are not n×n, or the numbers of matrices and right-hand sides differ.
-pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: usize) -> Fallible {
+pub fn solve<T: Field>(isa: Isa, x: &mut [T], a: &[T], n: usize, columns: usize) -> Fallible {
     assert!(solves(n, n * columns), "systems that are solved in lanes");
     let all = count(a.len(), n * n);
     assert_eq!(
@@ -248,7 +246,7 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
     let (a, x) = (Batch::of(a, n * n), Batch::of_mut(x, n * columns));
     let nanos = nanos(all, n * n * (n + columns));
     over_panels::<f64>(
-        level,
+        isa,
         all,
         a.rows() + x.rows() + n,
         nanos,
@@ -312,7 +310,7 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
 /// # Panics
 /// If right-hand sides are not rows×columns, matrices are not square, or their numbers differ.
 pub fn triangular_solve<T: Field>(
-    level: Level,
+    isa: Isa,
     b: &mut [T],
     a: &[T],
     rows: usize,
@@ -333,7 +331,7 @@ pub fn triangular_solve<T: Field>(
     let (a, x) = (Batch::of(a, n * n), Batch::of_mut(b, rows * columns));
     let nanos = nanos(all, n * rows * columns);
     over_panels::<f64>(
-        level,
+        isa,
         all,
         a.rows() + x.rows(),
         nanos,
@@ -366,7 +364,7 @@ pub fn triangular_solve<T: Field>(
 /// # Panics
 /// If the matrices are not m×n, the factors not m×k and k×n, or their numbers differ.
 pub fn qr(
-    level: Level,
+    isa: Isa,
     q: Option<&mut [f64]>,
     r: &mut [f64],
     a: &[f64],
@@ -390,7 +388,7 @@ pub fn qr(
     );
     let elements = a.rows() + r.rows() + m * k + n;
     over_panels::<f64>(
-        level,
+        isa,
         all,
         elements,
         nanos(all, 4 * m * n * k),
@@ -433,7 +431,7 @@ pub fn qr(
 /// # Panics
 /// If the matrices are not n×n, or the numbers of matrices and results differ.
 pub fn eigh(
-    level: Level,
+    isa: Isa,
     w: &mut [f64],
     v: Option<&mut [f64]>,
     a: &[f64],
@@ -456,7 +454,7 @@ pub fn eigh(
     );
     let nanos = nanos(all, 40 * n * n * n);
     over_panels::<f64>(
-        level,
+        isa,
         all,
         2 * a.rows() + n,
         nanos,

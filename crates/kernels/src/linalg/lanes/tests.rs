@@ -59,106 +59,114 @@ fn triangles() -> impl Iterator<Item = Triangle> {
 /// set.
 fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
     let mut random = Random(11);
-    for level in Level::available() {
+    for isa in Isa::available() {
         for (n, all) in (1..=MAX_LANE_EXTENT).flat_map(|n| COUNTS.map(|all| (n, all))) {
             let a = matrices(&mut random, all, n * n, make);
-            let (mut l, mut expected) = (a.clone(), a.clone());
-            let positive = |a: &mut [T]| {
-                a.chunks_exact_mut(n * n)
-                    .enumerate()
-                    .filter(|(b, _)| b % 4 != 1)
-                    .for_each(|(_, a)| {
-                        (0..n).for_each(|i| {
-                            a[i * n + i] = T::real(a[i * n + i].size() + 4.0 * n as f64)
-                        });
-                    });
-            };
-            let mut h = a.clone();
-            positive(&mut h);
-            cholesky(level, &mut l, &h, n).unwrap();
-            for (l, a) in expected.chunks_exact_mut(n * n).zip(h.chunks_exact(n * n)) {
-                l.fill(T::zero());
-                crate::linalg::cholesky(l, a, n).unwrap();
-            }
-            assert!(
-                bits(&l) == bits(&expected),
-                "cholesky, {all} of {n} rows, {level:?}"
-            );
-
+            same_cholesky_bits(isa, &a, n);
             for columns in [1, 3, 9] {
                 let b = matrices(&mut random, all, n * columns, make);
                 for how in triangles() {
-                    let (rows, columns) = if how.left { (n, columns) } else { (columns, n) };
-                    let (mut x, mut y) = (b.clone(), b.clone());
-                    triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
-                    for (y, a) in y
-                        .chunks_exact_mut(rows * columns)
-                        .zip(a.chunks_exact(n * n))
-                    {
-                        small::triangular_solve(y, a, rows, columns, how);
-                    }
-                    assert!(
-                        bits(&x) == bits(&y),
-                        "{how:?}, {all} of {n} rows, {columns} columns, {level:?}"
-                    );
+                    same_triangular_bits(isa, &a, &b, [n, columns], how);
                 }
-                let (mut x, mut y) = (b.clone(), b.clone());
-                solve(level, &mut x, &a, n, columns).unwrap();
-                for ((y, b), a) in y
-                    .chunks_exact_mut(n * columns)
-                    .zip(b.chunks_exact(n * columns))
-                    .zip(a.chunks_exact(n * n))
-                {
-                    let (mut f, mut pivots, mut perm) = (a.to_vec(), vec![0; n], vec![0; n]);
-                    small::lu(&mut f, &mut pivots, &mut perm, n, n);
-                    for (row, &p) in y.chunks_exact_mut(columns).zip(&perm) {
-                        row.copy_from_slice(&b[p as usize * columns..][..columns]);
-                    }
-                    let how = Triangle {
-                        left: true,
-                        lower: true,
-                        unit: true,
-                        transposed: false,
-                        conjugated: false,
-                    };
-                    small::triangular_solve(y, &f, n, columns, how);
-                    small::triangular_solve(
-                        y,
-                        &f,
-                        n,
-                        columns,
-                        Triangle {
-                            lower: false,
-                            unit: false,
-                            ..how
-                        },
-                    );
-                }
-                assert!(
-                    bits(&x) == bits(&y),
-                    "solve, {all} of {n} rows, {columns} columns, {level:?}"
-                );
+                same_solution_bits(isa, &a, &b, n, columns);
             }
-
             for m in 1..=MAX_LANE_EXTENT {
-                let (a, k) = (matrices(&mut random, all, m * n, make), m.min(n));
-                let (mut f, mut pivots, mut perm) = (a.clone(), vec![0; all * k], vec![0; all * m]);
-                lu(level, &mut f, &mut pivots, &mut perm, &a, m, n).unwrap();
-                let (mut g, mut swaps, mut order) = (a.clone(), vec![0; all * k], vec![0; all * m]);
-                let both = g
-                    .chunks_exact_mut(m * n)
-                    .zip(swaps.chunks_exact_mut(k))
-                    .zip(order.chunks_exact_mut(m));
-                both.for_each(|((g, swaps), order)| small::lu(g, swaps, order, m, n));
-                assert!(bits(&f) == bits(&g), "lu, {all} of {m} by {n}, {level:?}");
-                assert_eq!(
-                    (pivots, perm),
-                    (swaps, order),
-                    "lu, {all} of {m} by {n}, {level:?}"
-                );
+                same_lu_bits(isa, &matrices(&mut random, all, m * n, make), m, n);
             }
         }
     }
+}
+
+/// Checks Cholesky factors. Every fourth matrix, from the second on, is not made positive definite.
+fn same_cholesky_bits<T: Field>(isa: Isa, a: &[T], n: usize) {
+    let mut h = a.to_vec();
+    h.chunks_exact_mut(n * n)
+        .enumerate()
+        .filter(|(b, _)| b % 4 != 1)
+        .for_each(|(_, a)| {
+            (0..n).for_each(|i| a[i * n + i] = T::real(a[i * n + i].size() + 4.0 * n as f64));
+        });
+    let (mut l, mut expected) = (a.to_vec(), a.to_vec());
+    cholesky(isa, &mut l, &h, n).unwrap();
+    for (l, a) in expected.chunks_exact_mut(n * n).zip(h.chunks_exact(n * n)) {
+        l.fill(T::zero());
+        crate::linalg::cholesky(l, a, n).unwrap();
+    }
+    assert!(bits(&l) == bits(&expected), "cholesky of {n} rows, {isa:?}");
+}
+
+fn same_triangular_bits<T: Field>(
+    isa: Isa,
+    a: &[T],
+    b: &[T],
+    [n, columns]: [usize; 2],
+    how: Triangle,
+) {
+    let (rows, columns) = if how.left { (n, columns) } else { (columns, n) };
+    let (mut x, mut y) = (b.to_vec(), b.to_vec());
+    triangular_solve(isa, &mut x, a, rows, columns, how).unwrap();
+    for (y, a) in y
+        .chunks_exact_mut(rows * columns)
+        .zip(a.chunks_exact(n * n))
+    {
+        small::triangular_solve(y, a, rows, columns, how);
+    }
+    assert!(
+        bits(&x) == bits(&y),
+        "{how:?}, {rows} rows, {columns} columns, {isa:?}"
+    );
+}
+
+fn same_solution_bits<T: Field>(isa: Isa, a: &[T], b: &[T], n: usize, columns: usize) {
+    let lower = Triangle {
+        left: true,
+        lower: true,
+        unit: true,
+        transposed: false,
+        conjugated: false,
+    };
+    let upper = Triangle {
+        lower: false,
+        unit: false,
+        ..lower
+    };
+    let (mut x, mut y) = (b.to_vec(), b.to_vec());
+    solve(isa, &mut x, a, n, columns).unwrap();
+    for ((y, b), a) in y
+        .chunks_exact_mut(n * columns)
+        .zip(b.chunks_exact(n * columns))
+        .zip(a.chunks_exact(n * n))
+    {
+        let (mut f, mut pivots, mut perm) = (a.to_vec(), vec![0; n], vec![0; n]);
+        small::lu(&mut f, &mut pivots, &mut perm, n, n);
+        for (row, &p) in y.chunks_exact_mut(columns).zip(&perm) {
+            row.copy_from_slice(&b[p as usize * columns..][..columns]);
+        }
+        small::triangular_solve(y, &f, n, columns, lower);
+        small::triangular_solve(y, &f, n, columns, upper);
+    }
+    assert!(
+        bits(&x) == bits(&y),
+        "solve, {n} rows, {columns} columns, {isa:?}"
+    );
+}
+
+fn same_lu_bits<T: Field>(isa: Isa, a: &[T], m: usize, n: usize) {
+    let (all, k) = (a.len() / (m * n), m.min(n));
+    let (mut f, mut pivots, mut perm) = (a.to_vec(), vec![0; all * k], vec![0; all * m]);
+    lu(isa, &mut f, &mut pivots, &mut perm, a, m, n).unwrap();
+    let (mut g, mut swaps, mut order) = (a.to_vec(), vec![0; all * k], vec![0; all * m]);
+    let both = g
+        .chunks_exact_mut(m * n)
+        .zip(swaps.chunks_exact_mut(k))
+        .zip(order.chunks_exact_mut(m));
+    both.for_each(|((g, swaps), order)| small::lu(g, swaps, order, m, n));
+    assert!(bits(&f) == bits(&g), "lu, {all} of {m} by {n}, {isa:?}");
+    assert_eq!(
+        (pivots, perm),
+        (swaps, order),
+        "lu, {all} of {m} by {n}, {isa:?}"
+    );
 }
 
 #[test]
@@ -185,15 +193,15 @@ fn reflections_give_orthogonal_factors() {
             let all = 20;
             let a = matrices(&mut random, all, m * n, |x, _| x);
             let mut expected = None;
-            for level in Level::available() {
+            for isa in Isa::available() {
                 let (mut q, mut r) = (vec![0.0; all * m * k], vec![0.0; all * k * n]);
-                qr(level, Some(&mut q), &mut r, &a, m, n, k).unwrap();
+                qr(isa, Some(&mut q), &mut r, &a, m, n, k).unwrap();
                 let mut alone = vec![0.0; all * k * n];
-                qr(level, None, &mut alone, &a, m, n, k).unwrap();
+                qr(isa, None, &mut alone, &a, m, n, k).unwrap();
                 assert!(bits(&alone) == bits(&r), "R alone");
                 assert!(
                     *expected.get_or_insert((bits(&q), bits(&r))) == (bits(&q), bits(&r)),
-                    "{level:?}"
+                    "{isa:?}"
                 );
                 for b in 0..all {
                     let (a, q, r) = (
@@ -202,7 +210,7 @@ fn reflections_give_orthogonal_factors() {
                         &r[b * k * n..][..k * n],
                     );
                     let mut one = vec![0.0; k * n];
-                    qr(level, None, &mut one, a, m, n, k).unwrap();
+                    qr(isa, None, &mut one, a, m, n, k).unwrap();
                     assert!(bits(&one) == bits(r), "a lane depends on its neighbours");
                     if !a.iter().all(|x| x.is_finite()) {
                         assert!(
@@ -248,15 +256,15 @@ fn rotations_give_spectra() {
         let all = 40;
         let a = matrices(&mut random, all, n * n, |x, _| x);
         let mut expected = None;
-        for level in Level::available() {
+        for isa in Isa::available() {
             let (mut w, mut v) = (vec![0.0; all * n], vec![0.0; all * n * n]);
-            eigh(level, &mut w, Some(&mut v), &a, n, 0.61).unwrap();
+            eigh(isa, &mut w, Some(&mut v), &a, n, 0.61).unwrap();
             let mut alone = vec![0.0; all * n];
-            eigh(level, &mut alone, None, &a, n, 0.61).unwrap();
+            eigh(isa, &mut alone, None, &a, n, 0.61).unwrap();
             assert!(bits(&alone) == bits(&w), "eigenvalues alone");
             assert!(
                 *expected.get_or_insert((bits(&w), bits(&v))) == (bits(&w), bits(&v)),
-                "{level:?}"
+                "{isa:?}"
             );
             for b in 0..all {
                 let (a, w, v) = (
@@ -265,7 +273,7 @@ fn rotations_give_spectra() {
                     &v[b * n * n..][..n * n],
                 );
                 let (mut one, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
-                eigh(level, &mut one, Some(&mut vectors), a, n, 0.61).unwrap();
+                eigh(isa, &mut one, Some(&mut vectors), a, n, 0.61).unwrap();
                 assert!(
                     bits(&one) == bits(w) && bits(&vectors) == bits(v),
                     "a lane depends on its neighbours"

@@ -16,7 +16,7 @@ use super::rotations::{LANES, Task, at, combine, dots, padded, parts};
 use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, push, zeros};
 use crate::parallel::{Shared, parallel};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::V;
 
 /// Number of columns of a panel. A small matrix has narrow panels, because the fixed cost of
@@ -43,7 +43,7 @@ pub(super) struct Bidiagonal {
 
 impl Bidiagonal {
     /// Reduces `a`: `n` rows [`padded`] with zeros, and one more.
-    pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Fallible<Bidiagonal> {
+    pub(super) fn of(isa: Isa, a: &mut [f64], n: usize, vectors: bool) -> Fallible<Bidiagonal> {
         let mut b = Bidiagonal {
             d: zeros(n)?,
             e: zeros(n)?,
@@ -52,14 +52,15 @@ impl Bidiagonal {
         };
         let most = columns(n);
         for first in (0..n).step_by(most) {
-            b.panel(level, a, first, most.min(n - first), vectors)?;
+            b.panel(isa, a, first, most.min(n - first), vectors)?;
         }
         Ok(b)
     }
 
+    /// Reduces `size` rows and columns from `first` on. Keeps their reflectors if `vectors`.
     fn panel(
         &mut self,
-        level: Level,
+        isa: Isa,
         a: &mut [f64],
         first: usize,
         size: usize,
@@ -104,15 +105,16 @@ impl Bidiagonal {
                 y,
                 column: &mut column,
             };
-            right[k] = at(level, Right(&mut pair));
+            right[k] = at(isa, Right(&mut pair));
             self.d[i] = pair.row[0];
             if i + 1 < n {
-                pair.pass(level, right[k], &mut scratch);
-                (self.e[i], left[k]) = at(level, Left(&mut pair));
+                pair.pass(isa, right[k], &mut scratch);
+                (self.e[i], left[k]) = at(isa, Left(&mut pair));
             }
         }
-        let (end, rest) = (first + size, n - first - size);
+        let rest = n - first - size;
         if rest > 0 {
+            let end = first + size;
             let of = |x: &[f64]| Strided {
                 at: x[size..].as_ptr(),
                 row: stride as isize,
@@ -123,52 +125,40 @@ impl Bidiagonal {
                 row: step as isize,
                 col: 1,
             };
+            let (xu, vy) = (of(&xu).transposed(), of(&vy));
             // SAFETY: the matrix has these rows and columns below and right of the panel, and the
             // vectors have the same lengths.
-            unsafe {
-                update(
-                    level,
-                    [rest, 2 * size, rest],
-                    Update::Minus,
-                    square,
-                    of(&xu).transposed(),
-                    of(&vy),
-                )?
-            };
+            unsafe { update(isa, [rest, 2 * size, rest], Update::Minus, square, xu, vy)? };
         }
         if vectors {
             vy.truncate(size * stride);
-            push(
-                &mut self.right,
-                Panel::of(level, vy, stride, n - first, &right)?,
-            )?;
+            let vectors = Panel::of(isa, vy, stride, n - first, &right)?;
+            push(&mut self.right, vectors)?;
             // The last column has no rows below.
             let rows = n - first - 1;
             if rows > 0 {
                 xu.drain(..=size * stride);
                 xu.push(0.0);
-                push(
-                    &mut self.left,
-                    Panel::of(level, xu, stride, rows, &left[..size.min(rows)])?,
-                )?;
+                let vectors = Panel::of(isa, xu, stride, rows, &left[..size.min(rows)])?;
+                push(&mut self.left, vectors)?;
             }
         }
         Ok(())
     }
 
     /// Replaces `X` by `U X`: n rows of `columns` elements.
-    pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
-        self.apply(level, &self.left, 1, x, columns)
+    pub(super) fn apply_left(&self, isa: Isa, x: &mut [f64], columns: usize) -> Fallible {
+        self.apply(isa, &self.left, 1, x, columns)
     }
 
     /// Replaces `X` by `V X`.
-    pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
-        self.apply(level, &self.right, 0, x, columns)
+    pub(super) fn apply_right(&self, isa: Isa, x: &mut [f64], columns: usize) -> Fallible {
+        self.apply(isa, &self.right, 0, x, columns)
     }
 
     fn apply(
         &self,
-        level: Level,
+        isa: Isa,
         panels: &[Panel],
         first: usize,
         x: &mut [f64],
@@ -177,7 +167,7 @@ impl Bidiagonal {
         let mut scratch = Vec::new();
         for (p, panel) in panels.iter().enumerate().rev() {
             let from = (p * columns(self.d.len()) + first) * count;
-            panel.apply(level, false, &mut x[from..], count, count, &mut scratch)?;
+            panel.apply(isa, false, &mut x[from..], count, count, &mut scratch)?;
         }
         Ok(())
     }
@@ -264,14 +254,14 @@ impl Task for Right<'_, '_> {
 
 impl PanelPair<'_> {
     /// Reads the matrix once: computes the column, `x`, and `y = -Aᵀ c` of the new column `c`.
-    fn pass(&mut self, level: Level, tau: f64, scratch: &mut [f64]) {
+    fn pass(&mut self, isa: Isa, tau: f64, scratch: &mut [f64]) {
         let (n, step, k) = (self.n, self.step, self.k);
         let (below, parts) = (n - 1, parts(n));
         let (rest, v, y) = (self.rest, &self.v[k..], &mut self.y[k..]);
         let (x, column) = (&mut self.x[k + 1..][..below], &mut self.column[..below]);
         if parts == 1 {
             return at(
-                level,
+                isa,
                 RowPass {
                     rest,
                     step,
@@ -304,7 +294,7 @@ impl PanelPair<'_> {
                 ]
             };
             at(
-                level,
+                isa,
                 RowPass {
                     rest: &rest[first * step..],
                     step,

@@ -8,7 +8,7 @@
 
 use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::V;
 
 /// Maximum number of sweeps per value, on average.
@@ -18,12 +18,12 @@ const MAX_SWEEPS_PER_VALUE: usize = 30;
 /// values, unordered. `e`, of which the last element is not used, is overwritten. Returns `false`
 /// if there is no convergence.
 pub(super) fn diagonalise(
-    level: Level,
+    isa: Isa,
     d: &mut [f64],
     e: &mut [f64],
     vectors: Option<[RotatedRows<'_>; 2]>,
 ) -> Fallible<bool> {
-    at(level, Diagonalise { d, e, vectors })
+    at(isa, Diagonalise { d, e, vectors })
 }
 
 struct Diagonalise<'a> {

@@ -42,6 +42,46 @@ struct Block {
     rest: f64,
 }
 
+impl Block {
+    /// Replaces `q` and `e` of at least three rows by those after a shifted step and the unshifted
+    /// ones. `next` is scratch memory. Returns `false` if none of the `left` steps remains.
+    #[inline(always)]
+    fn sweep(
+        &mut self,
+        q: &mut [f64],
+        e: &mut [f64],
+        next: &mut [Vec<f64>; 2],
+        left: &mut usize,
+    ) -> bool {
+        let [next_q, next_e] = next;
+        let (next_q, next_e) = (
+            &mut next_q[..q.len() + UNSHIFTED_STEPS],
+            &mut next_e[..q.len() + UNSHIFTED_STEPS],
+        );
+        let mut tau = shift(q, e, self.least);
+        (self.rest, self.least) = loop {
+            if *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            let [x, end, rest, last] = steps(q, e, tau, next_q, next_e);
+            if x >= 0.0 && end >= 0.0 && last >= 0.0 {
+                break (rest, if rest < last { rest } else { last });
+            }
+            // If only the last `x` is negative, it is a bound of the excess of the shift.
+            tau = match x > 0.0 && tau + end > 0.0 {
+                true => (tau + end) * SHIFT_FACTOR,
+                false if tau > 1e-3 * self.least.min(q[q.len() - 1]) => 0.25 * tau,
+                false => 0.0,
+            };
+        };
+        q.copy_from_slice(&next_q[UNSHIFTED_STEPS..]);
+        e.copy_from_slice(&next_e[UNSHIFTED_STEPS..]);
+        self.shift += tau;
+        true
+    }
+}
+
 /// Replaces `d` by the singular values, unordered. `e` holds the off-diagonal, of which the last
 /// element is not used. Returns `false`, with `d` unchanged, if there is no convergence. Squares of
 /// both must be in range.
@@ -62,11 +102,11 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
         q.reverse();
         e[..n - 1].reverse();
     }
-    let (mut next_q, mut next_e, mut found) = (
+    let mut next = [
         zeros::<f64>(n + UNSHIFTED_STEPS)?,
         zeros::<f64>(n + UNSHIFTED_STEPS)?,
-        zeros::<f64>(n)?,
-    );
+    ];
+    let mut found = zeros::<f64>(n)?;
     let unknown = f64::INFINITY;
     let mut blocks = vec![Block {
         begin: 0,
@@ -103,31 +143,9 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
                 continue;
             }
             let rows = b.begin..b.end;
-            let (q, e) = (&mut q[rows.clone()], &mut e[rows]);
-            let (next_q, next_e) = (
-                &mut next_q[..q.len() + UNSHIFTED_STEPS],
-                &mut next_e[..q.len() + UNSHIFTED_STEPS],
-            );
-            let mut tau = shift(q, e, b.least);
-            (b.rest, b.least) = loop {
-                if left == 0 {
-                    return Ok(false);
-                }
-                left -= 1;
-                let [x, end, rest, last] = steps(q, e, tau, next_q, next_e);
-                if x >= 0.0 && end >= 0.0 && last >= 0.0 {
-                    break (rest, if rest < last { rest } else { last });
-                }
-                // If only the last `x` is negative, it is a bound of the excess of the shift.
-                tau = match x > 0.0 && tau + end > 0.0 {
-                    true => (tau + end) * SHIFT_FACTOR,
-                    false if tau > 1e-3 * b.least.min(q[q.len() - 1]) => 0.25 * tau,
-                    false => 0.0,
-                };
-            };
-            q.copy_from_slice(&next_q[UNSHIFTED_STEPS..]);
-            e.copy_from_slice(&next_e[UNSHIFTED_STEPS..]);
-            b.shift += tau;
+            if !b.sweep(&mut q[rows.clone()], &mut e[rows], &mut next, &mut left) {
+                return Ok(false);
+            }
         }
         let last = b.end - 1;
         if last == b.begin {

@@ -7,7 +7,7 @@
 
 use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::V;
 
 /// Maximum number of sweeps per eigenvalue, on average.
@@ -17,12 +17,12 @@ const MAX_SWEEPS_PER_VALUE: usize = 30;
 /// `e`, of which the last element is not used, is overwritten. Returns `false` if there is no
 /// convergence.
 pub(super) fn diagonalise(
-    level: Level,
+    isa: Isa,
     d: &mut [f64],
     e: &mut [f64],
     vectors: Option<RotatedRows<'_>>,
 ) -> Fallible<bool> {
-    at(level, Diagonalise { d, e, vectors })
+    at(isa, Diagonalise { d, e, vectors })
 }
 
 struct Diagonalise<'a> {

@@ -10,7 +10,7 @@
 //! A group is one or two vectors, and its sum is computed by halves, so bits depend on extents
 //! only. All functions are inlined into a [`Task`], which is compiled for each instruction set.
 
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::{V, VectorFloat};
 use std::ops::Range;
 
@@ -56,16 +56,16 @@ levels! {
 }
 
 /// Runs a task with the vectors of an instruction set.
-pub(super) fn at<T: Task>(level: Level, task: T) -> T::Output {
-    // SAFETY: values of `Level` come from `Level::chosen` or `available`, so the CPU supports them.
+pub(super) fn at<T: Task>(isa: Isa, task: T) -> T::Output {
+    // SAFETY: values of `Isa` come from `Isa::chosen` or `available`, so the CPU supports them.
     unsafe {
-        match level {
+        match isa {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => avx512(task),
+            Isa::Avx512 => avx512(task),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2(task),
+            Isa::Avx2 => avx2(task),
             #[cfg(target_arch = "x86_64")]
-            Level::Portable if crate::simd::fused() => scalar(task),
+            Isa::Portable if crate::simd::fused() => scalar(task),
             _ => portable(task),
         }
     }

@@ -13,7 +13,7 @@
 
 use super::rotations::{Group, LANES, Task, at};
 use crate::memory::{Fallible, filled};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
 use crate::vector::V;
 
 /// The equation. If `squared`, the poles are the squares of the given numbers, and their
@@ -71,9 +71,9 @@ impl Secular<'_> {
 
     /// Computes the `j`-th root. `gaps` receives the distances of the poles from it, and has room
     /// for whole groups.
-    pub(super) fn root(&self, level: Level, j: usize, gaps: &mut [f64]) -> Root {
+    pub(super) fn root(&self, isa: Isa, j: usize, gaps: &mut [f64]) -> Root {
         at(
-            level,
+            isa,
             Find {
                 secular: self,
                 j,

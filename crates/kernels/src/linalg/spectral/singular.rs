@@ -11,11 +11,11 @@ use super::dqds;
 use super::rotations::padded;
 use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, copied, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Computes [`super::svd`] of finite numbers, with unspecified signs; `false`: no convergence.
 pub(crate) fn svd(
-    level: Level,
+    isa: Isa,
     s: &mut [f64],
     vectors: Option<(&mut [f64], &mut [f64])>,
     a: &[f64],
@@ -25,15 +25,15 @@ pub(crate) fn svd(
     let (near, by) = scaled(a)?;
     let a = &*near;
     let done = match vectors {
-        None if m == n => square(level, s, None, a, n)?,
+        None if m == n => square(isa, s, None, a, n)?,
         None => {
             let turned = if m < n {
-                transposed(level, a, m, n)?
+                transposed(isa, a, m, n)?
             } else {
                 Vec::new()
             };
             tall(
-                level,
+                isa,
                 s,
                 None,
                 if m < n { &turned } else { a },
@@ -43,19 +43,19 @@ pub(crate) fn svd(
         Some((u, v)) => {
             let mut right = zeros::<f64>(v.len())?;
             let done = if m == n {
-                square(level, s, Some((u, &mut right)), a, n)?
+                square(isa, s, Some((u, &mut right)), a, n)?
             } else if m > n {
-                tall(level, s, Some((u, &mut right, p)), a, [m, n])?
+                tall(isa, s, Some((u, &mut right, p)), a, [m, n])?
             } else {
                 tall(
-                    level,
+                    isa,
                     s,
                     Some((&mut right, u, q)),
-                    &transposed(level, a, m, n)?,
+                    &transposed(isa, a, m, n)?,
                     [n, m],
                 )?
             };
-            v.copy_from_slice(&transposed(level, &right, n, q)?);
+            v.copy_from_slice(&transposed(isa, &right, n, q)?);
             done
         }
     };
@@ -64,7 +64,8 @@ pub(crate) fn svd(
 }
 
 /// The transpose of an m×n matrix.
-fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
+fn transposed(isa: Isa, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
+    assert!(a.len() >= m * n, "the size of a transpose");
     let mut x = zeros::<f64>(m * n)?;
     let lines = PackLanes {
         from: a.as_ptr(),
@@ -73,14 +74,14 @@ fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>>
         count: m,
         depth: n,
     };
-    // SAFETY: both matrices have m by n elements.
-    unsafe { by_rows(level, x.as_mut_ptr(), m, lines) };
+    // SAFETY: both matrices have m by n elements, by the assertion and the allocation.
+    unsafe { by_rows(isa, x.as_mut_ptr(), m, lines) };
     Ok(x)
 }
 
 /// Decomposes a matrix with more rows (m) than columns (n). Left vectors are m×p, right ones n×n.
 fn tall(
-    level: Level,
+    isa: Isa,
     s: &mut [f64],
     vectors: Option<(&mut [f64], &mut [f64], usize)>,
     a: &[f64],
@@ -89,12 +90,13 @@ fn tall(
     let p = vectors.as_ref().map_or(n, |v| v.2);
     let mut r = zeros::<f64>(p * n)?;
     let Some((u, v, _)) = vectors else {
-        qr::qr(level, None, &mut r, a, m, n, p)?;
-        return square(level, s, None, &r, n);
+        qr::qr(isa, None, &mut r, a, m, n, p)?;
+        return square(isa, s, None, &r, n);
     };
-    qr::qr(level, Some(&mut *u), &mut r, a, m, n, p)?;
+    assert!(p >= n && u.len() == m * p, "the size of left vectors");
+    qr::qr(isa, Some(&mut *u), &mut r, a, m, n, p)?;
     let mut own = zeros::<f64>(n * n)?;
-    let done = square(level, s, Some((&mut own, v)), &r[..n * n], n)?;
+    let done = square(isa, s, Some((&mut own, v)), &r[..n * n], n)?;
     let q = copied(u)?;
     let rows = |x: &[f64], step: usize| Strided {
         at: x.as_ptr(),
@@ -106,23 +108,15 @@ fn tall(
         row: p as isize,
         col: 1,
     };
-    // SAFETY: both matrices have the first n columns of m rows.
-    unsafe {
-        update(
-            level,
-            [m, n, n],
-            Update::Set,
-            to,
-            rows(&q, p),
-            rows(&own, n),
-        )?
-    };
+    // SAFETY: `u` and its copy have m rows of p elements and `p >= n`, by the assertion; `own` has
+    // n rows and columns.
+    unsafe { update(isa, [m, n, n], Update::Set, to, rows(&q, p), rows(&own, n))? };
     Ok(done)
 }
 
 /// Decomposes a square matrix. Vectors are columns.
 fn square(
-    level: Level,
+    isa: Isa,
     s: &mut [f64],
     vectors: Option<(&mut [f64], &mut [f64])>,
     a: &[f64],
@@ -133,19 +127,20 @@ fn square(
     rows.chunks_exact_mut(step)
         .zip(a.chunks_exact(n))
         .for_each(|(to, from)| to[..n].copy_from_slice(from));
-    let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some())?;
+    let mut b = Bidiagonal::of(isa, &mut rows, n, vectors.is_some())?;
     drop(rows);
     // B is lower bidiagonal, so its transpose is decomposed.
     let done = match vectors {
         None => {
             dqds::values(&mut b.d, &b.e)?
-                || bulge_chase::diagonalise(level, &mut b.d, &mut b.e, None)?
+                || bulge_chase::diagonalise(isa, &mut b.d, &mut b.e, None)?
         }
         Some((u, v)) => {
-            let Some(own) = decompose(level, &mut b.d, &mut b.e)? else {
+            let Some(own) = decompose(isa, &mut b.d, &mut b.e)? else {
                 return Ok(false);
             };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
+                assert!(to.len() >= n * n, "the size of vectors");
                 // From the last row on.
                 let from = from[(n - 1) * step..].as_ptr();
                 let lines = PackLanes {
@@ -155,11 +150,11 @@ fn square(
                     count: n,
                     depth: n,
                 };
-                // SAFETY: both matrices have n rows of n elements.
-                unsafe { by_rows(level, to.as_mut_ptr(), n, lines) };
+                // SAFETY: `to` has n rows of n elements by the assertion, `from` n padded rows.
+                unsafe { by_rows(isa, to.as_mut_ptr(), n, lines) };
             }
-            b.apply_left(level, u, n)?;
-            b.apply_right(level, v, n)?;
+            b.apply_left(isa, u, n)?;
+            b.apply_right(isa, v, n)?;
             true
         }
     };

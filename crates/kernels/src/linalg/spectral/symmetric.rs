@@ -8,11 +8,11 @@ use crate::gemm::PackLanes;
 use crate::linalg::panels::by_rows;
 use crate::linalg::support::{scale, tiled};
 use crate::memory::{Fallible, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Computes [`super::eigh`] of finite numbers, with unspecified signs; `false`: no convergence.
 pub(crate) fn eigh(
-    level: Level,
+    isa: Isa,
     w: &mut [f64],
     v: Option<&mut [f64]>,
     a: &[f64],
@@ -26,18 +26,19 @@ pub(crate) fn eigh(
             h[i * step + j] = 0.5 * (by * a[i * n + j] + by * a[j * n + i]);
         }
     });
-    let mut t = Tridiagonal::of(level, &mut h, n)?;
+    let mut t = Tridiagonal::of(isa, &mut h, n)?;
     let done = match v {
-        None => diagonalise(level, &mut t.d, &mut t.e, None)?,
-        Some(v) => vectors(level, &mut t, v, n)?,
+        None => diagonalise(isa, &mut t.d, &mut t.e, None)?,
+        Some(v) => vectors(isa, &mut t, v, n)?,
     };
     t.d.sort_unstable_by(f64::total_cmp);
     w.iter_mut().zip(&t.d).for_each(|(w, d)| *w = d / by);
     Ok(done)
 }
 
-fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
-    let Some(rows) = decompose(level, &mut t.d, &mut t.e)? else {
+fn vectors(isa: Isa, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
+    assert_eq!(v.len(), n * n, "the size of vectors");
+    let Some(rows) = decompose(isa, &mut t.d, &mut t.e)? else {
         return Ok(false);
     };
     let lines = PackLanes {
@@ -47,8 +48,8 @@ fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallib
         count: n,
         depth: n,
     };
-    // SAFETY: both matrices have n rows of n elements.
-    unsafe { by_rows(level, v.as_mut_ptr(), n, lines) };
-    t.apply(level, v, n)?;
+    // SAFETY: `v` has n rows of n elements by the assertion, and `rows` as many padded rows.
+    unsafe { by_rows(isa, v.as_mut_ptr(), n, lines) };
+    t.apply(isa, v, n)?;
     Ok(true)
 }

@@ -13,11 +13,11 @@ use super::rotations::{Task, at, combine, dots, padded, parts, symmetric};
 use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, push, zeros};
 use crate::parallel::chunks;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::vector::V;
 use std::ops::Range;
 
-/// Number of columns of a panel.
+/// Number of columns of a panel. It decides the bits of the values.
 const PANEL_COLUMNS: usize = 32;
 
 /// Tridiagonal matrix, and the reflectors that lead to it.
@@ -33,7 +33,7 @@ pub(super) struct Tridiagonal {
 impl Tridiagonal {
     /// Reduces the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows
     /// [`padded`] with zeros, and one more.
-    pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Fallible<Tridiagonal> {
+    pub(super) fn of(isa: Isa, a: &mut [f64], n: usize) -> Fallible<Tridiagonal> {
         let mut t = Tridiagonal {
             d: zeros(n)?,
             e: zeros(n)?,
@@ -41,7 +41,7 @@ impl Tridiagonal {
         };
         for first in (0..n.saturating_sub(2)).step_by(PANEL_COLUMNS) {
             let size = PANEL_COLUMNS.min(n - 2 - first);
-            t.panel(level, a, first, size)?;
+            t.panel(isa, a, first, size)?;
         }
         let step = padded(n);
         for i in n.saturating_sub(2)..n {
@@ -51,7 +51,7 @@ impl Tridiagonal {
         Ok(t)
     }
 
-    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize) -> Fallible {
+    fn panel(&mut self, isa: Isa, a: &mut [f64], first: usize, size: usize) -> Fallible {
         let n = self.d.len();
         let (step, rows) = (padded(n), n - first - 1);
         // V, W, V: vectors begin at row `first + 1`.
@@ -74,7 +74,7 @@ impl Tridiagonal {
             let rest = &rest[i + 1..];
             let (row, v, w, count) = (&mut row[i..], &mut v[k..], &mut w[k..], n - i - 1);
             taus[k] = at(
-                level,
+                isa,
                 Reflect {
                     known,
                     row: &mut *row,
@@ -84,9 +84,9 @@ impl Tridiagonal {
             );
             (self.d[i], self.e[i]) = (row[0], row[1]);
             if taus[k] != 0.0 {
-                product(level, rest, step, count, v, w, &mut scratch);
+                product(isa, rest, step, count, v, w, &mut scratch);
                 at(
-                    level,
+                    isa,
                     Correct {
                         known,
                         v,
@@ -113,7 +113,7 @@ impl Tridiagonal {
         // vectors have the same lengths.
         unsafe {
             update(
-                level,
+                isa,
                 [rest, 2 * size, rest],
                 Update::MinusUpper,
                 square,
@@ -122,18 +122,15 @@ impl Tridiagonal {
             )?
         };
         vwv.truncate(size * stride);
-        push(
-            &mut self.panels,
-            Panel::of(level, vwv, stride, rows, &taus)?,
-        )
+        push(&mut self.panels, Panel::of(isa, vwv, stride, rows, &taus)?)
     }
 
     /// Replaces `X` by `Q X`: n rows of `columns` elements.
-    pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
+    pub(super) fn apply(&self, isa: Isa, x: &mut [f64], columns: usize) -> Fallible {
         let mut scratch = Vec::new();
         for (p, panel) in self.panels.iter().enumerate().rev() {
             panel.apply(
-                level,
+                isa,
                 false,
                 &mut x[(p * PANEL_COLUMNS + 1) * columns..],
                 columns,
@@ -174,7 +171,7 @@ impl Task for Reflect<'_> {
 /// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `scratch`
 /// has buffers.
 fn product(
-    level: Level,
+    isa: Isa,
     a: &[f64],
     step: usize,
     n: usize,
@@ -185,7 +182,7 @@ fn product(
     let parts = parts(n);
     if parts == 1 {
         return at(
-            level,
+            isa,
             SymmetricRows {
                 a,
                 step,
@@ -208,7 +205,7 @@ fn product(
         (n * n / 16) as u64,
         |part, y| {
             at(
-                level,
+                isa,
                 SymmetricRows {
                     a,
                     step,

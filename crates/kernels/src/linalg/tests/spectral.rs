@@ -6,10 +6,10 @@ use crate::linalg::spectral::{dqds, singular, symmetric};
 /// Values and vectors of a symmetric matrix, the same on every instruction set and with two
 /// threads.
 fn decomposed(name: &str, a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
-    let all = at_every_level(|level| {
+    let all = at_every_level(|isa| {
         let (mut w, mut v) = (vec![0.0; n], vec![0.0; n * n]);
         assert!(
-            symmetric::eigh(level, &mut w, Some(&mut v), a, n).unwrap(),
+            symmetric::eigh(isa, &mut w, Some(&mut v), a, n).unwrap(),
             "{name} {n}"
         );
         w.extend(v);
@@ -53,7 +53,7 @@ fn holds(name: &str, a: &[f64], n: usize) {
     );
     let mut alone = vec![0.0; n];
     assert!(
-        symmetric::eigh(Level::chosen(), &mut alone, None, a, n).unwrap(),
+        symmetric::eigh(Isa::chosen(), &mut alone, None, a, n).unwrap(),
         "{name} {n}"
     );
     let most = alone
@@ -78,17 +78,10 @@ fn tridiagonal(n: usize, d: impl Fn(usize) -> f64, e: impl Fn(usize) -> f64) -> 
 fn taken_apart(name: &str, a: &[f64], m: usize, n: usize, full: bool) {
     let k = m.min(n);
     let (p, q) = if full { (m, n) } else { (k, k) };
-    let all = at_every_level(|level| {
+    let all = at_every_level(|isa| {
         let (mut s, mut u, mut v) = (vec![0.0; k], vec![0.0; m * p], vec![0.0; q * n]);
         assert!(
-            singular::svd(
-                level,
-                &mut s,
-                Some((&mut u, &mut v)),
-                a,
-                Shape { m, n, p, q }
-            )
-            .unwrap(),
+            singular::svd(isa, &mut s, Some((&mut u, &mut v)), a, Shape { m, n, p, q }).unwrap(),
             "{name} {m} x {n}"
         );
         s.extend(u.into_iter().chain(v));
@@ -123,10 +116,10 @@ fn taken_apart(name: &str, a: &[f64], m: usize, n: usize, full: bool) {
             "{name} {m} x {n}: vectors are orthonormal but for {apart}"
         );
     }
-    let alone = at_every_level(|level| {
+    let alone = at_every_level(|isa| {
         let mut alone = vec![0.0; k];
         assert!(
-            singular::svd(level, &mut alone, None, a, Shape { m, n, p, q }).unwrap(),
+            singular::svd(isa, &mut alone, None, a, Shape { m, n, p, q }).unwrap(),
             "{name} {m} x {n}"
         );
         alone
@@ -177,19 +170,17 @@ fn large_spectra_are_the_same_on_every_number_of_threads() {
     let a = floats(&mut Random(24), n * n);
     let run = |threads| {
         with_threads(threads, || {
-            let (mut w, mut s, level) = (vec![0.0; n], vec![0.0; n], Level::chosen());
+            let (mut w, mut s, isa) = (vec![0.0; n], vec![0.0; n], Isa::chosen());
             let (mut v, mut left, mut right) =
                 (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n * n]);
-            assert!(symmetric::eigh(level, &mut w, Some(&mut v), &a, n).unwrap());
+            assert!(symmetric::eigh(isa, &mut w, Some(&mut v), &a, n).unwrap());
             let shape = Shape {
                 m: n,
                 n,
                 p: n,
                 q: n,
             };
-            assert!(
-                singular::svd(level, &mut s, Some((&mut left, &mut right)), &a, shape).unwrap()
-            );
+            assert!(singular::svd(isa, &mut s, Some((&mut left, &mut right)), &a, shape).unwrap());
             [w, v, s, left, right]
         })
     };
@@ -336,7 +327,7 @@ fn singular_values_beside_faer() {
         let (a, k) = (floats(&mut random, m * n), m.min(n));
         let shape = Shape { m, n, p: k, q: k };
         let (mut ours, mut other) = (vec![0.0; k], vec![0.0; k]);
-        assert!(singular::svd(Level::chosen(), &mut ours, None, &a, shape).unwrap());
+        assert!(singular::svd(Isa::chosen(), &mut ours, None, &a, shape).unwrap());
         assert!(large::svd(&mut other, None, &a, shape).unwrap());
         let miss = error(&ours, &other, norm(&other)) / m.max(n) as f64;
         assert!(miss <= 1.0, "{m} x {n}: {miss}");

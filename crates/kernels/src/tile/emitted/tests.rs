@@ -4,19 +4,19 @@
 use super::*;
 use crate::testing::{Guarded, Random};
 use crate::tile::kernels::{self, Arithmetic, Comparison};
-use crate::tile::{Builder, Float, Kernel, Value};
+use crate::tile::{Builder, TileFloat, TileOp, Value};
 use crate::vector::functions::{Binary, Unary};
 
 mod casts;
 mod complex;
 mod kinds;
 
-const LEVELS: [Level; 2] = [Level::Avx2, Level::Avx512];
+const LEVELS: [Isa; 2] = [Isa::Avx2, Isa::Avx512];
 
-pub(super) fn levels() -> impl Iterator<Item = Level> {
+pub(super) fn levels() -> impl Iterator<Item = Isa> {
     LEVELS
         .into_iter()
-        .filter(|l| Level::available().any(|a| a == *l))
+        .filter(|l| Isa::available().any(|a| a == *l))
 }
 
 /// Types of elements in memory.
@@ -135,7 +135,7 @@ impl Type {
 }
 
 /// A float under test.
-pub(super) trait TestNumber: Float + Copy + PartialEq {
+pub(super) trait TestNumber: TileFloat + Copy + PartialEq {
     const SIZE: usize;
     const TYPE: Type;
     fn any(random: &mut Random) -> Self;
@@ -143,7 +143,7 @@ pub(super) trait TestNumber: Float + Copy + PartialEq {
     fn bits(bytes: &[u8]) -> u64;
     fn bytes(self) -> Vec<u8>;
     /// A comparison of the bits as signed integers.
-    fn compare_bits(c: Comparison) -> Kernel;
+    fn compare_bits(c: Comparison) -> TileOp;
 }
 
 macro_rules! number {
@@ -185,7 +185,7 @@ macro_rules! number {
                 let x = <$t>::from_le_bytes(bytes.try_into().unwrap());
                 if x.is_nan() { 1 } else { x.to_bits().into() }
             }
-            fn compare_bits(c: Comparison) -> Kernel {
+            fn compare_bits(c: Comparison) -> TileOp {
                 kernels::compare::<$signed>(c)
             }
             fn bytes(self) -> Vec<u8> {
@@ -206,7 +206,7 @@ fn random_body<T: TestNumber>(
     random: &mut Random,
     steps: usize,
     functions: bool,
-    level: Level,
+    isa: Isa,
 ) -> (Body, Kinds) {
     let mut b = Builder::new();
     let truths_in_memory = random.below(2) == 0;
@@ -222,27 +222,7 @@ fn random_body<T: TestNumber>(
     for _ in 0..random.below(3) {
         numbers.push(b.constant(&T::any(random).bytes()));
     }
-    // Instructions whose bits are the same in both engines. Bits of computed NaNs are not.
     let given = numbers.clone();
-    let cheap = [
-        Unary::Neg,
-        Unary::Abs,
-        Unary::Floor,
-        Unary::Sqrt,
-        Unary::Square,
-        Unary::Sign,
-    ];
-    let plain = [
-        Binary::Add,
-        Binary::Sub,
-        Binary::Mul,
-        Binary::Div,
-        Binary::Max,
-        Binary::Min,
-        Binary::MulStrongZero,
-        Binary::DivStrongZero,
-        Binary::AddError,
-    ];
     for _ in 0..steps {
         let pick = |of: &[Value], random: &mut Random| {
             // Late values are more frequent, so that chains are long.
@@ -250,7 +230,7 @@ fn random_body<T: TestNumber>(
             of[of.len() - 1 - back]
         };
         let x = [0; 3].map(|_| pick(&numbers, random));
-        let mut add = |kernel: Kernel, size, x: &[Value]| {
+        let mut add = |kernel: TileOp, size, x: &[Value]| {
             // SAFETY: each kernel takes T or booleans, and its operands and result have these
             // types.
             unsafe { b.step(kernel, size, x, 0) }
@@ -258,24 +238,19 @@ fn random_body<T: TestNumber>(
         let (unary, binary) = if functions {
             (Unary::ALL, Binary::ALL)
         } else {
-            (&cheap[..], &plain[..])
+            (&CHEAP[..], &PLAIN[..])
         };
         match random.below(10) {
             0..3 => {
                 let f = unary[random.below(unary.len())];
-                numbers.push(add(T::unary(f, level), T::SIZE, &x[..1]));
+                numbers.push(add(T::unary(f, isa), T::SIZE, &x[..1]));
             }
             3..6 => {
                 let f = binary[random.below(binary.len())];
-                numbers.push(add(T::binary(f, level), T::SIZE, &x[..2]));
+                numbers.push(add(T::binary(f, isa), T::SIZE, &x[..2]));
             }
             6 | 7 => {
-                let c = [
-                    Comparison::Eq,
-                    Comparison::Ne,
-                    Comparison::Lt,
-                    Comparison::Le,
-                ][random.below(4)];
+                let c = COMPARISONS[random.below(4)];
                 truths.push(match random.below(3) {
                     0 => add(T::compare_bits(c), 1, &[0; 2].map(|_| pick(&given, random))),
                     _ => add(T::compare(c), 1, &x[..2]),
@@ -318,15 +293,52 @@ fn random_body<T: TestNumber>(
     (b.finish(&results), [inputs, outputs])
 }
 
+const COMPARISONS: [Comparison; 4] = [
+    Comparison::Eq,
+    Comparison::Ne,
+    Comparison::Lt,
+    Comparison::Le,
+];
+
+/// Functions whose bits are the same in both engines. Bits of computed NaNs are not.
+const CHEAP: [Unary; 6] = [
+    Unary::Neg,
+    Unary::Abs,
+    Unary::Floor,
+    Unary::Sqrt,
+    Unary::Square,
+    Unary::Sign,
+];
+const PLAIN: [Binary; 9] = [
+    Binary::Add,
+    Binary::Sub,
+    Binary::Mul,
+    Binary::Div,
+    Binary::Max,
+    Binary::Min,
+    Binary::MulStrongZero,
+    Binary::DivStrongZero,
+    Binary::AddError,
+];
+
+/// Number of elements of an input, and its strides.
+fn random_layout([p, q, r]: [usize; 3], random: &mut Random) -> (usize, [usize; 3]) {
+    match random.below(12) {
+        0 => (1, [0, 0, 0]),
+        1 => (r, [0, 0, 1]),
+        2 => (q, [0, 1, 0]),
+        3 => (p * q, [q, 1, 0]),
+        4 => (p, [1, 0, 0]),
+        5 => (q * r, [0, r, 1]),
+        6 => (p * r, [r, 0, 1]),
+        7 if random.below(4) == 0 => (q * r, [0, 1, q]),
+        _ => (p * q * r, [q * r, r, 1]),
+    }
+}
+
 /// Runs a body by both engines over about `n` elements of random inputs with random layouts, and
 /// compares. Returns whether the body could be compiled.
-pub(super) fn compare(
-    body: &Body,
-    kinds: &Kinds,
-    n: usize,
-    level: Level,
-    random: &mut Random,
-) -> bool {
+pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &mut Random) -> bool {
     let (p, q) = ([1, 1, 2, 3][random.below(4)], [1, 1, 4, 5][random.below(4)]);
     let r = n / (p * q);
     let (shape, n) = ([p, q, r], p * q * r);
@@ -335,17 +347,7 @@ pub(super) fn compare(
     // are interpreted.
     let usual = kinds.iter().flatten().any(|t| t.is_complex()) && random.below(3) > 0;
     for &of in &kinds[0] {
-        let (count, stride) = match random.below(12) {
-            0 => (1, [0, 0, 0]),
-            1 => (r, [0, 0, 1]),
-            2 => (q, [0, 1, 0]),
-            3 => (p * q, [q, 1, 0]),
-            4 => (p, [1, 0, 0]),
-            5 => (q * r, [0, r, 1]),
-            6 => (p * r, [r, 0, 1]),
-            7 if random.below(4) == 0 => (q * r, [0, 1, q]),
-            _ => (n, [q * r, r, 1]),
-        };
+        let (count, stride) = random_layout(shape, random);
         let bytes = count * of.size();
         let guarded = Guarded::new(bytes.max(1));
         let at = guarded.bytes(bytes, random.below(3) > 0);
@@ -365,14 +367,14 @@ pub(super) fn compare(
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
     // Prefetched addresses are in memory that may not be read.
     let laid = body
-        .lay(&shape, strides.iter().map(|s| &s[..]), level)
+        .lay(&shape, strides.iter().map(|s| &s[..]), isa)
         .reading_ahead(0..random.below(3))
         .streaming(0..random.below(4));
     let from = random.below(n + 1) / 2;
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
     if count == 0 {
-        return body.compile(level, laid.flags).is_some();
+        return body.compile(isa, laid.flags).is_some();
     }
     let mut want: Vec<Vec<u8>> = kinds[1]
         .iter()
@@ -404,7 +406,7 @@ pub(super) fn compare(
     }
     // SAFETY: inputs and outputs have these sizes; an output is equal to an input only where the
     // body allows it.
-    if !unsafe { body.run_code(level, &laid, range.clone(), &sources, &outputs) } {
+    if !unsafe { body.run_code(isa, &laid, range.clone(), &sources, &outputs) } {
         return false;
     }
     for (k, &of) in kinds[1].iter().enumerate() {
@@ -415,7 +417,7 @@ pub(super) fn compare(
             let (x, y) = (of.bits(&got[at.clone()]), of.bits(&want[k][at]));
             assert_eq!(
                 x, y,
-                "output {k} at {i} of {range:?} at {level:?}: {x:x} for {y:x}"
+                "output {k} at {i} of {range:?} at {isa:?}: {x:x} for {y:x}"
             );
         }
     }
@@ -423,20 +425,20 @@ pub(super) fn compare(
 }
 
 fn fuzz<T: TestNumber>(seeds: Range<u64>, functions: bool) {
-    for level in levels() {
+    for isa in levels() {
         let (mut emitted, mut all) = (0, 0);
         for seed in seeds.clone() {
             let mut random = Random(seed * 7919 + 1);
             let steps = 1 + random.below(if functions { 12 } else { 60 });
-            let (body, kinds) = random_body::<T>(&mut random, steps, functions, level);
+            let (body, kinds) = random_body::<T>(&mut random, steps, functions, isa);
             for _ in 0..4 {
                 let most = [40, 400, 400, 2000][random.below(4)];
                 let n = random.below(most);
                 all += 1;
-                emitted += usize::from(compare(&body, &kinds, n, level, &mut random));
+                emitted += usize::from(compare(&body, &kinds, n, isa, &mut random));
             }
         }
-        assert!(emitted * 4 > all * 3, "{emitted} of {all} at {level:?}");
+        assert!(emitted * 4 > all * 3, "{emitted} of {all} at {isa:?}");
     }
 }
 
@@ -453,17 +455,17 @@ fn functions_in_bodies_give_the_interpreters_bits() {
 }
 
 /// A single instruction over many values.
-fn alone<T: TestNumber>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) {
-    for level in levels() {
+fn alone<T: TestNumber>(kernel: impl Fn(Isa) -> TileOp, arity: usize, name: &str) {
+    for isa in levels() {
         let mut b = Builder::new();
         let x: Vec<Value> = (0..arity).map(|_| b.input(T::SIZE)).collect();
         // SAFETY: the kernel is one of T.
-        let y = unsafe { b.step(kernel(level), T::SIZE, &x, 0) };
+        let y = unsafe { b.step(kernel(isa), T::SIZE, &x, 0) };
         let body = b.finish(&[y]);
         let kinds = [vec![T::TYPE; arity], vec![T::TYPE]];
         for n in [0, 1, 7, 16, 33, 64, 999, 2500, 2504] {
             assert!(
-                compare(&body, &kinds, n, level, &mut Random(n as u64)),
+                compare(&body, &kinds, n, isa, &mut Random(n as u64)),
                 "{name} has code"
             );
         }
@@ -473,26 +475,26 @@ fn alone<T: TestNumber>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &s
 #[test]
 fn every_function_has_code_with_the_interpreters_bits() {
     for &f in Unary::ALL {
-        alone::<f32>(|l| <f32 as Float>::unary(f, l), 1, &format!("{f:?}"));
-        alone::<f64>(|l| <f64 as Float>::unary(f, l), 1, &format!("{f:?}"));
+        alone::<f32>(|l| <f32 as TileFloat>::unary(f, l), 1, &format!("{f:?}"));
+        alone::<f64>(|l| <f64 as TileFloat>::unary(f, l), 1, &format!("{f:?}"));
     }
     for &f in Binary::ALL {
-        alone::<f32>(|l| <f32 as Float>::binary(f, l), 2, &format!("{f:?}"));
-        alone::<f64>(|l| <f64 as Float>::binary(f, l), 2, &format!("{f:?}"));
+        alone::<f32>(|l| <f32 as TileFloat>::binary(f, l), 2, &format!("{f:?}"));
+        alone::<f64>(|l| <f64 as TileFloat>::binary(f, l), 2, &format!("{f:?}"));
     }
 }
 
 /// Empty rows, where one operand is a broadcast scalar.
 #[test]
 fn nothing_is_done_for_no_elements() {
-    for level in levels() {
+    for isa in levels() {
         let mut b = Builder::new();
         let (x, y) = (b.input(8), b.input(8));
         // SAFETY: the kernel is one of f64.
-        let z = unsafe { b.step(<f64 as Float>::binary(Binary::Add, level), 8, &[x, y], 0) };
+        let z = unsafe { b.step(<f64 as TileFloat>::binary(Binary::Add, isa), 8, &[x, y], 0) };
         let body = b.finish(&[z]);
         for shape in [[2, 0, 3], [2, 3, 0], [0, 2, 3]] {
-            let laid = body.lay(&shape, [[0, 1, 0], [1, 0, 0]].iter().map(|s| &s[..]), level);
+            let laid = body.lay(&shape, [[0, 1, 0], [1, 0, 0]].iter().map(|s| &s[..]), isa);
             let (numbers, mut out) = ([1.0f64; 3], [7.0f64]);
             let x = [numbers.as_ptr().cast::<u8>(); 2];
             // SAFETY: there is nothing to read or to write.
@@ -505,7 +507,7 @@ fn nothing_is_done_for_no_elements() {
 #[test]
 fn whole_comparisons_give_the_interpreters_bits() {
     fn of<T: TestNumber>(c: Comparison) {
-        for level in levels() {
+        for isa in levels() {
             let mut b = Builder::new();
             let (x, y) = (b.input(T::SIZE), b.input(T::SIZE));
             // SAFETY: each kernel takes T or booleans, and its operands and result have these
@@ -517,13 +519,13 @@ fn whole_comparisons_give_the_interpreters_bits() {
                 );
                 let z = b.step(kernels::select(T::SIZE), T::SIZE, &[m, x, y], 0);
                 let of_truth = b.step(T::of_truth(), T::SIZE, &[same], 0);
-                b.step(T::binary(Binary::Add, level), T::SIZE, &[z, of_truth], 0)
+                b.step(T::binary(Binary::Add, isa), T::SIZE, &[z, of_truth], 0)
             };
             let body = b.finish(&[z]);
             for n in [1, 7, 64, 2504] {
                 let kinds = [vec![T::TYPE; 2], vec![T::TYPE]];
                 assert!(
-                    compare(&body, &kinds, n, level, &mut Random(n as u64)),
+                    compare(&body, &kinds, n, isa, &mut Random(n as u64)),
                     "{c:?} has code"
                 );
             }
@@ -542,12 +544,12 @@ fn whole_comparisons_give_the_interpreters_bits() {
 
 /// More live values than registers, masks included.
 fn crowded<T: TestNumber>(alive: usize) {
-    for level in levels() {
+    for isa in levels() {
         let mut b = Builder::new();
         let (x, z) = (b.input(T::SIZE), b.input(T::SIZE));
         // SAFETY: each kernel is one of T, and so are its operands.
-        let mut step = |kernel: Kernel, size, x: &[Value]| unsafe { b.step(kernel, size, x, 0) };
-        let binary = |f| T::binary(f, level);
+        let mut step = |kernel: TileOp, size, x: &[Value]| unsafe { b.step(kernel, size, x, 0) };
+        let binary = |f| T::binary(f, isa);
         let (mut numbers, mut masks) = (vec![x], Vec::new());
         for k in 0..alive {
             let v = numbers[k];
@@ -571,7 +573,7 @@ fn crowded<T: TestNumber>(alive: usize) {
         let body = b.finish(&[y]);
         let kinds = [vec![T::TYPE; 2], vec![T::TYPE]];
         for n in [1, 50, 333] {
-            assert!(compare(&body, &kinds, n, level, &mut Random(n as u64)));
+            assert!(compare(&body, &kinds, n, isa, &mut Random(n as u64)));
         }
     }
 }
@@ -587,8 +589,9 @@ fn what_finds_no_register_is_spilled() {
     let mut b = Builder::new();
     let x = b.input(4);
     // SAFETY: kernels of f32 on f32.
-    let mut step =
-        |f: Binary, x: &[Value]| unsafe { b.step(<f32 as Float>::binary(f, Level::Avx2), 4, x, 0) };
+    let mut step = |f: Binary, x: &[Value]| unsafe {
+        b.step(<f32 as TileFloat>::binary(f, Isa::Avx2), 4, x, 0)
+    };
     let many: Vec<Value> = (0..500).fold(vec![x], |mut v, _| {
         v.push(step(Binary::Add, &[v[v.len() - 1], x]));
         v
@@ -611,13 +614,13 @@ fn what_finds_no_register_is_spilled() {
 fn a_body_that_cannot_be_written_down_has_no_code() {
     let mut b = Builder::new();
     let x = b.input(4);
-    let opaque = kernels::map::<f32, f32, Twice>();
+    let opaque = kernels::map::<f32, f32, DoubleDouble>();
     // SAFETY: a kernel of f32.
     let y = unsafe { b.step(opaque, 4, &[x], 0) };
     assert!(b.finish(&[y]).trace(true, false).is_none());
 
-    struct Twice;
-    impl kernels::Map<f32, f32> for Twice {
+    struct DoubleDouble;
+    impl kernels::Map<f32, f32> for DoubleDouble {
         fn f(a: f32) -> f32 {
             a + a
         }
@@ -627,12 +630,12 @@ fn a_body_that_cannot_be_written_down_has_no_code() {
 fn chain() -> Body {
     let mut b = Builder::new();
     let x = b.input(8);
-    let level = Level::chosen();
+    let isa = Isa::chosen();
     // SAFETY: kernels of f64.
     let y = [Unary::Exp, Unary::Log1p, Unary::Sin]
         .iter()
         .fold(x, |y, &f| unsafe {
-            b.step(<f64 as Float>::unary(f, level), 8, &[y], 0)
+            b.step(<f64 as TileFloat>::unary(f, isa), 8, &[y], 0)
         });
     b.finish(&[y])
 }
@@ -691,7 +694,7 @@ fn where_code_is_refused_bodies_are_interpreted() {
 /// scalars, and threads share the variants.
 #[test]
 fn code_is_made_for_the_second_run() {
-    if Level::chosen() == Level::Portable || Engine::chosen() != Engine::Both {
+    if Isa::chosen() == Isa::Portable || Engine::chosen() != Engine::Both {
         return;
     }
     let (body, x) = (chain(), [0.5f64; 100]);

@@ -5,7 +5,7 @@ use super::*;
 use crate::testing::Random;
 use crate::tile::integers::{self, Lane};
 use crate::tile::kernels::{self, Arithmetic, Comparison};
-use crate::tile::{Builder, Float, Kernel, Value};
+use crate::tile::{Builder, TileFloat, TileOp, Value};
 use crate::vector::functions::{Binary, Unary};
 
 /// A float, or an integer.
@@ -13,19 +13,19 @@ trait Number: Copy {
     fn of(x: f64) -> Self;
     /// Bytes, if this is no NaN.
     fn canonical(self) -> Option<Vec<u8>>;
-    fn one(random: &mut Random, level: Level) -> Kernel;
-    fn two(random: &mut Random, level: Level) -> Kernel;
-    fn less() -> Kernel;
+    fn one(random: &mut Random, isa: Isa) -> TileOp;
+    fn two(random: &mut Random, isa: Isa) -> TileOp;
+    fn less() -> TileOp;
 }
 
 /// Functions of two integers.
-fn of_integers<T: Lane, U: Lane>(random: &mut Random, level: Level) -> Kernel {
+fn of_integers<T: Lane, U: Lane>(random: &mut Random, isa: Isa) -> TileOp {
     match random.below(6) {
         0 => kernels::integers::<T>(Arithmetic::Mul),
         1 => kernels::integers::<U>(Arithmetic::Max),
         2 => kernels::integers::<T>(Arithmetic::Xor),
-        3 => integers::binary::<T>(integers::IntegerBinary::ShiftLeft, level),
-        4 => integers::binary::<T>(integers::IntegerBinary::ShiftRightArithmetic, level),
+        3 => integers::binary::<T>(integers::IntegerBinary::ShiftLeft, isa),
+        4 => integers::binary::<T>(integers::IntegerBinary::ShiftRightArithmetic, isa),
         _ => kernels::integers::<T>(Arithmetic::Add),
     }
 }
@@ -39,16 +39,16 @@ macro_rules! numbers {
             fn canonical(self) -> Option<Vec<u8>> {
                 (!self.is_nan()).then(|| self.to_le_bytes().to_vec())
             }
-            fn one(random: &mut Random, level: Level) -> Kernel {
+            fn one(random: &mut Random, isa: Isa) -> TileOp {
                 let all = [Unary::Sin, Unary::Tanh, Unary::Neg, Unary::Square, Unary::Sqrt];
-                <$float as Float>::unary(all[random.below(all.len())], level)
+                <$float as TileFloat>::unary(all[random.below(all.len())], isa)
             }
-            fn two(random: &mut Random, level: Level) -> Kernel {
+            fn two(random: &mut Random, isa: Isa) -> TileOp {
                 let all = [Binary::Add, Binary::Mul, Binary::Mul, Binary::Sub, Binary::Max, Binary::Div];
-                <$float as Float>::binary(all[random.below(all.len())], level)
+                <$float as TileFloat>::binary(all[random.below(all.len())], isa)
             }
-            fn less() -> Kernel {
-                <$float as Float>::compare(Comparison::Lt)
+            fn less() -> TileOp {
+                <$float as TileFloat>::compare(Comparison::Lt)
             }
         }
 
@@ -59,14 +59,14 @@ macro_rules! numbers {
             fn canonical(self) -> Option<Vec<u8>> {
                 Some(self.to_le_bytes().to_vec())
             }
-            fn one(random: &mut Random, _: Level) -> Kernel {
+            fn one(random: &mut Random, _: Isa) -> TileOp {
                 let all = [integers::IntegerUnary::CountOnes, integers::IntegerUnary::LeadingZeros, integers::IntegerUnary::Abs];
                 integers::unary::<$whole>(all[random.below(all.len())])
             }
-            fn two(random: &mut Random, level: Level) -> Kernel {
-                of_integers::<$whole, $unsigned>(random, level)
+            fn two(random: &mut Random, isa: Isa) -> TileOp {
+                of_integers::<$whole, $unsigned>(random, isa)
             }
-            fn less() -> Kernel {
+            fn less() -> TileOp {
                 kernels::compare::<$unsigned>(Comparison::Lt)
             }
         }
@@ -83,7 +83,7 @@ numbers! {
 fn random_body<T: Number>(
     random: &mut Random,
     [consts, carries, rows, outputs]: [usize; 4],
-    level: Level,
+    isa: Isa,
 ) -> Body {
     let (mut b, size) = (Builder::new(), size_of::<T>());
     let mut values: Vec<Value> = (0..consts + carries + rows)
@@ -93,18 +93,18 @@ fn random_body<T: Number>(
         let x = [0; 3].map(|_| {
             values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]
         });
-        let mut add = |kernel: Kernel, size, x: &[Value]| {
+        let mut add = |kernel: TileOp, size, x: &[Value]| {
             // SAFETY: each kernel takes T or booleans, and its operands and result have these
             // types.
             unsafe { b.step(kernel, size, x, 0) }
         };
         let y = match random.below(8) {
-            0 | 1 => add(T::one(random, level), size, &x[..1]),
+            0 | 1 => add(T::one(random, isa), size, &x[..1]),
             2 => {
                 let m = add(T::less(), 1, &x[..2]);
                 add(kernels::select(size), size, &[m, x[2], x[0]])
             }
-            _ => add(T::two(random, level), size, &x[..2]),
+            _ => add(T::two(random, isa), size, &x[..2]),
         };
         values.push(y);
     }
@@ -126,8 +126,8 @@ fn canonical<T: Number>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
 fn compare<T: Number>() -> usize {
     let (mut random, mut ran, size) = (Random(7), 0, size_of::<T>());
     for round in 0..400 {
-        let level = [Level::Avx2, Level::Avx512][round % 2];
-        if !Level::available().any(|l| l == level) {
+        let isa = [Isa::Avx2, Isa::Avx512][round % 2];
+        if !Isa::available().any(|l| l == isa) {
             continue;
         }
         let counts = [
@@ -137,9 +137,9 @@ fn compare<T: Number>() -> usize {
             random.below(3),
         ];
         let [consts, carries, rows, outputs] = counts;
-        let body = random_body::<T>(&mut random, counts, level);
+        let body = random_body::<T>(&mut random, counts, isa);
         let mut loops = Recurrence {
-            level,
+            isa,
             ..Recurrence::new(body, consts, carries)
         };
         if loops.code(false).is_none() || loops.code(true).is_none() {
@@ -201,7 +201,7 @@ fn compare<T: Number>() -> usize {
                 let same = canonical::<T>(got) == canonical::<T>(want);
                 assert!(
                     same,
-                    "round {round}, {level:?}, {counts:?}, {n} by {steps}, {back}, {gradual}"
+                    "round {round}, {isa:?}, {counts:?}, {n} by {steps}, {back}, {gradual}"
                 );
             }
             loops.code.swap(0, 1);
@@ -212,7 +212,7 @@ fn compare<T: Number>() -> usize {
 
 #[test]
 fn code_gives_the_bits_of_steps() {
-    if Level::available().any(|l| l == Level::Avx2) {
+    if Isa::available().any(|l| l == Isa::Avx2) {
         assert!(compare::<f32>() > 100);
         assert!(compare::<f64>() > 100);
         assert!(compare::<i32>() > 100);

@@ -4,19 +4,24 @@
 use super::*;
 use crate::testing::{Random, tree};
 
-const FOLDS: [Fold; 4] = [Fold::Sum, Fold::Product, Fold::Max, Fold::Min];
+const FOLDS: [ReduceOp; 4] = [
+    ReduceOp::Sum,
+    ReduceOp::Product,
+    ReduceOp::Max,
+    ReduceOp::Min,
+];
 
 const LENGTHS: [usize; 30] = [
     1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 511, 512, 513,
     1000, 1023, 1024, 1100, 5000, 8191, 8192,
 ];
 
-fn combine<E: Ordered<Acc = E>>(how: Fold) -> fn(E, E) -> E {
+fn combine<E: Ordered<Acc = E>>(how: ReduceOp) -> fn(E, E) -> E {
     match how {
-        Fold::Sum => E::plus,
-        Fold::Product => E::times,
-        Fold::Max => E::maximum,
-        Fold::Min => E::minimum,
+        ReduceOp::Sum => E::plus,
+        ReduceOp::Product => E::times,
+        ReduceOp::Max => E::maximum,
+        ReduceOp::Min => E::minimum,
     }
 }
 
@@ -64,7 +69,7 @@ fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
     }
 }
 
-fn check<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
+fn check<E: VectorFloat + Ordered<Acc = E> + Lanes>(isa: Isa) {
     let random = &mut Random(11);
     for (how, len) in FOLDS.into_iter().flat_map(|f| LENGTHS.map(|n| (f, n))) {
         for special in [0, 2, 4, 6] {
@@ -80,7 +85,7 @@ fn check<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
                 guarded(&x, random.below(3) > 0, |x| {
                     let mut got = vec![<E as VectorFloat>::narrow(0.0); want.len()];
                     dispatch(
-                        level,
+                        isa,
                         how,
                         Chunks {
                             dst: &mut got,
@@ -90,14 +95,14 @@ fn check<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
                         },
                     );
                     let got: Vec<u64> = got.into_iter().map(bits).collect();
-                    assert_eq!(got, want, "{how:?} of {len} at {level:?}");
+                    assert_eq!(got, want, "{how:?} of {len} at {isa:?}");
                 });
             }
         }
     }
 }
 
-fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
+fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(isa: Isa) {
     let random = &mut Random(12);
     for (how, len) in FOLDS
         .into_iter()
@@ -110,7 +115,7 @@ fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
             let mut x = rows.each_ref().map(|x| &x[..]);
             x[0] = first;
             let mut got = vec![<E as VectorFloat>::narrow(0.0); len];
-            dispatch(level, how, Eight { dst: &mut got, x });
+            dispatch(isa, how, Eight { dst: &mut got, x });
             // Eight items of one lane.
             let f = combine::<E>(how);
             let want = |c: usize| {
@@ -122,12 +127,12 @@ fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
             };
             assert!(
                 (0..len).all(|c| bits(got[c]) == bits(want(c))),
-                "{how:?} of {len} at {level:?}"
+                "{how:?} of {len} at {isa:?}"
             );
         });
         guarded(&rows[1], true, |low| {
             dispatch(
-                level,
+                isa,
                 how,
                 Join {
                     low,
@@ -137,7 +142,7 @@ fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
             let want = |c: usize| combine::<E>(how)(rows[1][c], rows[2][c]);
             assert!(
                 (0..len).all(|c| bits(low[c]) == bits(want(c))),
-                "{how:?} of {len} at {level:?}"
+                "{how:?} of {len} at {isa:?}"
             );
         });
     }
@@ -145,16 +150,16 @@ fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
 
 #[test]
 fn every_level_follows_the_tree() {
-    for level in Level::available() {
-        check::<f32>(level);
-        check::<f64>(level);
+    for isa in Isa::available() {
+        check::<f32>(isa);
+        check::<f64>(isa);
     }
 }
 
 #[test]
 fn every_level_reduces_side_by_side() {
-    for level in Level::available() {
-        check_beside::<f32>(level);
-        check_beside::<f64>(level);
+    for isa in Isa::available() {
+        check_beside::<f32>(isa);
+        check_beside::<f64>(isa);
     }
 }

@@ -18,8 +18,8 @@ mod tests;
 mod zeta;
 
 use super::MAX_LANES;
-use crate::simd::Level;
-use crate::tile::{Kernel, TileFn};
+use crate::simd::Isa;
+use crate::tile::{TileFn, TileOp};
 use call::{Call, D};
 use series::{JetSeries, PlainSeries};
 
@@ -100,7 +100,7 @@ unsafe fn run_narrow<F: Lanes>(wide: TileFn, n: usize, y: *mut u8, x: [*const u8
     }
 }
 
-macro_rules! level {
+macro_rules! isa {
     ($name:ident, $vector:ty $(, $features:literal)?) => {
         mod $name {
             use super::*;
@@ -125,30 +125,30 @@ macro_rules! level {
     };
 }
 
-level!(portable, <f64 as super::super::VectorFloat>::Plain);
+isa!(portable, <f64 as super::super::VectorFloat>::Plain);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, <f64 as super::super::VectorFloat>::Avx2, "avx2,fma");
+isa!(avx2, <f64 as super::super::VectorFloat>::Avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-level!(
+isa!(
     avx512,
     <f64 as super::super::VectorFloat>::Avx512,
     "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl"
 );
 
-fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
-    let run: TileFn = match (level, narrow) {
+fn pick<F: Lanes>(isa: Isa, narrow: bool) -> TileOp {
+    let run: TileFn = match (isa, narrow) {
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, false) => avx512::wide::<F>,
+        (Isa::Avx512, false) => avx512::wide::<F>,
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, true) => avx512::narrow::<F>,
+        (Isa::Avx512, true) => avx512::narrow::<F>,
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, false) => avx2::wide::<F>,
+        (Isa::Avx2, false) => avx2::wide::<F>,
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, true) => avx2::narrow::<F>,
+        (Isa::Avx2, true) => avx2::narrow::<F>,
         (_, false) => portable::wide::<F>,
         (_, true) => portable::narrow::<F>,
     };
-    Kernel::new(run)
+    TileOp::new(run)
 }
 
 macro_rules! specials {
@@ -170,7 +170,7 @@ macro_rules! specials {
             /// The kernel for f64, or for f32 if `narrow`, and its parameter.
             ///
             /// The first order is below 2^16, the second below 2^8.
-            pub fn kernel(self, level: Level, narrow: bool, orders: (u32, u32)) -> (Kernel, usize) {
+            pub fn kernel(self, isa: Isa, narrow: bool, orders: (u32, u32)) -> (TileOp, usize) {
                 let kernel = match self {
                     $(Special::$name => {
                         struct F;
@@ -181,7 +181,7 @@ macro_rules! specials {
                                 $value
                             }
                         }
-                        pick::<F>(level, narrow)
+                        pick::<F>(isa, narrow)
                     })*
                 };
                 (kernel, Call::pack(orders))

@@ -3,11 +3,13 @@
 mod points;
 
 use super::Special;
-use crate::simd::Level;
+use crate::simd::Isa;
 use crate::testing::Random;
+use points::incomplete::INCOMPLETE_POINTS;
+use points::{Point, point};
 
-fn run<T: Copy + Default>(f: Special, level: Level, orders: (u32, u32), x: [&[T]; 3]) -> Vec<T> {
-    let (kernel, data) = f.kernel(level, size_of::<T>() == 4, orders);
+fn run<T: Copy + Default>(f: Special, isa: Isa, orders: (u32, u32), x: [&[T]; 3]) -> Vec<T> {
+    let (kernel, data) = f.kernel(isa, size_of::<T>() == 4, orders);
     let mut y = vec![T::default(); x[0].len()];
     let operands = x.map(|x| x.as_ptr().cast());
     // SAFETY: the kernel is one of T, and all slices have this length.
@@ -82,32 +84,32 @@ fn every_level_and_position_gives_the_same_bits() {
         for &orders in orders(f) {
             // A single lane has no neighbours.
             let alone =
-                |i: usize| run(f, Level::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
+                |i: usize| run(f, Isa::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
             let want: Vec<f64> = (0..x[0].len()).map(alone).collect();
             let want = bits64(want);
             let want32 = bits32(run(
                 f,
-                Level::Portable,
+                Isa::Portable,
                 orders,
                 [0, 1, 2].map(|k| &narrow[k][..]),
             ));
-            for level in Level::available() {
-                let all = bits64(run(f, level, orders, [0, 1, 2].map(|k| &x[k][..])));
+            for isa in Isa::available() {
+                let all = bits64(run(f, isa, orders, [0, 1, 2].map(|k| &x[k][..])));
                 let first = all.iter().zip(&want).position(|(a, b)| a != b);
                 assert_eq!(
                     first,
                     None,
-                    "{f:?} {orders:?} at {level:?}: {:?}",
+                    "{f:?} {orders:?} at {isa:?}: {:?}",
                     first.map(|i| [x[0][i], x[1][i], x[2][i]])
                 );
-                let all = bits32(run(f, level, orders, [0, 1, 2].map(|k| &narrow[k][..])));
-                assert_eq!(all, want32, "{f:?} {orders:?} of f32 at {level:?}");
+                let all = bits32(run(f, isa, orders, [0, 1, 2].map(|k| &narrow[k][..])));
+                assert_eq!(all, want32, "{f:?} {orders:?} of f32 at {isa:?}");
                 for at in [1, 3, 7, 150] {
-                    let part = run(f, level, orders, [0, 1, 2].map(|k| &narrow[k][at..at + 21]));
+                    let part = run(f, isa, orders, [0, 1, 2].map(|k| &narrow[k][at..at + 21]));
                     assert_eq!(
                         bits32(part),
                         want32[at..at + 21],
-                        "{f:?} {orders:?} of f32 at {level:?} from {at}"
+                        "{f:?} {orders:?} of f32 at {isa:?} from {at}"
                     );
                 }
             }
@@ -120,14 +122,18 @@ fn every_level_and_position_gives_the_same_bits() {
 #[test]
 fn errors_are_small_at_stored_points() {
     let mut far = Vec::new();
-    for &(f, orders, x, want) in points::POINTS
-        .iter()
-        .chain(points::incomplete::INCOMPLETE_POINTS)
+    let all = points::POINTS.iter().chain(INCOMPLETE_POINTS);
+    for &Point {
+        f,
+        orders,
+        x,
+        value: want,
+    } in all
     {
         let is_slope = matches!(f, Special::Igamma | Special::Betainc) && orders != (0, 0);
         let bound = if is_slope { 2e4 } else { 24.0 };
         let unit = (want.abs().log2().floor() - 52.0).exp2();
-        let got = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
+        let got = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
         let error = (got - want).abs() / unit;
         // Zeros that are not representable have an absolute error.
         let near_zero = f == Special::Digamma && (got - want).abs() < 1e-15;
@@ -137,14 +143,9 @@ fn errors_are_small_at_stored_points() {
             ));
         }
         let narrow = x.map(|x| x as f32);
-        let of_narrow = run(
-            f,
-            Level::chosen(),
-            orders,
-            [0, 1, 2].map(|k| &narrow[k..=k]),
-        )[0];
+        let of_narrow = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &narrow[k..=k]))[0];
         let wide = narrow.map(f64::from);
-        let want = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &wide[k..=k]))[0] as f32;
+        let want = run(f, Isa::chosen(), orders, [0, 1, 2].map(|k| &wide[k..=k]))[0] as f32;
         if of_narrow != want {
             far.push(format!(
                 "{f:?} {orders:?} of {narrow:?} in f32: {of_narrow:e} for {want:e}"
@@ -158,54 +159,60 @@ fn errors_are_small_at_stored_points() {
 #[test]
 fn special_values_are_those_of_the_reference() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
-    let table: &[(Special, (u32, u32), [f64; 3], f64)] = &[
-        (Special::Lgamma, (0, 0), [0.0; 3], inf),
-        (Special::Lgamma, (0, 0), [-0.0; 3], inf),
-        (Special::Lgamma, (0, 0), [-3.0; 3], inf),
-        (Special::Lgamma, (0, 0), [-inf; 3], inf),
-        (Special::Lgamma, (0, 0), [inf; 3], inf),
-        (Special::Lgamma, (0, 0), [nan; 3], nan),
-        (Special::Lgamma, (0, 0), [1.0; 3], 0.0),
-        (Special::Lgamma, (0, 0), [2.0; 3], 0.0),
-        (Special::Lgamma, (0, 0), [1e306; 3], inf),
-        (Special::Lgamma, (0, 0), [5e-324; 3], 744.4400719213812),
-        (Special::Digamma, (0, 0), [0.0; 3], -inf),
-        (Special::Digamma, (0, 0), [-0.0; 3], inf),
-        (Special::Digamma, (0, 0), [-2.0; 3], nan),
-        (Special::Digamma, (0, 0), [inf; 3], inf),
-        (Special::Digamma, (0, 0), [-inf; 3], nan),
-        (Special::Polygamma, (1, 0), [0.0; 3], inf),
-        (Special::Polygamma, (2, 0), [-1.0; 3], nan),
-        (Special::Polygamma, (1, 0), [inf; 3], 0.0),
-        (Special::BesselIe, (0, 0), [0.0; 3], 1.0),
-        (Special::BesselIe, (1, 0), [-0.0; 3], -0.0),
-        (Special::BesselIe, (1, 0), [-inf; 3], -0.0),
-        (Special::Zeta, (0, 0), [1.0, 2.0, 0.0], inf),
-        (Special::Zeta, (1, 0), [1.0, 2.0, 0.0], -inf),
-        (Special::Zeta, (0, 0), [2.5, -1.5, 0.0], nan),
-        (Special::Zeta, (0, 0), [2.0, -1.0, 0.0], inf),
-        (Special::Zeta, (0, 0), [0.5, 2.0, 0.0], nan),
-        (Special::Zeta, (0, 0), [inf, 1.0, 0.0], 1.0),
-        (Special::Zeta, (0, 0), [inf, 2.0, 0.0], 0.0),
-        (Special::Igamma, (0, 0), [1.0, 0.0, 0.0], 0.0),
-        (Special::Igammac, (0, 0), [1.0, 0.0, 0.0], 1.0),
-        (Special::Igamma, (0, 0), [1.0, inf, 0.0], 1.0),
-        (Special::Igamma, (0, 0), [0.0, 1.0, 0.0], nan),
-        (Special::Igammac, (0, 0), [1.0, -1.0, 0.0], nan),
-        (Special::Igamma, (1, 0), [1.0, inf, 0.0], 0.0),
-        (Special::GammaDensity, (0, 0), [1.0, 0.0, 0.0], 1.0),
-        (Special::GammaDensity, (0, 0), [2.0, 0.0, 0.0], 0.0),
-        (Special::GammaDensity, (0, 0), [0.5, 0.0, 0.0], inf),
-        (Special::GammaDensity, (0, 0), [2.0, -1.0, 0.0], nan),
-        (Special::Betainc, (0, 0), [2.0, 3.0, 0.0], 0.0),
-        (Special::Betainc, (0, 0), [2.0, 3.0, 1.0], 1.0),
-        (Special::Betainc, (1, 0), [2.0, 3.0, 1.0], 0.0),
-        (Special::Betainc, (0, 0), [2.0, 3.0, 1.5], nan),
-        (Special::Betainc, (0, 0), [0.0, 3.0, 0.5], nan),
+    let table: &[Point] = &[
+        point(Special::Lgamma, (0, 0), [0.0; 3], inf),
+        point(Special::Lgamma, (0, 0), [-0.0; 3], inf),
+        point(Special::Lgamma, (0, 0), [-3.0; 3], inf),
+        point(Special::Lgamma, (0, 0), [-inf; 3], inf),
+        point(Special::Lgamma, (0, 0), [inf; 3], inf),
+        point(Special::Lgamma, (0, 0), [nan; 3], nan),
+        point(Special::Lgamma, (0, 0), [1.0; 3], 0.0),
+        point(Special::Lgamma, (0, 0), [2.0; 3], 0.0),
+        point(Special::Lgamma, (0, 0), [1e306; 3], inf),
+        point(Special::Lgamma, (0, 0), [5e-324; 3], 744.4400719213812),
+        point(Special::Digamma, (0, 0), [0.0; 3], -inf),
+        point(Special::Digamma, (0, 0), [-0.0; 3], inf),
+        point(Special::Digamma, (0, 0), [-2.0; 3], nan),
+        point(Special::Digamma, (0, 0), [inf; 3], inf),
+        point(Special::Digamma, (0, 0), [-inf; 3], nan),
+        point(Special::Polygamma, (1, 0), [0.0; 3], inf),
+        point(Special::Polygamma, (2, 0), [-1.0; 3], nan),
+        point(Special::Polygamma, (1, 0), [inf; 3], 0.0),
+        point(Special::BesselIe, (0, 0), [0.0; 3], 1.0),
+        point(Special::BesselIe, (1, 0), [-0.0; 3], -0.0),
+        point(Special::BesselIe, (1, 0), [-inf; 3], -0.0),
+        point(Special::Zeta, (0, 0), [1.0, 2.0, 0.0], inf),
+        point(Special::Zeta, (1, 0), [1.0, 2.0, 0.0], -inf),
+        point(Special::Zeta, (0, 0), [2.5, -1.5, 0.0], nan),
+        point(Special::Zeta, (0, 0), [2.0, -1.0, 0.0], inf),
+        point(Special::Zeta, (0, 0), [0.5, 2.0, 0.0], nan),
+        point(Special::Zeta, (0, 0), [inf, 1.0, 0.0], 1.0),
+        point(Special::Zeta, (0, 0), [inf, 2.0, 0.0], 0.0),
+        point(Special::Igamma, (0, 0), [1.0, 0.0, 0.0], 0.0),
+        point(Special::Igammac, (0, 0), [1.0, 0.0, 0.0], 1.0),
+        point(Special::Igamma, (0, 0), [1.0, inf, 0.0], 1.0),
+        point(Special::Igamma, (0, 0), [0.0, 1.0, 0.0], nan),
+        point(Special::Igammac, (0, 0), [1.0, -1.0, 0.0], nan),
+        point(Special::Igamma, (1, 0), [1.0, inf, 0.0], 0.0),
+        point(Special::GammaDensity, (0, 0), [1.0, 0.0, 0.0], 1.0),
+        point(Special::GammaDensity, (0, 0), [2.0, 0.0, 0.0], 0.0),
+        point(Special::GammaDensity, (0, 0), [0.5, 0.0, 0.0], inf),
+        point(Special::GammaDensity, (0, 0), [2.0, -1.0, 0.0], nan),
+        point(Special::Betainc, (0, 0), [2.0, 3.0, 0.0], 0.0),
+        point(Special::Betainc, (0, 0), [2.0, 3.0, 1.0], 1.0),
+        point(Special::Betainc, (1, 0), [2.0, 3.0, 1.0], 0.0),
+        point(Special::Betainc, (0, 0), [2.0, 3.0, 1.5], nan),
+        point(Special::Betainc, (0, 0), [0.0, 3.0, 0.5], nan),
     ];
-    for &(f, orders, x, want) in table {
-        for level in Level::available() {
-            let got = run(f, level, orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
+    for &Point {
+        f,
+        orders,
+        x,
+        value: want,
+    } in table
+    {
+        for isa in Isa::available() {
+            let got = run(f, isa, orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
             let same = got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
             assert!(same, "{f:?} {orders:?} of {x:?}: {got:e} for {want:e}");
         }

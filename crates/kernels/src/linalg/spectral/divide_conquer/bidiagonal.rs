@@ -15,7 +15,7 @@ use super::super::rotations::{LANES, RotatedRows, Rotation, padded};
 use super::super::secular::{Root, Secular};
 use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, deflate, floor};
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 
 /// Left and right vectors as rows, with stride [`padded`].
 pub(crate) struct VectorRows {
@@ -26,15 +26,11 @@ pub(crate) struct VectorRows {
 /// Decomposes the upper bidiagonal matrix with diagonal `d` and off-diagonal `e`, which is
 /// overwritten. `d` receives the singular values, ascending. Returns the vectors, or `None` if
 /// there is no convergence.
-pub(crate) fn decompose(
-    level: Level,
-    d: &mut [f64],
-    e: &mut [f64],
-) -> Fallible<Option<VectorRows>> {
+pub(crate) fn decompose(isa: Isa, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<VectorRows>> {
     let n = d.len();
     let floor = floor(d, e);
     let mut work = MergeWork {
-        scratch: Workspace::new(level),
+        scratch: Workspace::new(isa),
         u: Basis::new(n, n)?,
         v: Basis::new(n, n)?,
         floor,
@@ -105,7 +101,7 @@ impl MergeWork {
             width: step,
         };
         if !diagonalise(
-            self.scratch.level,
+            self.scratch.isa,
             d,
             e,
             Some([rows(&mut u), rows(&mut v[..n * step])]),
@@ -141,7 +137,64 @@ impl MergeWork {
     ) -> Fallible {
         let n = d.len();
         let widths = [middle + 1, n - middle - 1 + usize::from(more)];
-        let width = widths[0] + widths[1];
+        let (items, least) = self.poles(d, first, middle, more, [alpha, beta])?;
+        let (u, v) = (&mut self.u, &mut self.v);
+        let what = deflate(items, 1.0, least, true, |p, i, c, s| {
+            u.rotate(p, i, c, s, first, n);
+            v.rotate(p, i, c, s, first, widths[0] + widths[1]);
+        })?;
+        let mut weights = zeros::<f64>(padded(what.poles.len()))?;
+        weights
+            .iter_mut()
+            .zip(&what.z)
+            .for_each(|(w, z)| *w = z * z);
+        let poles = &what.poles;
+        let secular = Secular {
+            poles,
+            squared: true,
+            weights: &weights,
+            inverse: 1.0,
+        };
+        let (roots, z) = self.scratch.roots(&secular, &what.z)?;
+        let value = |&Root { pole, distance }: &Root| {
+            let p = poles[pole];
+            p + distance / (p + p.mul_add(p, distance).sqrt())
+        };
+        let mut values = collected(roots.iter().map(value))?;
+        reserve(&mut values, what.done.len())?;
+        values.extend(what.done.iter().map(|done| done.0));
+        let order = ascending(&values)?;
+        d.iter_mut()
+            .zip(&order)
+            .for_each(|(d, &from)| *d = values[from]);
+        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| z[k] / gap)?;
+        self.v
+            .assemble(&mut self.scratch, &by, &what, &order, first, widths)?;
+        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| {
+            if k == 0 { -1.0 } else { poles[k] * z[k] / gap }
+        })?;
+        self.u.assemble(
+            &mut self.scratch,
+            &by,
+            &what,
+            &order,
+            first,
+            [middle + 1, n - middle - 1],
+        )
+    }
+
+    /// Poles of the secular equation of a merge, the zero pole first, and the bound below which
+    /// they and their weights are negligible. Rotates the bases accordingly.
+    fn poles(
+        &mut self,
+        d: &[f64],
+        first: usize,
+        middle: usize,
+        more: bool,
+        [alpha, beta]: [f64; 2],
+    ) -> Fallible<(Vec<Pole>, f64)> {
+        let n = d.len();
+        let width = n + usize::from(more);
         // Rows of the left half and of its null vector, and those of the right half.
         let own = first + middle;
         let (u, v) = (&mut self.u, &mut self.v);
@@ -192,47 +245,6 @@ impl MergeWork {
             *z
         };
         items.swap(0, middle);
-        let what = deflate(items, 1.0, least, true, |p, i, c, s| {
-            u.rotate(p, i, c, s, first, n);
-            v.rotate(p, i, c, s, first, width);
-        })?;
-        let mut weights = zeros::<f64>(padded(what.poles.len()))?;
-        weights
-            .iter_mut()
-            .zip(&what.z)
-            .for_each(|(w, z)| *w = z * z);
-        let poles = &what.poles;
-        let secular = Secular {
-            poles,
-            squared: true,
-            weights: &weights,
-            inverse: 1.0,
-        };
-        let (roots, z) = self.scratch.roots(&secular, &what.z)?;
-        let value = |&Root { pole, distance }: &Root| {
-            let p = poles[pole];
-            p + distance / (p + p.mul_add(p, distance).sqrt())
-        };
-        let mut values = collected(roots.iter().map(value))?;
-        reserve(&mut values, what.done.len())?;
-        values.extend(what.done.iter().map(|done| done.0));
-        let order = ascending(&values)?;
-        d.iter_mut()
-            .zip(&order)
-            .for_each(|(d, &from)| *d = values[from]);
-        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| z[k] / gap)?;
-        self.v
-            .assemble(&mut self.scratch, &by, &what, &order, first, widths)?;
-        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| {
-            if k == 0 { -1.0 } else { poles[k] * z[k] / gap }
-        })?;
-        self.u.assemble(
-            &mut self.scratch,
-            &by,
-            &what,
-            &order,
-            first,
-            [middle + 1, n - middle - 1],
-        )
+        Ok((items, least))
     }
 }

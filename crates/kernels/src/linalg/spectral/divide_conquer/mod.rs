@@ -17,13 +17,11 @@ use super::secular::{Root, Secular};
 use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, collected, filled, grow, push, zeros};
 use crate::parallel::{Shared, parallel};
-use crate::simd::{Level, widest};
+use crate::simd::{Isa, widest};
+use crate::tuning::ROOTS_PER_CHUNK;
 
-/// Maximum extent that is solved by QR iterations.
+/// Maximum extent that is solved by QR iterations. It decides the bits of values and vectors.
 const LEAF_ROWS: usize = 32;
-
-/// Number of roots per chunk of work.
-const ROOTS_PER_CHUNK: usize = 8;
 
 /// Magnitude that is negligible relative to a matrix with these elements. Squares of larger numbers
 /// do not underflow.
@@ -165,10 +163,7 @@ impl Basis {
         let (count, width, n) = (what.poles.len(), left + right, order.len());
         let (lefts, rights) = (what.left * left, (count - what.only_left) * right);
         let Workspace {
-            level,
-            halves,
-            made,
-            ..
+            isa, halves, made, ..
         } = scratch;
         grow(halves, lefts + rights, 0.0)?;
         grow(made, n * width, 0.0)?;
@@ -208,7 +203,7 @@ impl Basis {
         // SAFETY: these coefficients and rows exist, and `made` has room for the products.
         unsafe {
             update(
-                *level,
+                *isa,
                 [count, what.left, left],
                 Update::Set,
                 to,
@@ -217,7 +212,7 @@ impl Basis {
             )?;
             let rest = count - what.only_left;
             update(
-                *level,
+                *isa,
                 [count, rest, right],
                 Update::Set,
                 beside,
@@ -238,16 +233,16 @@ impl Basis {
 
 /// Buffers that are reused.
 struct Workspace {
-    level: Level,
+    isa: Isa,
     halves: Vec<f64>,
     made: Vec<f64>,
     gaps: Vec<f64>,
 }
 
 impl Workspace {
-    fn new(level: Level) -> Workspace {
+    fn new(isa: Isa) -> Workspace {
         Workspace {
-            level,
+            isa,
             halves: Vec::new(),
             made: Vec::new(),
             gaps: Vec::new(),
@@ -257,7 +252,7 @@ impl Workspace {
     /// Computes all roots, and the `z` that belong to them. Row `j` of `gaps` receives the
     /// distances of the poles from root `j`, with stride [`padded`].
     fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> Fallible<(Vec<Root>, Vec<f64>)> {
-        let (level, count) = (self.level, secular.poles.len());
+        let (isa, count) = (self.isa, secular.poles.len());
         let step = padded(count);
         grow(&mut self.gaps, count * step, 0.0)?;
         let mut roots = filled(
@@ -278,7 +273,7 @@ impl Workspace {
                     // once.
                     unsafe {
                         let row = std::slice::from_raw_parts_mut(to.get().add(j * step), step);
-                        *out.get().add(j) = secular.root(level, j, row);
+                        *out.get().add(j) = secular.root(isa, j, row);
                     }
                 }
             },

@@ -10,17 +10,17 @@ use super::super::rotations::{LANES, RotatedRows, padded};
 use super::super::secular::Secular;
 use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, deflate, floor};
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
-use crate::simd::Level;
+use crate::simd::Isa;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Decomposes the tridiagonal matrix with diagonal `d` and off-diagonal `e`, which is overwritten.
 /// `d` receives the eigenvalues, ascending. Returns eigenvectors as rows with stride [`padded`], or
 /// `None` if there is no convergence.
-pub(crate) fn decompose(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
+pub(crate) fn decompose(isa: Isa, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
     let mut work = MergeWork {
-        scratch: Workspace::new(level),
+        scratch: Workspace::new(isa),
         basis: Basis::new(n, n)?,
         floor,
     };
@@ -58,7 +58,7 @@ impl MergeWork {
         let mut rows = zeros::<f64>(n * step)?;
         (0..n).for_each(|i| rows[i * step + i] = 1.0);
         if !diagonalise(
-            self.scratch.level,
+            self.scratch.isa,
             d,
             e,
             Some(RotatedRows {

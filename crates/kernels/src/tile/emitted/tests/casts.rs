@@ -11,7 +11,7 @@ pub(super) struct Conversion {
     name: String,
     pub(super) of: Type,
     pub(super) to: Type,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: TileOp,
 }
 
 /// The type of elements by their name.
@@ -56,7 +56,7 @@ pub(super) fn conversions() -> Vec<Conversion> {
         f32 => bool i8 i16 i32 i64 u8 u16 u32 u64 f64;
         f64 => bool i8 i16 i32 i64 u8 u16 u32 u64 f32;
     };
-    let mut more = |of: Type, to: Type, kernel: Kernel| {
+    let mut more = |of: Type, to: Type, kernel: TileOp| {
         all.push(Conversion {
             name: format!("{of:?} to {to:?}"),
             of,
@@ -64,8 +64,8 @@ pub(super) fn conversions() -> Vec<Conversion> {
             kernel,
         });
     };
-    more(Type::Bool, Type::F32, <f32 as Float>::of_truth());
-    more(Type::Bool, Type::F64, <f64 as Float>::of_truth());
+    more(Type::Bool, Type::F32, <f32 as TileFloat>::of_truth());
+    more(Type::Bool, Type::F64, <f64 as TileFloat>::of_truth());
     more(Type::Bool, Type::Whole(1), kernels::copy(1));
     more(Type::Bool, Type::Whole(2), cast::<u8, i16>());
     more(Type::Bool, Type::Whole(4), cast::<u8, i32>());
@@ -91,7 +91,7 @@ fn conversions_have_code_with_the_interpreters_bits() {
 
 /// Operations on f32 between f16 or bf16, rounded after each.
 fn chains<H: Half>(half: Type) {
-    for level in levels() {
+    for isa in levels() {
         for seed in 0..60 {
             let mut random = Random(seed * 31 + 7);
             let (mut b, mut values) = (Builder::new(), Vec::new());
@@ -113,8 +113,8 @@ fn chains<H: Half>(half: Type) {
                 // SAFETY: kernels of f32, and of H.
                 unsafe {
                     let z = match random.below(3) {
-                        0 => b.step(<f32 as Float>::unary(unary, level), 4, &[x], 0),
-                        _ => b.step(<f32 as Float>::binary(binary, level), 4, &[x, y], 0),
+                        0 => b.step(<f32 as TileFloat>::unary(unary, isa), 4, &[x], 0),
+                        _ => b.step(<f32 as TileFloat>::binary(binary, isa), 4, &[x, y], 0),
                     };
                     last = b.step(H::narrow(), 2, &[z], 0);
                     values.push(b.step(H::round(), 4, &[z], 0));
@@ -123,8 +123,8 @@ fn chains<H: Half>(half: Type) {
             let (body, kinds) = (b.finish(&[last]), [vec![half; inputs], vec![half]]);
             for n in [9, 100, 900] {
                 assert!(
-                    compare(&body, &kinds, n, level, &mut random),
-                    "a chain of {half:?} has code at {level:?}"
+                    compare(&body, &kinds, n, isa, &mut random),
+                    "a chain of {half:?} has code at {isa:?}"
                 );
             }
         }

@@ -10,14 +10,15 @@ use num_complex::{Complex, Complex32, Complex64};
 /// A kernel under test, with its parameter.
 struct Case {
     name: String,
-    kernel: Kernel,
+    kernel: TileOp,
     data: usize,
     of: Vec<Type>,
     to: Type,
 }
 
 /// Operations on complex numbers with parts of a type.
-fn cases<P>(level: Level, [part, whole]: [Type; 2]) -> Vec<Case>
+#[expect(clippy::too_many_lines, reason = "a list of instructions")]
+fn cases<P>(isa: Isa, [part, whole]: [Type; 2]) -> Vec<Case>
 where
     P: TestNumber + simple::ComplexFloat,
     Complex<P>: crate::element::Number + PartialEq,
@@ -26,7 +27,7 @@ where
     let scalar1 = |z: Complex64| z * z + 0.25;
     let scalar2 = |z: Complex64, w: Complex64| z - w * 3.0;
     let mut all = Vec::new();
-    let mut add = |name: String, (kernel, data): (Kernel, usize), of: &[Type], to: Type| {
+    let mut add = |name: String, (kernel, data): (TileOp, usize), of: &[Type], to: Type| {
         all.push(Case {
             name: format!("{name} of {whole:?}"),
             kernel,
@@ -120,7 +121,7 @@ where
     for f in functions.into_iter().chain(more) {
         add(
             format!("{f:?}"),
-            f.kernel::<P>(level, scalar1),
+            f.kernel::<P>(isa, scalar1),
             &[whole],
             whole,
         );
@@ -128,34 +129,34 @@ where
     for f in [G::Div, G::DivStrongZero, G::Pow, G::Xlogy] {
         add(
             format!("{f:?}"),
-            f.kernel::<P>(level, scalar2),
+            f.kernel::<P>(isa, scalar2),
             &[whole; 2],
             whole,
         );
     }
     add(
         "magnitude".into(),
-        (vector::absolute::<P>(level), 0),
+        (vector::absolute::<P>(isa), 0),
         &[whole],
         part,
     );
     for n in [0, 1, 2, 5, 40] {
         add(
             format!("power {n}"),
-            (vector::power::<P>(level), n),
+            (vector::power::<P>(isa), n),
             &[whole],
             whole,
         );
     }
     add(
         "product of parts".into(),
-        (P::binary(Binary::Mul, level), 0),
+        (P::binary(Binary::Mul, isa), 0),
         &[part; 2],
         part,
     );
     add(
         "difference of parts".into(),
-        (P::binary(Binary::Sub, level), 0),
+        (P::binary(Binary::Sub, isa), 0),
         &[part; 2],
         part,
     );
@@ -168,9 +169,9 @@ where
     all
 }
 
-fn all_cases(level: Level) -> Vec<Case> {
-    let mut all = cases::<f32>(level, [Type::F32, Type::C64]);
-    all.extend(cases::<f64>(level, [Type::F64, Type::C128]));
+fn all_cases(isa: Isa) -> Vec<Case> {
+    let mut all = cases::<f32>(isa, [Type::F32, Type::C64]);
+    all.extend(cases::<f64>(isa, [Type::F64, Type::C128]));
     let casts = [
         (cast::<f32, Complex32>(), Type::F32, Type::C64),
         (cast::<f64, Complex64>(), Type::F64, Type::C128),
@@ -200,8 +201,8 @@ fn all_cases(level: Level) -> Vec<Case> {
 
 #[test]
 fn complex_operations_have_code_with_the_interpreters_bits() {
-    for level in levels() {
-        for case in all_cases(level) {
+    for isa in levels() {
+        for case in all_cases(isa) {
             let mut b = Builder::new();
             let x: Vec<Value> = case.of.iter().map(|t| b.input(t.size())).collect();
             // SAFETY: the kernel is one of these types, and `data` is its parameter.
@@ -213,8 +214,8 @@ fn complex_operations_have_code_with_the_interpreters_bits() {
             {
                 let mut random = Random(seed as u64);
                 assert!(
-                    compare(&body, &kinds, n, level, &mut random),
-                    "{} has code at {level:?}",
+                    compare(&body, &kinds, n, isa, &mut random),
+                    "{} has code at {isa:?}",
                     case.name
                 );
             }
@@ -223,7 +224,7 @@ fn complex_operations_have_code_with_the_interpreters_bits() {
 }
 
 /// A body of random operations on values of every type.
-fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level) -> (Body, Kinds) {
+fn random_body(random: &mut Random, steps: usize, functions: bool, isa: Isa) -> (Body, Kinds) {
     let (mut b, mut values, mut inputs) = (Builder::new(), Vec::<(Type, Value)>::new(), Vec::new());
     let types = [Type::C64, Type::C128, Type::F32, Type::F64, Type::Bool];
     for k in 0..2 + random.below(5) {
@@ -241,7 +242,7 @@ fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level)
         };
         values.push((of, value));
     }
-    let cases = all_cases(level);
+    let cases = all_cases(isa);
     let is_long = |c: &Case| c.data > 40 || c.name.starts_with("power 40");
     let mut left = steps;
     while left > 0 {
@@ -276,20 +277,20 @@ fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level)
 
 #[test]
 fn bodies_with_complex_numbers_give_the_interpreters_bits() {
-    for level in levels() {
+    for isa in levels() {
         let (mut emitted, mut all) = (0, 0);
         for seed in 0..500 {
             let mut random = Random(seed * 5003 + 11);
             let functions = seed % 3 == 0;
             let steps = 1 + random.below(if functions { 8 } else { 40 });
-            let (body, kinds) = random_body(&mut random, steps, functions, level);
+            let (body, kinds) = random_body(&mut random, steps, functions, isa);
             for _ in 0..4 {
                 let most = [40, 400, 2000][random.below(3)];
                 let n = random.below(most);
                 all += 1;
-                emitted += usize::from(compare(&body, &kinds, n, level, &mut random));
+                emitted += usize::from(compare(&body, &kinds, n, isa, &mut random));
             }
         }
-        assert!(emitted * 20 > all * 19, "{emitted} of {all} at {level:?}");
+        assert!(emitted * 20 > all * 19, "{emitted} of {all} at {isa:?}");
     }
 }

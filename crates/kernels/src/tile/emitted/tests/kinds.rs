@@ -9,14 +9,14 @@ use crate::tile::kernels::IntegerElement;
 pub(super) struct IntegerCase {
     name: &'static str,
     of: Type,
-    compare: fn(Comparison) -> Kernel,
+    compare: fn(Comparison) -> TileOp,
     /// Functions of one and of two integers.
-    one: Vec<(String, Kernel)>,
-    two: Vec<(String, Kernel)>,
+    one: Vec<(String, TileOp)>,
+    two: Vec<(String, TileOp)>,
 }
 
 /// Methods of integers and booleans under test.
-fn row<T: IntegerElement>(name: &'static str, of: Type, invert: Kernel) -> IntegerCase {
+fn row<T: IntegerElement>(name: &'static str, of: Type, invert: TileOp) -> IntegerCase {
     let two = ARITHMETIC
         .iter()
         .map(|&f| (format!("{f:?} of {name}"), kernels::integers::<T>(f)))
@@ -46,7 +46,7 @@ fn whole<T: integers::Lane>(name: &'static str) -> IntegerCase {
     row.two.extend(two.map(|f| {
         (
             format!("{f:?} of {name}"),
-            integers::binary::<T>(f, Level::chosen()),
+            integers::binary::<T>(f, Isa::chosen()),
         )
     }));
     row
@@ -73,8 +73,8 @@ const COMPARISONS: [Comparison; 4] = [
 ];
 
 /// A single kernel, from elements of one type to another.
-pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
-    for level in levels() {
+pub(super) fn alone(kernel: TileOp, of: &[Type], to: Type, name: &str) {
+    for isa in levels() {
         let mut b = Builder::new();
         let x: Vec<Value> = of.iter().map(|t| b.input(t.size())).collect();
         // SAFETY: callers pair kernels with their types.
@@ -82,8 +82,8 @@ pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
         let (body, kinds) = (b.finish(&[y]), [of.to_vec(), vec![to]]);
         for n in [0, 1, 7, 16, 33, 64, 130, 999, 2500, 2504] {
             assert!(
-                compare(&body, &kinds, n, level, &mut Random(n as u64)),
-                "{name} has code at {level:?}"
+                compare(&body, &kinds, n, isa, &mut Random(n as u64)),
+                "{name} has code at {isa:?}"
             );
         }
     }
@@ -137,7 +137,7 @@ impl Values {
 
 /// A body of random instructions and conversions on a few types. Booleans of one type select
 /// between values of another.
-fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) {
+fn mixed_body(random: &mut Random, steps: usize, isa: Isa) -> (Body, Kinds) {
     let (mut b, mut values, rows) = (Builder::new(), Values(Vec::new()), rows());
     let casts = conversions();
     let mut types: Vec<usize> = (0..1 + random.below(4))
@@ -190,17 +190,17 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
                 let less = f == 2;
                 match from {
                     Type::F32 if less => (
-                        <f32 as Float>::compare(Comparison::Lt),
+                        <f32 as TileFloat>::compare(Comparison::Lt),
                         Type::Bool,
                         vec![x, y],
                     ),
-                    Type::F32 => (<f32 as Float>::binary(binary, level), from, vec![x, y]),
+                    Type::F32 => (<f32 as TileFloat>::binary(binary, isa), from, vec![x, y]),
                     _ if less => (
-                        <f64 as Float>::compare(Comparison::Lt),
+                        <f64 as TileFloat>::compare(Comparison::Lt),
                         Type::Bool,
                         vec![x, y],
                     ),
-                    _ => (<f64 as Float>::binary(binary, level), from, vec![x, y]),
+                    _ => (<f64 as TileFloat>::binary(binary, isa), from, vec![x, y]),
                 }
             }
         };
@@ -221,17 +221,17 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
 
 #[test]
 fn bodies_of_several_widths_give_the_interpreters_bits() {
-    for level in levels() {
+    for isa in levels() {
         for seed in 0..600 {
             let mut random = Random(seed * 6007 + 5);
             let steps = 2 + random.below(30);
-            let (body, kinds) = mixed_body(&mut random, steps, level);
+            let (body, kinds) = mixed_body(&mut random, steps, isa);
             for _ in 0..3 {
                 let n = [40, 300, 2000][random.below(3)];
                 let n = random.below(n);
                 assert!(
-                    compare(&body, &kinds, n, level, &mut random),
-                    "seed {seed} has code at {level:?}"
+                    compare(&body, &kinds, n, isa, &mut random),
+                    "seed {seed} has code at {isa:?}"
                 );
             }
         }

@@ -1,7 +1,7 @@
 //! Compensated sums with twice the precision: the accumulators of `stable` reductions and of
 //! running sums.
 //!
-//! A [`Twice`] is the unevaluated sum `hi + lo` of two f64. Addition uses Knuth's error-free
+//! A [`DoubleDouble`] is the unevaluated sum `hi + lo` of two f64. Addition uses Knuth's error-free
 //! transformation, `a + b = s + e` with `s = fl(a + b)`, and adds the errors to `lo` (Ogita, Rump,
 //! Oishi, "Accurate sum and dot product", 2005, Sum2). The result is as accurate as a sum in 106
 //! bits that is rounded once. f16, bf16 and f32 are first converted to f64, so their compensated
@@ -12,26 +12,26 @@
 //! Invariant: `hi` is the plain floating-point sum, so infinities and NaN are those of a sum
 //! without compensation.
 
-pub use crate::element::Exact;
+pub use crate::element::Compensated;
 
 use crate::tree::Lanes;
 use num_complex::Complex;
 
 /// The unevaluated sum of two f64; see the module documentation.
 #[derive(Clone, Copy, Debug)]
-pub struct Twice {
+pub struct DoubleDouble {
     hi: f64,
     lo: f64,
 }
 
-impl Lanes for Twice {
+impl Lanes for DoubleDouble {
     const LANES: usize = 32;
 }
 
-impl Exact<f64> for Twice {
+impl Compensated<f64> for DoubleDouble {
     #[inline(always)]
     fn of(x: f64) -> Self {
-        Twice { hi: x, lo: 0.0 }
+        DoubleDouble { hi: x, lo: 0.0 }
     }
 
     #[inline(always)]
@@ -39,7 +39,7 @@ impl Exact<f64> for Twice {
         let hi = self.hi + rhs.hi;
         let part = hi - self.hi;
         let error = (self.hi - (hi - part)) + (rhs.hi - part);
-        Twice {
+        DoubleDouble {
             hi,
             lo: (self.lo + rhs.lo) + error,
         }
@@ -48,7 +48,7 @@ impl Exact<f64> for Twice {
     #[inline(always)]
     fn product(x: f64, y: f64) -> Self {
         let hi = x * y;
-        Twice {
+        DoubleDouble {
             hi,
             lo: x.mul_add(y, -hi),
         }
@@ -56,8 +56,8 @@ impl Exact<f64> for Twice {
 
     #[inline(always)]
     fn times(self, x: f64) -> Self {
-        let Twice { hi, lo } = Self::product(self.hi, x);
-        Twice {
+        let DoubleDouble { hi, lo } = Self::product(self.hi, x);
+        DoubleDouble {
             hi,
             lo: self.lo.mul_add(x, lo),
         }
@@ -74,29 +74,29 @@ impl Exact<f64> for Twice {
     }
 }
 
-/// A [`Twice`] for each component.
+/// A [`DoubleDouble`] for each component.
 #[derive(Clone, Copy, Debug)]
-pub struct TwiceComplex {
-    re: Twice,
-    im: Twice,
+pub struct DoubleDoubleComplex {
+    re: DoubleDouble,
+    im: DoubleDouble,
 }
 
-impl Lanes for TwiceComplex {
+impl Lanes for DoubleDoubleComplex {
     const LANES: usize = 32;
 }
 
-impl Exact<Complex<f64>> for TwiceComplex {
+impl Compensated<Complex<f64>> for DoubleDoubleComplex {
     #[inline(always)]
     fn of(x: Complex<f64>) -> Self {
-        TwiceComplex {
-            re: Twice::of(x.re),
-            im: Twice::of(x.im),
+        DoubleDoubleComplex {
+            re: DoubleDouble::of(x.re),
+            im: DoubleDouble::of(x.im),
         }
     }
 
     #[inline(always)]
     fn plus(self, rhs: Self) -> Self {
-        TwiceComplex {
+        DoubleDoubleComplex {
             re: self.re.plus(rhs.re),
             im: self.im.plus(rhs.im),
         }
@@ -104,8 +104,8 @@ impl Exact<Complex<f64>> for TwiceComplex {
 
     #[inline(always)]
     fn product(x: Complex<f64>, y: Complex<f64>) -> Self {
-        let product = <Twice as Exact<f64>>::product;
-        TwiceComplex {
+        let product = <DoubleDouble as Compensated<f64>>::product;
+        DoubleDoubleComplex {
             re: product(x.re, y.re).plus(product(-x.im, y.im)),
             im: product(x.re, y.im).plus(product(x.im, y.re)),
         }
@@ -113,7 +113,7 @@ impl Exact<Complex<f64>> for TwiceComplex {
 
     #[inline(always)]
     fn times(self, x: Complex<f64>) -> Self {
-        TwiceComplex {
+        DoubleDoubleComplex {
             re: self.re.times(x.re).plus(self.im.times(-x.im)),
             im: self.re.times(x.im).plus(self.im.times(x.re)),
         }

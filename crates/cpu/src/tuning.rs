@@ -1,0 +1,79 @@
+//! Thresholds and sizes that a machine decides. None changes the bits of a result.
+//!
+//! Each group names the benchmark that shows it. A build with `--cfg halved_tuning` halves all of
+//! them, and every test of bits passes (`just tuning`).
+
+/// Defines constants, which `--cfg halved_tuning` halves.
+macro_rules! tuning {
+    ($($(#[$doc:meta])* $name:ident: $t:ty = $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) const $name: $t = if cfg!(halved_tuning) { $value / 2 } else { $value };
+    )*};
+}
+
+// Eager operations and small programs: `cargo bench -p cotangent --bench eager_overhead` and
+// `--bench loops`.
+tuning! {
+    /// Maximum size of a value of a straight-line program, in bytes.
+    MAX_VALUE_BYTES: usize = 4096;
+    /// Maximum size of a value of a straight-line program in a loop body, in bytes.
+    MAX_BODY_VALUE_BYTES: usize = 64 << 10;
+    /// Maximum total memory of a straight-line program, in multiples of the maximum size of a
+    /// value.
+    MAX_MEMORY_VALUES: usize = 64;
+    /// Maximum number of equations of a straight-line program.
+    MAX_EQUATIONS: usize = 4096;
+    /// Largest element count for which the unprepared loop is used. Above it a prepared kernel is
+    /// at least as fast.
+    MAX_UNPREPARED_ELEMENTS: usize = 1024;
+    /// Maximum length, in elements, of a pooled small buffer.
+    MAX_SPARE_ELEMENTS: usize = 32;
+    /// Maximum number of pooled small buffers per length and type.
+    MAX_SPARE_PER_LENGTH: usize = 128;
+    /// Minimum number of steps for which the loop of a recurrence is compiled.
+    MIN_COMPILED_STEPS: usize = 32;
+}
+
+// Elementwise chains and rows: `cargo bench -p cotangent-cpu --bench elementwise_and_rows`.
+tuning! {
+    /// Maximum size of a packed block of strided rows, in bytes; it leaves space in the cache for
+    /// the group's other data.
+    PACK_BLOCK_BYTES: usize = 256 << 10;
+    /// Maximum number of values that a group reads. It bounds the compile time spent per pair of
+    /// result and operand.
+    MAX_GROUP_OPERANDS: usize = 128;
+    /// Minimum size of an operand, in bytes, for prefetching its next block.
+    PREFETCH_MIN_BYTES: usize = 1 << 20;
+    /// Estimated time to store a byte to memory, in ps.
+    STORE_PS_PER_BYTE: u64 = 80;
+    /// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the
+    /// cache.
+    MAX_CACHED_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+    /// Target duration, in ns, of the work that a thread claims.
+    CLAIM_NS: u64 = 20_000;
+    /// Estimated time to pack an element, in ps.
+    PACK_PS_PER_ELEMENT: u64 = 700;
+}
+
+// Products in groups, sorts and scatters: `cargo bench -p cotangent --bench workloads`.
+tuning! {
+    /// Maximum size of a block of a product in bytes: its rows of A and of C.
+    PRODUCT_BLOCK_BYTES: usize = 1 << 19;
+    /// Maximum total size, in bytes, of products that stay in the cache without blocking.
+    CACHED_PRODUCT_BYTES: usize = 1 << 20;
+    /// Minimum rows per block of a product, if that many fit [`PRODUCT_BLOCK_BYTES`].
+    MIN_BLOCK_ROWS: usize = 64;
+    /// Number of blocks of a product that suffices to balance the load between threads.
+    TARGET_BLOCKS: usize = 8;
+    /// Minimum columns of a product that is computed in a group.
+    MIN_PRODUCT_COLUMNS: usize = 8;
+    /// Selection replaces sorting if at most one element in this many is read along the axis.
+    AXIS_ELEMENTS_PER_SELECTED: usize = 4;
+    /// Minimum window length, in elements, for which windows are sorted by row before they are
+    /// added.
+    MIN_SORTED_WINDOW_ELEMENTS: usize = 4;
+    /// Ratio of operand elements to updates from which the operand is not widened as a whole.
+    /// Instead the updates are sorted by position, and only the updated elements are summed in
+    /// higher precision.
+    SORT_ELEMENTS_PER_UPDATE: usize = 16;
+}
