@@ -227,6 +227,7 @@ fn keep_spare(node: UniqueArc<Node>) {
 
 impl Node {
     /// Records an operation. `save` stores its tensors.
+    #[inline(always)] // every recorded operation comes here
     pub fn operation(
         inputs: SmallVec<[Edge; 2]>,
         derivative: &Arc<NodeDerivative>,
