@@ -10,7 +10,7 @@ pub fn main() -> Result<(), Error> {
 
     // Gradients accumulate on variables.
     let x = EagerTensor::requires_grad_in(Tensor::vector(vec![2.0, 4.0, 6.0]), &rt)?;
-    let loss = (&x * &x).sum()?;
+    let loss = (&x * &x).sum(..)?;
     loss.backward()?;
     let g = x.grad()?.expect("x is reached");
     println!("gradient of sum(x*x): {g}");

@@ -47,7 +47,7 @@ pub fn main() -> Result<()> {
 
     // An error is returned by the compiler, and names the line.
     let e = compiler
-        .compile(&(&a + &b).sum())
+        .compile(&(&a + &b).sum(..))
         .err()
         .expect("shapes differ");
     println!("{e}");

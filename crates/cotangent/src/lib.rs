@@ -5,6 +5,7 @@
 
 pub mod ad;
 mod ad_context;
+mod axes;
 pub mod closures;
 pub mod cpu;
 mod eager;
@@ -17,20 +18,23 @@ mod interop;
 pub mod linalg;
 mod lru;
 mod memory;
-mod methods;
+pub mod methods;
 pub mod npy;
 mod npy_header;
 pub mod npz;
+mod operators;
+mod plain;
 pub mod program;
 pub mod random;
 pub mod runtime;
 pub mod safetensors;
 pub mod tensor;
+mod tensor_ops;
 mod traced;
 pub mod windows;
-mod write;
 
 pub use ad_context::{AdContext, AdContextBuilder};
+pub use axes::{Axes, Axis};
 pub use closures::Tree;
 pub use cotangent_core::*;
 pub use cotangent_derive::Tree;
@@ -40,8 +44,11 @@ pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
+pub use tensor_ops::TensorOps;
+/// The former name of [`TensorOps`].
+#[doc(hidden)]
+pub use tensor_ops::TensorOps as Write;
 pub use traced::{GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt};
-pub use write::Write;
 
 pub use cotangent_cpu::Program as Executable;
 use std::sync::Arc;

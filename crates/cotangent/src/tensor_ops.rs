@@ -1,72 +1,61 @@
-//! [`Write`]: the trait of traced and eager tensors whose operations are emitted.
+//! [`TensorOps`]: the trait of traced, eager and plain tensors whose operations are emitted.
 
-use crate::here::here;
-use crate::traced::record;
-use crate::{EagerTensor, Emit, TracedTensor, Val};
+use crate::{Emit, Val};
 
-/// A tensor whose operations go through the core's emitter. Generic functions over it serve traced
-/// and eager tensors.
+/// A tensor whose operations go through the core's emitter. Generic functions over it serve traced,
+/// eager and plain tensors. The traits of [`methods`](crate::methods) have its operations as
+/// methods.
 ///
 /// ```
-/// use cotangent::{EagerRuntime, Tensor, TracedTensor, Write};
-/// /// For traced and for eager tensors.
-/// fn gelu<T: Write>(x: &T) -> Result<T, T::Error> {
-///     T::write_one(&[x], |cx, x| cx.gelu(x[0]))
+/// use cotangent::{EagerRuntime, Tensor, TensorOps, TracedTensor};
+/// /// For traced, eager and plain tensors.
+/// fn gelu<T: TensorOps>(x: &T) -> Result<T, T::Error> {
+///     T::emit_one(&[x], |cx, x| cx.gelu(x[0]))
 /// }
 /// let traced = gelu(&TracedTensor::scalar(1.0))?.to_tensor()?;
-/// let eager = gelu(&EagerRuntime::new().constant_from(Tensor::scalar(1.0))?)?.to_tensor()?;
-/// assert!(traced.same_bits(&eager));
+/// let eager = gelu(&EagerRuntime::new().scalar(1.0)?)?.to_tensor()?;
+/// let plain = gelu(&Tensor::scalar(1.0))?;
+/// assert!(traced.same_bits(&eager) && plain.same_bits(&eager));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub trait Write: Sized {
+pub trait TensorOps: Sized {
     /// The error of an operation.
-    type Error: std::fmt::Debug;
+    type Error: std::fmt::Debug + From<crate::Error>;
 
     /// Returns the results that `f` emits for these operands. An error if there is no operand.
     #[track_caller]
-    fn write(
+    fn emit(
         x: &[&Self],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<Self>, Self::Error>;
 
-    /// As [`write`](Self::write), with one result.
+    /// As [`emit`](Self::emit), with one result.
     #[track_caller]
-    fn write_one(
+    fn emit_one(
         x: &[&Self],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
     ) -> Result<Self, Self::Error> {
-        Ok(Self::write(x, |cx, x| vec![f(cx, x)])?.remove(0))
+        Ok(Self::emit(x, |cx, x| vec![f(cx, x)])?.remove(0))
     }
-}
-
-impl Write for TracedTensor {
-    type Error = crate::Error;
-
-    #[track_caller]
-    fn write(
-        x: &[&Self],
-        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
-    ) -> crate::Result<Vec<Self>> {
-        record(here(), x, f)
-    }
-}
-
-impl Write for EagerTensor {
-    type Error = crate::eager::Error;
-
+    /// The former name of [`emit`](Self::emit).
+    #[deprecated(note = "renamed to emit")]
+    #[doc(hidden)]
     #[track_caller]
     fn write(
         x: &[&Self],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<Self>, Self::Error> {
-        let Some(first) = x.first() else {
-            return Err(crate::Error::new(
-                crate::Code::Arity,
-                "at least one tensor is needed, got none",
-            )
-            .at(here())
-            .into());
-        };
-        first.runtime().write(x, f)
+        Self::emit(x, f)
+    }
+
+    /// The former name of [`emit_one`](Self::emit_one).
+    #[deprecated(note = "renamed to emit_one")]
+    #[doc(hidden)]
+    #[track_caller]
+    fn write_one(
+        x: &[&Self],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+    ) -> Result<Self, Self::Error> {
+        Self::emit_one(x, f)
     }
 }

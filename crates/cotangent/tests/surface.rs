@@ -87,7 +87,7 @@ mod traced {
     #[test]
     fn placeholders_and_shapes() -> Result<()> {
         let x = TracedTensor::input(DType::F32, vec![TracedTensor::unknown(), 3.into()]);
-        let y = x.transpose(&[1, 0]).reshape_to(&[
+        let y = x.transpose(&[1, 0]).reshape(vec![
             TracedTensor::input(DType::F32, [2]).shape()?[0].clone(),
             3.into(),
         ]);

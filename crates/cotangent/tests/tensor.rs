@@ -62,11 +62,11 @@ fn views_share_the_buffer() {
         [4.0, 5.0, 6.0]
     );
     assert_eq!(
-        x.slice_step(1, 0, 3, 2).unwrap().to_vec::<f64>().unwrap(),
+        x.slice_step(1, 0..3, 2).unwrap().to_vec::<f64>().unwrap(),
         [1.0, 3.0, 4.0, 6.0]
     );
     assert_eq!(
-        x.reverse(1)
+        x.flip(1)
             .unwrap()
             .index(0, 0)
             .unwrap()

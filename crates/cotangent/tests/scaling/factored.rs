@@ -253,9 +253,9 @@ fn factored_scales(d: DType, f: &Factored) -> usize {
                 let y = (f.run)(&a)?.remove(i);
                 let w = tensor(d, &[n], &w, 0);
                 Ok::<_, Error>(if n == 1 {
-                    y.sum()
+                    y.sum(..)
                 } else {
-                    (y.reshape(&[n]) * w).sum()
+                    (y.reshape(&[n]) * w).sum(..)
                 })
             };
             let symbolic = f.name == "svd_thresholded";
@@ -311,7 +311,7 @@ fn factorisations_scale() {
 /// A norm with a custom rule that divides by the square root of a sum of squares.
 fn norm_by_a_rule(a: &T) -> Result<T> {
     let norm = |x: &T| x.vector_norm(&[0, 1], 2.0);
-    let slope = |x: T, ct: T| &x * ct / (&x * &x).sum().sqrt();
+    let slope = |x: T, ct: T| &x * ct / (&x * &x).sum(..).sqrt();
     custom_vjp(
         |x: T| norm(&x),
         |x: T| Ok::<_, Error>((norm(&x)?, x)),
@@ -329,7 +329,7 @@ fn injected_faults_are_found() {
         let norm = Factored {
             name: "root of a sum of squares",
             operand: wide,
-            run: |a| all!((a * a).sum().sqrt()),
+            run: |a| all!((a * a).sum(..).sqrt()),
             degrees: &[1],
             step: 1,
         };
