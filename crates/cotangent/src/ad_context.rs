@@ -57,6 +57,12 @@ impl AdContext {
     pub fn builder() -> AdContextBuilder {
         AdContextBuilder::default()
     }
+
+    /// This context with additional rules. A new rule replaces an existing one for the same
+    /// operation.
+    pub fn with_rules(&self, rules: RuleSet) -> AdContext {
+        AdContext(self.0.with_rules(rules))
+    }
 }
 
 impl Deref for AdContext {

@@ -1,5 +1,6 @@
 //! Names of operations: the same on plain, eager and traced tensors, with the same results.
 
+mod api;
 mod axes;
 mod kinds;
 mod old_names;

@@ -3,9 +3,9 @@
 
 use convolution::{Convolve, convolve, entries, register};
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
-use cotangent::check::check_op;
 use cotangent::closures::{grad, hessian, vmap};
 use cotangent::cpu::CpuBackend;
+use cotangent::extend::check_op;
 use cotangent::text::Program;
 use cotangent::{Array, GraphCompiler, GraphExecutor, Op, Result, Tensor, TracedTensor};
 
@@ -59,11 +59,7 @@ fn it_batches_and_has_second_derivatives() -> Result<()> {
     let xs = TracedTensor::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, -1.0, 0.0, 1.0]);
     let many = vmap(grad(loss))(xs.clone())?;
     let one = grad(loss)(xs.index(0, 1))?;
-    assert!(
-        many.index(0, 1)
-            .to_tensor()?
-            .same_bits(&one.to_tensor()?)
-    );
+    assert!(many.index(0, 1).to_tensor()?.same_bits(&one.to_tensor()?));
     Ok(())
 }
 
