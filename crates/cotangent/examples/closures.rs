@@ -19,7 +19,7 @@ fn predict(m: &Model, x: &TracedTensor) -> Result<TracedTensor> {
 
 fn loss((m, x, y): (Model, TracedTensor, TracedTensor)) -> Result<TracedTensor> {
     let r = predict(&m, &x)? - y;
-    Ok((&r * &r).mean(&[0]))
+    Ok((&r * &r).mean([0]))
 }
 
 /// The whole example.

@@ -51,7 +51,7 @@ pub fn main() -> Result<()> {
         &q.matmul(&r)?.to_tensor()?,
         &m.to_tensor()?.to_vec::<f64>()?,
     )?;
-    let us = &u * &s.broadcast_in_dim(&[3, 2], &[1]);
+    let us = &u * &s.broadcast_in_dim([3, 2], &[1]);
     close(
         &us.matmul(&vh)?.to_tensor()?,
         &m.to_tensor()?.to_vec::<f64>()?,

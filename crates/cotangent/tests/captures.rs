@@ -399,7 +399,7 @@ const INNER: &[(&str, Inner)] = &[
         Ok(vmap(|v: T| v * &a * &x)(vec(&[0.5, 0.25]))?.sum(..))
     }),
     ("vmap of x", |a, x| {
-        Ok(vmap(|v: T| v.sin() * &a)(x.broadcast_to(&[2]))?.sum(..))
+        Ok(vmap(|v: T| v.sin() * &a)(x.broadcast_to([2]))?.sum(..))
     }),
     ("jvp", |a, x| {
         Ok(jvp(|x: T| x.sin() * &a, x.clone(), a.clone())?.1)

@@ -323,7 +323,7 @@ fn failed_iterations_are_reported() {
 fn mistakes_are_immediate_errors() {
     let code = |r: Result<T>| r.expect_err("an error").code();
     assert_eq!(
-        code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))),
+        code(root(|x: T| x.reshape([1, 2]), vec(&[1.0, 2.0]))),
         Code::CarryMismatch
     );
     assert_eq!(code(root(|x: T| x, T::scalar(3i64))), Code::DTypeMismatch);

@@ -77,7 +77,7 @@ mod traced {
             &x / &y,
             -(&x + &y),
             x.clone() + y.clone(),
-            x.reshape(&[5]),
+            x.reshape([5]),
         ] {
             let error = GraphCompiler::new().compile(&bad).err().unwrap();
             assert!(error.to_string().contains("surface.rs:"), "{error}");
@@ -92,7 +92,7 @@ mod traced {
             3.into(),
         ]);
         let z = TracedTensor::from_vec_row_major(vec![3], vec![1.0f32, 2.0, 3.0])
-            .broadcast_in_dim(&[2, 3], &[1]);
+            .broadcast_in_dim([2, 3], &[1]);
         let program = GraphCompiler::new().compile(&(y + z))?;
         let given = Tensor::ones(DType::F32, [2, 3])?;
         let sum =

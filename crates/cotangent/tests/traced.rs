@@ -150,7 +150,7 @@ fn errors_wait_for_compile_and_name_the_line() {
     );
     assert_eq!(code(x.matmul(&y)), Code::ShapeMismatch);
     let line = line!() + 1;
-    let e = x.reshape(&[7]).to_tensor().err().unwrap();
+    let e = x.reshape([7]).to_tensor().err().unwrap();
     assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
     // Tensors without errors still compile.
     close(&(&x * &x), &[1.0, 4.0]);
@@ -226,7 +226,7 @@ fn extents_of_unread_placeholders() {
     let all = [
         (&slope, vec![1.0; 3]),
         (&x.full_like(2.0), vec![2.0; 3]),
-        (&x.mean(&[0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
+        (&x.mean([0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
         (&(&x + &b).sum(..).grad(&b).unwrap(), vec![1.0; 3]),
         (
             &x.matmul(&rows).unwrap().sum(..).grad(&x).unwrap(),
@@ -429,7 +429,7 @@ fn nonsmooth_lines() {
     let v = col(&[4], &[1.0, 3.0, 3.0, 2.0]);
     close(&v.reduce_max(&[0]).grad(&v).unwrap(), &[0.0, 0.5, 0.5, 0.0]);
     let v = col(&[2], &[0.0, 0.0]);
-    close(&v.norm(&[0]).grad(&v).unwrap(), &[0.0, 0.0]);
+    close(&v.norm([0]).grad(&v).unwrap(), &[0.0, 0.0]);
     let (a, b) = (col(&[3, 1], &[1.0; 3]), col(&[1, 4], &[1.0; 4]));
     let loss = (&a * &b).sum(..);
     close(&loss.grad(&a).unwrap(), &[4.0; 3]);

@@ -78,10 +78,9 @@ impl EagerTensor {
     /// The axes, ascending.
     #[track_caller]
     fn sorted_axes(&self, op: Reduction, axes: &Axes) -> Result<SmallVec<[usize; 4]>> {
-        let rank = self.value()?.rank();
-        let mut axes = axes
-            .of_rank(op.def().name, rank)
-            .map_err(|e| e.at(here()))?;
+        let (rank, loc) = (self.value()?.rank(), here());
+        let name = op.def().name;
+        let mut axes = axes.of_rank(name, rank).map_err(|e| e.at(loc))?;
         axes.sort_unstable();
         Ok(axes)
     }
@@ -166,8 +165,9 @@ impl EagerTensor {
     /// Permuted axes: axis `k` of the result is axis `axes[k]`.
     #[track_caller]
     pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        let axes = axes.into().of_rank("permute_dims", self.value()?.rank());
-        self.transpose(&axes.map_err(|e| e.at(here()))?)
+        let (rank, loc) = (self.value()?.rank(), here());
+        let axes = axes.into().of_rank("permute_dims", rank);
+        self.transpose(&axes.map_err(|e| e.at(loc))?)
     }
 
     /// Axes in reverse order: the transpose of a matrix.

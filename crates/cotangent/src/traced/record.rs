@@ -240,7 +240,10 @@ pub(crate) fn record_one(
 /// The tensor, or one that carries the error.
 #[track_caller]
 pub(super) fn carried(r: Result<TracedTensor>) -> TracedTensor {
-    r.unwrap_or_else(|e| TracedTensor::failed(e.at(here())))
+    match r {
+        Ok(t) => t,
+        Err(e) => TracedTensor::failed(e.at(here())),
+    }
 }
 
 /// Both tensors, or two that carry the error.
@@ -248,10 +251,13 @@ pub(super) fn carried(r: Result<TracedTensor>) -> TracedTensor {
 pub(super) fn carried_pair(
     r: Result<(TracedTensor, TracedTensor)>,
 ) -> (TracedTensor, TracedTensor) {
-    r.unwrap_or_else(|e| {
-        let failed = TracedTensor::failed(e.at(here()));
-        (failed.clone(), failed)
-    })
+    match r {
+        Ok(pair) => pair,
+        Err(e) => {
+            let failed = TracedTensor::failed(e.at(here()));
+            (failed.clone(), failed)
+        }
+    }
 }
 
 impl TensorOps for TracedTensor {

@@ -88,7 +88,7 @@ fn extents_are_numbers_and_symbols() -> cotangent::Result<()> {
     assert_eq!(x.reshape(&shape).shape()?, shape);
     let y = TracedTensor::vector(vec![1.0f32, 2.0, 3.0]).broadcast_in_dim(&shape, &[0]);
     assert_eq!(y.shape()?, shape);
-    assert_eq!(TracedTensor::scalar(2.0).reshape(&[]).rank()?, 0);
+    assert_eq!(TracedTensor::scalar(2.0).reshape([]).rank()?, 0);
     let e = plain()
         .a
         .reshape(vec![Dim::sym("n")])

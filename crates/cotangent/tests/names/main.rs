@@ -154,7 +154,7 @@ rows! {
     prod_keepdims |o| o.a.prod_keepdims(..);
     max |o| o.a.max(..);
     max_keepdims |o| o.a.max_keepdims(1);
-    min |o| o.a.min(&[0]);
+    min |o| o.a.min([0]);
     min_keepdims |o| o.a.min_keepdims(vec![-2]);
     any |o| o.q.any(0);
     any_keepdims |o| o.q.any_keepdims(0);
@@ -199,7 +199,7 @@ rows! {
     conj_transpose |o| o.z.conj_transpose();
     adjoint |o| o.z.adjoint();
     broadcast_to |o| o.v.broadcast_to([2, 3]);
-    broadcast_in_dim |o| o.v.broadcast_in_dim(&[3, 2], &[0]);
+    broadcast_in_dim |o| o.v.broadcast_in_dim([3, 2], &[0]);
     expand_dims |o| o.a.expand_dims(-1);
     squeeze |o| o.r.squeeze(0);
     flip |o| o.a.flip([0, -1]);

@@ -59,6 +59,9 @@ fn generic_functions_over_the_former_trait_compile() {
         Ok(T::write(&[&y], |_, x| x.to_vec())?.remove(0))
     }
     let want = twice(&super::kinds::plain().a).unwrap();
-    assert!(same(&twice(&traced().a).outs("traced"), &[want.clone()]));
+    assert!(same(
+        &twice(&traced().a).outs("traced"),
+        std::slice::from_ref(&want)
+    ));
     assert!(same(&twice(&eager().a).outs("eager"), &[want]));
 }

@@ -61,7 +61,10 @@ fn operators_are_methods() {
 fn a_failed_operator_carries_its_error() {
     let o = traced();
     let e = (&o.a & &o.b).to_tensor().unwrap_err().to_string();
-    assert!(e.contains("`and`") && e.contains("operators.rs:"), "{e}");
+    assert!(
+        e.contains("`and`") && e.contains("names/operators.rs:"),
+        "{e}"
+    );
     let o = eager();
     let e = (&o.a << &o.b).to_tensor().unwrap_err().to_string();
     assert!(e.contains("`shift_left`"), "{e}");
