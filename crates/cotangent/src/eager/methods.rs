@@ -11,7 +11,7 @@ use cotangent_core::ops::{
     Binary, BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
     Unary,
 };
-use cotangent_core::{DType, Emit, Loc, Op, Shape, Val};
+use cotangent_core::{DType, Dim, Emit, Loc, Op, Shape, Val};
 use smallvec::SmallVec;
 use std::panic::Location;
 
@@ -46,6 +46,15 @@ impl EagerTensor {
         self.one(f, &[self.value()?])
     }
 
+    /// This tensor, broadcast to a shape if it has another.
+    #[track_caller]
+    fn widened(&self, shape: &[usize]) -> Result<EagerTensor> {
+        match self.shape() == shape {
+            true => Ok(self.clone()),
+            false => self.broadcast_to(shape),
+        }
+    }
+
     /// Applies a binary operation to operands of one shape, or broadcast to one by NumPy's rule.
     /// Incompatible shapes are the operation's error.
     #[track_caller]
@@ -55,7 +64,7 @@ impl EagerTensor {
         if a.tensor.shape() != b.tensor.shape()
             && let Some(shape) = common_shape(a.tensor.shape(), b.tensor.shape())
         {
-            let (a, b) = (self.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
+            let (a, b) = (self.widened(&shape)?, y.widened(&shape)?);
             return self.one(op, &[a.value()?, b.value()?]);
         }
         self.one(op, &[a, b])
@@ -191,7 +200,8 @@ impl EagerTensor {
     #[track_caller]
     pub fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<EagerTensor> {
         let shape = shape.into();
-        if self.value()?.ty().shape == shape {
+        let same = |(d, &n): (&Dim, &usize)| d.is(n);
+        if shape.len() == self.rank() && shape.iter().zip(self.shape()).all(same) {
             return Ok(self.clone());
         }
         let skip = shape.len().saturating_sub(self.rank());

@@ -1,4 +1,4 @@
-//! Operations as methods, for every tensor that implements [`TensorOps`](crate::TensorOps): traced,
+//! Operations as methods, for every tensor that implements [`TensorOps`]: traced,
 //! eager and plain ones.
 //!
 //! Traced and eager tensors have the same methods without an import: those of traced tensors store
