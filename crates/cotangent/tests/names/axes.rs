@@ -52,7 +52,7 @@ fn wrong_axes_are_errors_that_say_which_are_right() {
         (text(o.v.matrix_transpose()), "it takes two axes"),
         (
             text(o.a.slice(1, 2..5)),
-            "2..5 by 1 is not in axis 1 of extent 3",
+            "is not within the extent 3 of axis 1",
         ),
         (
             text(TracedTensor::concat(&[], 0)),
