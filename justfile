@@ -9,9 +9,11 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Rewrite the expected output of the text tests; read the diff before committing.
+# Rewrite the expected output of the text tests, and methods from their tables; read the diff before committing.
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
+    BLESS=1 cargo test -p cotangent-cli --test methods
+    BLESS=1 cargo test -p cotangent --test names
 
 # Benchmarks, named by question.
 bench:

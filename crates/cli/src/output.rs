@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::show;
 use cotangent::npz::{self, Arrays};
-use cotangent::{Code, Error, Result};
+use cotangent::{Array, Code, Error, Result};
 use std::io::Write;
 
 /// Outcome of a command that did not fail.
@@ -22,13 +22,45 @@ pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-/// Writes results to `--out`, or prints them.
-pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcome> {
+/// A result of a command.
+pub struct NamedResult {
+    /// Its name in archives, with a number: `grad_0`.
+    pub name: String,
+    /// Names of the values that it is a derivative by; empty for a value.
+    pub by: Vec<String>,
+    pub array: Array,
+}
+
+impl NamedResult {
+    /// Result `k` of a function.
+    pub fn value(k: usize, array: Array) -> NamedResult {
+        NamedResult {
+            name: format!("out_{k}"),
+            by: Vec::new(),
+            array,
+        }
+    }
+
+    /// The name as printed: `grad_0 (Q)`.
+    fn label(&self) -> String {
+        match self.by.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.by.join(", ")),
+        }
+    }
+}
+
+/// Writes results to `--out` under their names, or prints them with the arguments that they belong
+/// to.
+pub fn results(args: &Args, results: Vec<NamedResult>, out: &mut Vec<u8>) -> Result<Outcome> {
     match &args.output {
-        Some(path) => npz::write(path, arrays)?,
+        Some(path) => {
+            let arrays: Arrays = results.into_iter().map(|r| (r.name, r.array)).collect();
+            npz::write(path, &arrays)?;
+        }
         None => {
-            for (name, a) in arrays {
-                print(out, &show::array(name, a))?;
+            for r in &results {
+                print(out, &show::array(&r.label(), &r.array))?;
             }
         }
     }

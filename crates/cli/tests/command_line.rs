@@ -203,8 +203,28 @@ fn results_are_printed_for_people() {
     let text = good(&["grad", "-", "--in", input.to_str().unwrap()], SIN);
     assert_eq!(
         text,
-        "out_0 f32[]\n  0.0\ngrad_0 f32[1000]\n  [1.0 1.0 1.0 ... 1.0 1.0 1.0]\n"
+        "out_0 f32[]\n  0.0\ngrad_0 (x) f32[1000]\n  [1.0 1.0 1.0 ... 1.0 1.0 1.0]\n"
     );
+    // Hessians name both values; tangents and results of `run` have none.
+    npz::write(
+        &input,
+        &[
+            ("x".into(), Array::vector(vec![0.0f32])),
+            ("t_x".into(), Array::vector(vec![1.0f32])),
+        ],
+    )
+    .unwrap();
+    let path = input.to_str().unwrap();
+    for (command, want) in [
+        ("hessian", "hessian_0_0 (x, x) f32[1,1]\n"),
+        ("jacobian", "jacobian_0_0 (x) f32[1]\n"),
+        ("vjp", "vjp_0 (x) f32[1]\n"),
+        ("jvp", "jvp_0 f32[]\n"),
+        ("run", "out_0 f32[]\n"),
+    ] {
+        let text = good(&[command, "-", "--in", path], SIN);
+        assert!(text.contains(want), "{command}: {text}");
+    }
 }
 
 #[test]

@@ -3,12 +3,17 @@
 //! `c64` is a pair of `f32`, `c128` a pair of `f64`. Only floats and complex numbers have tangents.
 
 pub use half::{bf16, f16};
-/// Complex number with `f32` parts (`c64`).
+/// Complex number with `f32` parts (`c64`). The number in the name counts all bits, as in NumPy;
+/// [`Complex32`] is the same type by the name of the crate `num-complex`.
 pub type C64 = num_complex::Complex<f32>;
 /// [`C64`] by the width of one part.
 pub type C32 = C64;
-/// Complex number with `f64` parts (`c128`).
+/// Complex number with `f64` parts (`c128`). [`Complex64`] is the same type.
 pub type C128 = num_complex::Complex<f64>;
+/// [`C64`] by the name of the crate `num-complex`.
+pub type Complex32 = C64;
+/// [`C128`] by the name of the crate `num-complex`.
+pub type Complex64 = C128;
 
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -22,7 +22,7 @@ pub mod transform;
 pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
-pub use dtype::{C32, C64, C128, DType, bf16, f16};
+pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, bf16, f16};
 pub use error::{Code, Error, Loc, Result};
 pub use ir::{
     AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, EmitterStatus, Function, MAX_DEPTH,

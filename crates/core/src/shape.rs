@@ -593,6 +593,38 @@ impl<const N: usize> From<[usize; N]> for Shape {
     }
 }
 
+// There are no conversions of `[Dim; N]` and `&[Dim; N]`: the types of `[]` and `&[]` would be
+// unknown.
+impl<const N: usize> From<&[usize; N]> for Shape {
+    fn from(dims: &[usize; N]) -> Shape {
+        dims.as_slice().into()
+    }
+}
+
+impl From<&Vec<usize>> for Shape {
+    fn from(dims: &Vec<usize>) -> Shape {
+        dims.as_slice().into()
+    }
+}
+
+impl From<&[Dim]> for Shape {
+    fn from(dims: &[Dim]) -> Shape {
+        dims.iter().cloned().collect()
+    }
+}
+
+impl From<&Vec<Dim>> for Shape {
+    fn from(dims: &Vec<Dim>) -> Shape {
+        dims.as_slice().into()
+    }
+}
+
+impl From<&Shape> for Shape {
+    fn from(shape: &Shape) -> Shape {
+        shape.clone()
+    }
+}
+
 /// Element type and shape of a value.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Type {

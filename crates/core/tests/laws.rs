@@ -222,6 +222,12 @@ fn definite(a: &Array) -> Array {
     y.unwrap()
 }
 
+/// Numbers of at least a half, for logarithms.
+fn positive(a: &Array) -> Array {
+    let y = a.to_f64().iter().map(|x| x.abs() + 0.5).collect();
+    Array::from_vec(a.shape(), y).unwrap()
+}
+
 /// The composite as a call, for all operand types and attributes that it accepts.
 fn calls(c: &Composite) -> Vec<Sample> {
     let (mut rng, mut out) = (Rng::new(17), Vec::new());
@@ -261,6 +267,7 @@ fn calls(c: &Composite) -> Vec<Sample> {
             DType::I64 => labels.clone(),
             DType::F64 if bounds => Array::scalar(k as f64 - 1.7),
             _ if c.name == "cholesky_ex" => definite(&rng.array(t, &Env::default()).unwrap()),
+            DType::F64 if c.name == "log10" => positive(&rng.array(t, &Env::default()).unwrap()),
             _ => rng.array(t, &Env::default()).unwrap(),
         };
         let operands = types.iter().enumerate().map(operand).collect();

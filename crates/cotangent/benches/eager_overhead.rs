@@ -21,7 +21,7 @@ fn variable(rt: &Arc<EagerRuntime>, n: usize) -> EagerTensor {
 fn sum_of_squares_of_3(b: Bencher) {
     let x = variable(&EagerRuntime::new(), 3);
     b.bench_local(|| {
-        x.mul(&x).unwrap().sum().unwrap().backward().unwrap();
+        x.mul(&x).unwrap().sum(..).unwrap().backward().unwrap();
         x.clear_grad()
     });
 }
@@ -29,7 +29,7 @@ fn sum_of_squares_of_3(b: Bencher) {
 #[divan::bench]
 fn sum_of_squares_of_3_forward(b: Bencher) {
     let x = variable(&EagerRuntime::new(), 3).detach();
-    b.bench_local(|| x.mul(&x).unwrap().sum().unwrap());
+    b.bench_local(|| x.mul(&x).unwrap().sum(..).unwrap());
 }
 
 /// A chain of alternating sums, differences and products.
@@ -43,7 +43,7 @@ fn chain(x: &EagerTensor, n: usize) -> EagerTensor {
         }
         .unwrap();
     }
-    y.sum().unwrap()
+    y.sum(..).unwrap()
 }
 
 #[divan::bench]

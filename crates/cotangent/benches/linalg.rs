@@ -69,7 +69,7 @@ fn program(what: &str, gradient: bool) -> GraphProgram {
     let x = matrices(case);
     let y = write(&x).expect("square matrices");
     let y = if gradient {
-        y.sum().grad(&x).expect("it has a derivative")
+        y.sum(..).grad(&x).expect("it has a derivative")
     } else {
         y
     };

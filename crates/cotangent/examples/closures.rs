@@ -19,7 +19,7 @@ fn predict(m: &Model, x: &TracedTensor) -> Result<TracedTensor> {
 
 fn loss((m, x, y): (Model, TracedTensor, TracedTensor)) -> Result<TracedTensor> {
     let r = predict(&m, &x)? - y;
-    Ok((&r * &r).mean(&[0]))
+    Ok((&r * &r).mean([0]))
 }
 
 /// The whole example.
@@ -62,7 +62,7 @@ pub fn main() -> Result<()> {
             TracedTensor::scalar(1.0),
         )?;
         cond(
-            &x.gt(&TracedTensor::scalar(0.0)),
+            &x.greater(&TracedTensor::scalar(0.0)),
             power,
             |p: TracedTensor| p,
             |p| -p,

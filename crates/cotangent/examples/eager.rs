@@ -10,7 +10,7 @@ pub fn main() -> Result<(), Error> {
 
     // Gradients accumulate on variables.
     let x = EagerTensor::requires_grad_in(Tensor::vector(vec![2.0, 4.0, 6.0]), &rt)?;
-    let loss = (&x * &x).sum()?;
+    let loss = (&x * &x).sum(..)?;
     loss.backward()?;
     let g = x.grad()?.expect("x is reached");
     println!("gradient of sum(x*x): {g}");
@@ -23,7 +23,7 @@ pub fn main() -> Result<(), Error> {
     let mut b = rt.variable_from(Tensor::scalar(0.0))?;
     for _ in 0..200 {
         let residual = &(&(&t * &w) + &b) - &y;
-        residual.square()?.mean(&[0])?.backward()?;
+        residual.square()?.mean([0])?.backward()?;
         for v in [&mut w, &mut b] {
             let g = v.grad()?.expect("reached").item::<f64>()?;
             no_grad(|| v.update(|x: &mut [f64]| x[0] -= 0.3 * g))?;

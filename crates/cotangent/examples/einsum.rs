@@ -41,7 +41,7 @@ pub fn main() -> Result<(), Error> {
     );
     let squares = compiler.einsum("...ij,...jk->...ik", &[&b, &b])?;
     let traces = compiler.einsum("bii->b", &[&squares])?;
-    let g = traces.sum().grad(&b)?;
+    let g = traces.sum(..).grad(&b)?;
     let r = GraphExecutor::default().run_many(&compiler.compile_many(&[&traces, &g])?)?;
     assert_eq!(r[0].to_vec::<f64>()?, [2.0, 2.0]);
     assert_eq!(

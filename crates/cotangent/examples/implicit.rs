@@ -32,7 +32,7 @@ pub fn main() -> Result<()> {
             |h: TracedTensor| Ok::<_, cotangent::Error>((w.matmul(&h)? + &b).tanh()),
             start,
         )?;
-        Ok::<_, cotangent::Error>(h.square().sum())
+        Ok::<_, cotangent::Error>(h.square().sum(..))
     };
     assert_eq!(grad(energy)(w)?.to_tensor()?.shape(), &[2, 2]);
 
@@ -41,7 +41,7 @@ pub fn main() -> Result<()> {
     let y = TracedTensor::from_vec_row_major(vec![3], vec![2.0, 4.0, 6.0]);
     let slope = |penalty: TracedTensor| {
         argmin(
-            |w: TracedTensor| (&x * &w - &y).square().sum() + &penalty * w.square(),
+            |w: TracedTensor| (&x * &w - &y).square().sum(..) + &penalty * w.square(),
             TracedTensor::scalar(0.0),
         )
     };
@@ -51,7 +51,7 @@ pub fn main() -> Result<()> {
 
     // A matrix-free system: (I + s sᵀ) x = s.
     let s = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 2.0]);
-    let matvec = |v: TracedTensor| &v + &s * (&s * &v).sum();
+    let matvec = |v: TracedTensor| &v + &s * (&s * &v).sum(..);
     let v = linear_solve(matvec, s.clone(), Solver::Cg)?
         .to_tensor()?
         .to_vec::<f64>()?;

@@ -19,7 +19,7 @@ fn close(got: &Tensor, want: &[f64]) -> Result<()> {
 pub fn main() -> Result<()> {
     // The gradient of sum(cholesky(A)).
     let a = TracedTensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0]);
-    let g = a.cholesky()?.sum().grad(&a)?.to_tensor()?;
+    let g = a.cholesky()?.sum(..).grad(&a)?.to_tensor()?;
     assert_eq!(g.shape(), [2, 2]);
     close(&g, &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
 
@@ -32,7 +32,7 @@ pub fn main() -> Result<()> {
     executor.register_extension(linalg::register_runtime)?;
     let b = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 1.0]);
     let x = a.solve(&b)?;
-    let (_, g) = ad.value_and_grad(&x.sum(), &[&a, &b])?;
+    let (_, g) = ad.value_and_grad(&x.sum(..), &[&a, &b])?;
     let program = GraphCompiler::new().compile_many(&[&x, &g[0], &g[1]])?;
     let y = executor.run_many(&program)?;
     close(&y[0], &[0.25, 1.0 / 9.0])?;
@@ -51,7 +51,7 @@ pub fn main() -> Result<()> {
         &q.matmul(&r)?.to_tensor()?,
         &m.to_tensor()?.to_vec::<f64>()?,
     )?;
-    let us = &u * &s.broadcast_in_dim(&[3, 2], &[1]);
+    let us = &u * &s.broadcast_in_dim([3, 2], &[1]);
     close(
         &us.matmul(&vh)?.to_tensor()?,
         &m.to_tensor()?.to_vec::<f64>()?,
@@ -65,7 +65,7 @@ pub fn main() -> Result<()> {
     let (_, vectors) = eye.eigh()?;
     assert!(
         vectors
-            .sum()
+            .sum(..)
             .grad(&eye)?
             .to_tensor()?
             .to_vec::<f64>()?
@@ -77,7 +77,7 @@ pub fn main() -> Result<()> {
     close(&exp.grad(&eye)?.to_tensor()?, &[e, 0.0, 0.0, e])?;
     close(
         &eye.low_rank_approximation(2)?
-            .sum()
+            .sum(..)
             .grad(&eye)?
             .to_tensor()?,
         &[1.0; 4],
@@ -86,7 +86,7 @@ pub fn main() -> Result<()> {
     // A data-dependent rank, and its gradient.
     let (_, s, _) = m.svd_thresholded(0.9)?;
     assert_eq!(s.to_tensor()?.shape(), [1]);
-    assert_eq!(s.sum().grad(&m)?.to_tensor()?.shape(), [3, 2]);
+    assert_eq!(s.sum(..).grad(&m)?.to_tensor()?.shape(), [3, 2]);
 
     // Eager tensors: the same numbers, and errors instead of NaN.
     let rt = EagerRuntime::new();
@@ -94,7 +94,7 @@ pub fn main() -> Result<()> {
         vec![2, 2],
         vec![4.0, 0.0, 0.0, 9.0],
     )?)?;
-    x.cholesky()?.sum()?.backward()?;
+    x.cholesky()?.sum(..)?.backward()?;
     close(
         &x.grad()?.expect("backward reached it"),
         &[0.25, 0.25, 0.25, 1.0 / 6.0],

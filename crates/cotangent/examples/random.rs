@@ -16,7 +16,7 @@ pub fn main() -> Result<()> {
     let z = random::normal(noise, &[1000], DType::F64)?;
 
     // A pathwise derivative: d/ds of the mean of (m + s z)² is approximately 2 s.
-    let second_moment = |s: TracedTensor| (&s * &z + 1.0).square().mean(&[0]);
+    let second_moment = |s: TracedTensor| (&s * &z + 1.0).square().mean([0]);
     let d = grad(second_moment)(TracedTensor::scalar(2.0))?
         .to_tensor()?
         .item::<f64>()?;

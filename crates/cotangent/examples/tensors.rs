@@ -18,9 +18,7 @@ pub fn main() -> Result<()> {
     assert_eq!(columns.to_vec_row_major::<f64>()?, [3.0, 5.0, 4.0, 6.0]);
     assert_eq!(a.t()?.index(0, 2)?.to_vec::<f64>()?, [5.0, 6.0]);
     assert_eq!(
-        Tensor::scalar(7i64)
-            .broadcast_to(&[2, 2])?
-            .to_vec::<i64>()?,
+        Tensor::scalar(7i64).broadcast_to([2, 2])?.to_vec::<i64>()?,
         [7; 4]
     );
 

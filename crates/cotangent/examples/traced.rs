@@ -32,7 +32,7 @@ pub fn main() -> Result<()> {
     let w = TracedTensor::from_vec_row_major(vec![2], vec![0.5, -1.0]);
     let v = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 0.0]);
     let residual = x.matmul(&w)? - &t;
-    let loss = (&residual * &residual).mean(&[0]);
+    let loss = (&residual * &residual).mean([0]);
     let (loss, grads) = AdContext::default().value_and_grad(&loss, &[&w])?;
     let hv = grads[0].jvp(&w, &v)?;
     let program = compiler.compile_many(&[&loss, &grads[0], &hv])?;
@@ -47,7 +47,7 @@ pub fn main() -> Result<()> {
 
     // An error is returned by the compiler, and names the line.
     let e = compiler
-        .compile(&(&a + &b).sum())
+        .compile(&(&a + &b).sum(..))
         .err()
         .expect("shapes differ");
     println!("{e}");

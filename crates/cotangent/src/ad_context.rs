@@ -12,7 +12,7 @@ use std::ops::Deref;
 /// let strict = Numerics { strong_zero: true, ..Numerics::default() };
 /// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strict).build()?;
 /// let x = TracedTensor::scalar(0.0);
-/// let safe = x.gt(&x).select(&x.sqrt(), &x); // sqrt has an infinite slope where it is not taken
+/// let safe = x.greater(&x).select(&x.sqrt(), &x); // sqrt has an infinite slope where it is not taken
 /// assert_eq!(ad.grad(&safe, &x)?.to_tensor()?.item::<f64>()?, 1.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -28,7 +28,7 @@ pub struct AdContext(pub(crate) cotangent_core::transform::AdContext);
 /// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
 /// // The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the branch that is not taken.
 /// let x = cotangent::TracedTensor::scalar(0.0);
-/// let y = x.gt(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
+/// let y = x.greater(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
 /// assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -56,6 +56,12 @@ impl AdContext {
     /// Starts a context.
     pub fn builder() -> AdContextBuilder {
         AdContextBuilder::default()
+    }
+
+    /// This context with additional rules. A new rule replaces an existing one for the same
+    /// operation.
+    pub fn with_rules(&self, rules: RuleSet) -> AdContext {
+        AdContext(self.0.with_rules(rules))
     }
 }
 

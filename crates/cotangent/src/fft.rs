@@ -1,5 +1,5 @@
-//! Fourier transforms of traced and eager tensors, scaled as in NumPy: the inverse has the factor
-//! 1/n.
+//! Fourier transforms of traced, eager and plain tensors, scaled as in NumPy: the inverse has the
+//! factor 1/n.
 //!
 //! ```
 //! use cotangent::{TracedTensor, fft};
@@ -9,52 +9,55 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
-use crate::write::Write;
+use crate::axes::{along, over};
+use crate::{Axes, Axis, TensorOps};
 
 /// The transform along an axis. A real operand is converted to complex.
 #[track_caller]
-pub fn fft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.fft(x[0], axis))
+pub fn fft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
+    along("fft", x, axis.into(), |cx, x, axis| cx.fft(x, axis))
 }
 
 /// The inverse transform along an axis.
 #[track_caller]
-pub fn ifft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.ifft(x[0], axis))
+pub fn ifft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
+    along("ifft", x, axis.into(), |cx, x, axis| cx.ifft(x, axis))
 }
 
 /// The first `n / 2 + 1` elements of the transform of a real tensor along an axis.
 #[track_caller]
-pub fn rfft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.rfft(x[0], axis))
+pub fn rfft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
+    along("rfft", x, axis.into(), |cx, x, axis| cx.rfft(x, axis))
 }
 
 /// The real tensor with `n` elements along an axis of which `x` is the [`rfft`].
 #[track_caller]
-pub fn irfft<T: Write>(x: &T, n: usize, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.irfft(x[0], n, axis))
+pub fn irfft<T: TensorOps>(x: &T, n: usize, axis: impl Into<Axis>) -> Result<T, T::Error> {
+    along("irfft", x, axis.into(), |cx, x, axis| cx.irfft(x, n, axis))
 }
 
 /// The transform over several axes.
 #[track_caller]
-pub fn fftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.fftn(x[0], axes))
+pub fn fftn<T: TensorOps>(x: &T, axes: impl Into<Axes>) -> Result<T, T::Error> {
+    over("fftn", x, axes.into(), |cx, x, axes| cx.fftn(x, axes))
 }
 
 /// The inverse transform over several axes.
 #[track_caller]
-pub fn ifftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.ifftn(x[0], axes))
+pub fn ifftn<T: TensorOps>(x: &T, axes: impl Into<Axes>) -> Result<T, T::Error> {
+    over("ifftn", x, axes.into(), |cx, x, axes| cx.ifftn(x, axes))
 }
 
 /// The transform of a real tensor over several axes: half of the spectrum along the last of them.
 #[track_caller]
-pub fn rfftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.rfftn(x[0], axes))
+pub fn rfftn<T: TensorOps>(x: &T, axes: impl Into<Axes>) -> Result<T, T::Error> {
+    over("rfftn", x, axes.into(), |cx, x, axes| cx.rfftn(x, axes))
 }
 
 /// The inverse of [`rfftn`], with `n` elements along the last of the axes.
 #[track_caller]
-pub fn irfftn<T: Write>(x: &T, n: usize, axes: &[usize]) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, x| cx.irfftn(x[0], n, axes))
+pub fn irfftn<T: TensorOps>(x: &T, n: usize, axes: impl Into<Axes>) -> Result<T, T::Error> {
+    over("irfftn", x, axes.into(), |cx, x, axes| {
+        cx.irfftn(x, n, axes)
+    })
 }

@@ -2,13 +2,17 @@
 //!
 //! A program is a [`Function`], built in Rust through [`Builder`] or read from text. The transforms
 //! in [`ad`] return functions, and [`run`] evaluates them. [`npz`] reads and writes arrays.
+//! [`methods`] lists the operations of tensors, and [`extend`] has the names for authors of
+//! operations.
 
 pub mod ad;
 mod ad_context;
+mod axes;
 pub mod closures;
 pub mod cpu;
 mod eager;
 pub mod einsum;
+pub mod extend;
 pub mod fft;
 pub mod files;
 mod here;
@@ -17,34 +21,56 @@ mod interop;
 pub mod linalg;
 mod lru;
 mod memory;
-mod methods;
+pub mod methods;
 pub mod npy;
 mod npy_header;
 pub mod npz;
+mod operators;
+mod plain;
 pub mod program;
 pub mod random;
 pub mod runtime;
 pub mod safetensors;
 pub mod tensor;
+mod tensor_ops;
 mod traced;
 pub mod windows;
-mod write;
 
 pub use ad_context::{AdContext, AdContextBuilder};
+pub use axes::{Axes, Axis};
 pub use closures::Tree;
-pub use cotangent_core::*;
+pub use cotangent_core::{
+    Array, Builder, C32, C64, C128, Code, Complex32, Complex64, DType, Dim, Element, Emit, Error,
+    Function, Op, Result, Scalar, Shape, Type, Val, bf16, check, dtype, error, f16, ops, reference,
+    rewrite, text, verify,
+};
 pub use cotangent_derive::Tree;
+// Names for authors of operations, at their former paths: `extend` has them.
+#[doc(hidden)]
+pub use cotangent_core::{
+    Arg, Attr, Attrs, Batched, Cost, Data, Env, Loc, MAX_DEPTH, Owner, Primitive, Sample, Sym,
+    Vals, Wide, array, attr, bail, emit, for_dtype, graph, math, primitive, shape,
+};
 pub use cotangent_stablehlo as stablehlo;
 pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
+pub use tensor_ops::TensorOps;
+/// The former name of [`TensorOps`].
+#[doc(hidden)]
+pub use tensor_ops::TensorOps as Write;
 pub use traced::{GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt};
-pub use write::Write;
 
 pub use cotangent_cpu::Program as Executable;
 use std::sync::Arc;
+
+/// Transforms of functions: derivatives, and batches.
+pub mod transform {
+    pub use crate::ad_context::{AdContext, AdContextBuilder};
+    pub use cotangent_core::transform::*;
+}
 
 /// Compiles a function once for all sizes that its types admit.
 ///

@@ -1,5 +1,5 @@
 //! Linear algebra on traced tensors ([`TracedTensorLinalgExt`]), eager tensors (methods), plain
-//! tensors ([`LinalgBackend`]), and in closures.
+//! tensors ([`TensorLinalgExt`], and [`LinalgBackend`] on a backend), and in closures.
 //!
 //! Matrices are in the last two axes, and leading axes are batches. Element types are real and
 //! complex, in single and double precision. Derivatives exist to any order.
@@ -7,7 +7,7 @@
 //! ```
 //! use cotangent::{TracedTensor, ad::TracedTensorAdExt, linalg::TracedTensorLinalgExt};
 //! let a = TracedTensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0]);
-//! let g = a.cholesky()?.sum().grad(&a)?.to_tensor()?;
+//! let g = a.cholesky()?.sum(..).grad(&a)?.to_tensor()?;
 //! assert_eq!(g.shape(), [2, 2]);
 //! assert_eq!(g.to_vec::<f64>()?[0], 0.25);
 //! # Ok::<(), cotangent::Error>(())
@@ -27,11 +27,16 @@
 
 pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
 
-use crate::eager::EagerTensor;
+use crate::axes::axes_of;
 use crate::here::here;
+use crate::plain::run_on;
 use crate::traced::{Trace, fresh_id, record};
-use crate::{Code, CpuBackend, Dim, Emit, Error, Result, Tensor, TracedTensor, Val, ad};
+use crate::{
+    Axes, Code, CpuBackend, Dim, EagerRuntime, EagerTensor, Emit, Error, Result, Tensor, TensorOps,
+    TracedTensor, Val, ad,
+};
 use cotangent_core::transform::RuleSet;
+use std::sync::Arc;
 
 /// The rules of linear algebra, for a context that is built explicitly. Every context includes them
 /// already, so the set is empty.
@@ -142,9 +147,20 @@ macro_rules! functions {
             "A norm of matrices. The last two axes are removed."
                 matrix_norm [] (kind: MatrixNorm) 1 |cx, x| [cx.matrix_norm(x[0], kind)];
             "`(Σ |x|^p)^(1/p)` over axes, which are removed. `p` may be infinite or 0."
-                vector_norm [] (axes: &[usize], p: f64) 1 |cx, x| [cx.vector_norm(x[0], axes, p)];
+                vector_norm [] (axes: impl Into<Axes>, p: f64) 1 |cx, x| [vector_norm(cx, x[0], axes.into(), p)];
+            "As `vector_norm`; the axes are kept with extent 1."
+                vector_norm_keepdims [] (axes: impl Into<Axes>, p: f64) 1 |cx, x| {
+                    let (axes, rank) = (axes.into(), cx.ty(x[0]).rank());
+                    let mut shape = cx.ty(x[0]).shape.to_vec();
+                    for a in axes.of_rank("vector_norm", rank).unwrap_or_default() {
+                        shape[a] = Dim::Const(1);
+                    }
+                    [cx.reshape(vector_norm(cx, x[0], axes, p), &shape)]
+                };
             "The exponential of square matrices."
                 matrix_exp [] () 1 |cx, x| [cx.matrix_exp(x[0])];
+            "The exponential of square matrices: SciPy's name of `matrix_exp`."
+                expm [] () 1 |cx, x| [cx.matrix_exp(x[0])];
             "An integer power of square matrices."
                 matrix_power [] (n: i64) 1 |cx, x| [cx.matrix_power(x[0], n)];
             "The Kronecker product."
@@ -153,6 +169,8 @@ macro_rules! functions {
                 spectral_function [] (f: impl Fn(&TracedTensor) -> TracedTensor) 1
                 |cx, x| [cx.spectral_function(x[0], |cx, w| of_each(cx, w, &f))];
             "The conjugate transpose of the last two axes."
+                conj_transpose [] () 1 |cx, x| [cx.adjoint(x[0])];
+            "The conjugate transpose of the last two axes: as `conj_transpose`."
                 adjoint [] () 1 |cx, x| [cx.adjoint(x[0])];
             "The elements on and below diagonal `k`, zero elsewhere."
                 tril [] (k: i64) 1 |cx, x| [cx.tril(x[0], k)];
@@ -160,6 +178,17 @@ macro_rules! functions {
                 triu [] (k: i64) 1 |cx, x| [cx.triu(x[0], k)];
         }
     };
+}
+
+/// The norm over axes of a value. An error fails the emitter.
+fn vector_norm(cx: &dyn Emit, x: Val, axes: Axes, p: f64) -> Val {
+    match axes_of(cx, "vector_norm", x, &axes) {
+        Some(mut axes) => {
+            axes.sort_unstable();
+            cx.vector_norm(x, &axes, p)
+        }
+        None => Val::POISON,
+    }
 }
 
 /// The function of a closure on traced tensors.
@@ -196,7 +225,7 @@ macro_rules! traced {
         /// assert!(ok.to_tensor()?.item::<bool>()?);
         /// assert_eq!(l.matmul(&l.adjoint()?)?.to_tensor()?.shape(), [2, 2]);
         /// let (_, w, _) = a.svd()?;
-        /// assert!((w.sum().to_tensor()?.item::<f64>()? - 5.0).abs() < 1e-12);
+        /// assert!((w.sum(..).to_tensor()?.item::<f64>()? - 5.0).abs() < 1e-12);
         /// # Ok::<(), cotangent::Error>(())
         /// ```
         pub trait TracedTensorLinalgExt {
@@ -246,7 +275,33 @@ macro_rules! backend {
 
         impl LinalgBackend for CpuBackend {
             $(fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
-                let y = at_once(self, &[a, $($b)?], |$cx, $x| $write.to_vec())?;
+                let y = run_on(&runtime_of(self), &[a, $($b)?], |$cx, $x| $write.to_vec())?;
+                Ok(taken!($n y))
+            })*
+        }
+    };
+}
+
+macro_rules! plain {
+    ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
+        /// Linear algebra on plain tensors as methods, run immediately. An undefined result is an
+        /// error.
+        ///
+        /// ```
+        /// use cotangent::{Tensor, linalg::TensorLinalgExt};
+        /// let a = Tensor::from_vec_row_major([2, 2], vec![4.0, 2.0, 2.0, 10.0])?;
+        /// assert_eq!(a.cholesky()?.to_vec::<f64>()?, [2.0, 0.0, 1.0, 3.0]);
+        /// # Ok::<(), cotangent::Error>(())
+        /// ```
+        pub trait TensorLinalgExt {
+            $(#[doc = $doc]
+            fn $name(&self, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)>;)*
+        }
+
+        impl TensorLinalgExt for Tensor {
+            $(#[track_caller]
+            fn $name(&self, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
+                let y = Tensor::emit(&[self, $($b)?], |$cx, $x| $write.to_vec())?;
                 Ok(taken!($n y))
             })*
         }
@@ -256,20 +311,8 @@ macro_rules! backend {
 functions!(traced);
 functions!(eager);
 functions!(backend);
+functions!(plain);
 
-/// Runs the operations that `f` emits, on plain tensors.
-fn at_once(
-    backend: &CpuBackend,
-    x: &[&Tensor],
-    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
-) -> Result<Vec<Tensor>> {
-    let runtime = ad::EagerRuntime::with_cpu_backend(backend.clone());
-    let x = x
-        .iter()
-        .map(|&x| runtime.constant_from(x.clone()))
-        .collect::<ad::Result<Vec<_>>>()?;
-    let y = runtime.write(&x.iter().collect::<Vec<_>>(), f)?;
-    Ok(y.iter()
-        .map(EagerTensor::to_tensor)
-        .collect::<ad::Result<Vec<_>>>()?)
+fn runtime_of(backend: &CpuBackend) -> Arc<EagerRuntime> {
+    EagerRuntime::with_cpu_backend(backend.clone())
 }

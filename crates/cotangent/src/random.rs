@@ -21,7 +21,7 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
-use crate::write::Write;
+use crate::TensorOps;
 use crate::{Code, DType, Dim, Emit, Error, Scalar, Tensor, Type, Val};
 
 /// The key of a seed.
@@ -35,10 +35,10 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
 
 /// `n` keys that are independent of each other and of this one.
 #[track_caller]
-pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
+pub fn split<T: TensorOps>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
     // Each key is a separate tensor.
     const MAX_SPLIT_KEYS: usize = 1 << 20;
-    T::write(&[key], |cx, x| {
+    T::emit(&[key], |cx, x| {
         if n > MAX_SPLIT_KEYS {
             let text = format!(
                 "`split` of a key into {n}: at most {MAX_SPLIT_KEYS}; split in steps, or fold_in a count"
@@ -53,8 +53,8 @@ pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
 
 /// A key derived from this one and a number, such as the index of a step, a layer or an element.
 #[track_caller]
-pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
-    T::write_one(&[key], |cx, x| {
+pub fn fold_in<T: TensorOps>(key: &T, number: u32) -> Result<T, T::Error> {
+    T::emit_one(&[key], |cx, x| {
         let number = cx.full(&Type::scalar(DType::U32), Scalar::I(number.into()));
         cx.random_fold_in(x[0], number)
     })
@@ -62,14 +62,14 @@ pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
 
 /// Random bits as an unsigned integer type.
 #[track_caller]
-pub fn bits<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
-    T::write_one(&[key], |cx, x| cx.random_bits(x[0], &dims(shape), dtype))
+pub fn bits<T: TensorOps>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    T::emit_one(&[key], |cx, x| cx.random_bits(x[0], &dims(shape), dtype))
 }
 
 /// Numbers in `[0, 1)`.
 #[track_caller]
-pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
-    T::write_one(&[key], |cx, x| {
+pub fn uniform<T: TensorOps>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    T::emit_one(&[key], |cx, x| {
         let bound = |c: f64| cx.full(&Type::scalar(dtype), c);
         cx.random_uniform(x[0], &dims(shape), bound(0.0), bound(1.0))
     })
@@ -77,8 +77,13 @@ pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T:
 
 /// Numbers in `[lo, hi)`; the bounds are broadcast to the shape.
 #[track_caller]
-pub fn uniform_between<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, lo, hi], |cx, x| {
+pub fn uniform_between<T: TensorOps>(
+    key: &T,
+    shape: &[usize],
+    lo: &T,
+    hi: &T,
+) -> Result<T, T::Error> {
+    T::emit_one(&[key, lo, hi], |cx, x| {
         cx.random_uniform(x[0], &dims(shape), x[1], x[2])
     })
 }
@@ -86,13 +91,18 @@ pub fn uniform_between<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Re
 /// A distribution with a key, a shape and an element type.
 type Standard = fn(&dyn Emit, Val, &[Dim], DType) -> Val;
 
-fn standard<T: Write>(key: &T, shape: &[usize], dtype: DType, f: Standard) -> Result<T, T::Error> {
-    T::write_one(&[key], |cx, x| f(cx, x[0], &dims(shape), dtype))
+fn standard<T: TensorOps>(
+    key: &T,
+    shape: &[usize],
+    dtype: DType,
+    f: Standard,
+) -> Result<T, T::Error> {
+    T::emit_one(&[key], |cx, x| f(cx, x[0], &dims(shape), dtype))
 }
 
 /// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
 #[track_caller]
-pub fn normal<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+pub fn normal<T: TensorOps>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| {
         cx.random_normal(key, shape, dtype)
     })
@@ -100,7 +110,7 @@ pub fn normal<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::
 
 /// Exponentially distributed numbers with mean 1.
 #[track_caller]
-pub fn exponential<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+pub fn exponential<T: TensorOps>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| {
         cx.random_exponential(key, shape, dtype)
     })
@@ -108,7 +118,7 @@ pub fn exponential<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T
 
 /// Numbers of the standard Gumbel distribution.
 #[track_caller]
-pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+pub fn gumbel<T: TensorOps>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| {
         cx.random_gumbel(key, shape, dtype)
     })
@@ -116,38 +126,43 @@ pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::
 
 /// Normal numbers with mean 0 and variance 1, truncated to the interval from `lo` to `hi`.
 #[track_caller]
-pub fn truncated_normal<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, lo, hi], |cx, x| {
+pub fn truncated_normal<T: TensorOps>(
+    key: &T,
+    shape: &[usize],
+    lo: &T,
+    hi: &T,
+) -> Result<T, T::Error> {
+    T::emit_one(&[key, lo, hi], |cx, x| {
         cx.random_truncated_normal(x[0], &dims(shape), x[1], x[2])
     })
 }
 
 /// True with probability `p`, which is broadcast to the shape.
 #[track_caller]
-pub fn bernoulli<T: Write>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, p], |cx, x| {
+pub fn bernoulli<T: TensorOps>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Error> {
+    T::emit_one(&[key, p], |cx, x| {
         cx.random_bernoulli(x[0], &dims(shape), x[1])
     })
 }
 
 /// Classes along an axis of `logits`, which is removed, with probabilities `softmax(logits)`.
 #[track_caller]
-pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[key, logits], |cx, x| {
+pub fn categorical<T: TensorOps>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
+    T::emit_one(&[key, logits], |cx, x| {
         cx.random_categorical(x[0], x[1], axis)
     })
 }
 
 /// Integers in `[lo, hi)` of this type. An error if a bound is out of the type's range.
 #[track_caller]
-pub fn randint<T: Write>(
+pub fn randint<T: TensorOps>(
     key: &T,
     shape: &[usize],
     lo: i64,
     hi: i64,
     dtype: DType,
 ) -> Result<T, T::Error> {
-    T::write_one(&[key], |cx, x| {
+    T::emit_one(&[key], |cx, x| {
         // Integers of fewer bits are drawn in a wider type, in which the exclusive bound is
         // representable.
         let narrow = dtype.is_int() && dtype.bits() < 32;
@@ -172,13 +187,13 @@ pub fn randint<T: Write>(
 
 /// The slices of `x` along an axis, in random order.
 #[track_caller]
-pub fn permutation<T: Write>(key: &T, x: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
+pub fn permutation<T: TensorOps>(key: &T, x: &T, axis: usize) -> Result<T, T::Error> {
+    T::emit_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
 }
 
 /// `x / (1 - rate)`, or 0 with probability `rate` (between 0 and 1), independently for each
 /// element.
 #[track_caller]
-pub fn dropout<T: Write>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
-    T::write_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))
+pub fn dropout<T: TensorOps>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
+    T::emit_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))
 }

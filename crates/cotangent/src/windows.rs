@@ -12,27 +12,27 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
+use crate::TensorOps;
 use crate::ops::{ConvolutionSpec, Reduction, Sliding};
-use crate::write::Write;
 use crate::{Code, Dim, Error, Val};
 
 /// The convolution of `x[b, f, ..]` with kernels `w[o, f, ..]`: `y[b, o, ..]`.
 #[track_caller]
-pub fn convolution<T: Write>(x: &T, w: &T, spec: &ConvolutionSpec) -> Result<T, T::Error> {
-    T::write_one(&[x, w], |cx, v| cx.convolution(v[0], v[1], spec))
+pub fn convolution<T: TensorOps>(x: &T, w: &T, spec: &ConvolutionSpec) -> Result<T, T::Error> {
+    T::emit_one(&[x, w], |cx, v| cx.convolution(v[0], v[1], spec))
 }
 
 /// A reduction over windows of `size` elements with steps of `stride`, per axis of `x`. `padding`
 /// (none if it is empty) adds neutral elements.
 #[track_caller]
-pub fn reduce_window<T: Write>(
+pub fn reduce_window<T: TensorOps>(
     x: &T,
     op: Reduction,
     size: &[usize],
     stride: &[usize],
     padding: &[(usize, usize)],
 ) -> Result<T, T::Error> {
-    T::write_one(&[x], |cx, v| {
+    T::emit_one(&[x], |cx, v| {
         let rank = cx.ty(v[0]).rank();
         let padding = if padding.is_empty() {
             vec![(0, 0); rank]

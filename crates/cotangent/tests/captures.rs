@@ -42,33 +42,32 @@ const CASES: &[Case] = &[
     }),
     ("hvp", |a| hvp(|x: T| x.sin() * &a)(at(0.5), at(1.5))),
     ("jacobian", |a| {
-        Ok(jacobian(|x: T| &x * &x * &a)(vec(&[0.5, 2.0]))?.sum())
+        Ok(jacobian(|x: T| &x * &x * &a)(vec(&[0.5, 2.0]))?.sum(..))
     }),
     ("hessian", |a| {
-        Ok(hessian(|x: T| (x.powi(3) * &a).sum())(vec(&[0.5, 2.0]))?.sum())
+        Ok(hessian(|x: T| (x.powi(3) * &a).sum(..))(vec(&[0.5, 2.0]))?.sum(..))
     }),
     ("hessian of a tuple", |a| {
         let ((xx, xy), (_, yy)) =
             hessian(|(x, y): (T, T)| x.powi(3) * &y * &a + y.exp() * &a * &x)((at(0.5), at(2.0)))?;
         Ok(xx + xy * 2.0 + yy * &a)
     }),
-    (
-        "vmap",
-        |a| Ok(vmap(|x: T| &x * &a)(vec(&[0.5, 2.0]))?.sum()),
-    ),
+    ("vmap", |a| {
+        Ok(vmap(|x: T| &x * &a)(vec(&[0.5, 2.0]))?.sum(..))
+    }),
     ("vmap_axes", |a| {
         Ok(
             vmap_axes(|(x, y): (T, T)| x * y * &a, &[Some(0), None])((
                 vec(&[0.5, 2.0]),
                 a.clone(),
             ))?
-            .sum(),
+            .sum(..),
         )
     }),
     ("vmap_axes_to", |a| {
         let f = vmap_axes_to(|x: T| (&x * &a, a.sin()), &[Some(0)], &[Some(0), None]);
         let (y, s) = f(vec(&[0.5, 2.0]))?;
-        Ok(y.sum() * s)
+        Ok(y.sum(..) * s)
     }),
     ("jit", |a| jit(|x: T| x.sin() * &a)(at(0.5))),
     ("checkpoint", |a| checkpoint(|x: T| (x * &a).sin())(at(0.5))),
@@ -79,7 +78,7 @@ const CASES: &[Case] = &[
             vec(&[1.0, 2.0, 0.25]),
         )?
         .1
-        .sum())
+        .sum(..))
     }),
     ("scan_reverse", |a| {
         Ok(scan_reverse(
@@ -99,14 +98,14 @@ const CASES: &[Case] = &[
             .0)
     }),
     ("while_loop", |a| {
-        while_loop(|c: T| c.lt(&at(20.0)), |c: T| &c * &a + 1.0, at(0.5))
+        while_loop(|c: T| c.less(&at(20.0)), |c: T| &c * &a + 1.0, at(0.5))
     }),
     ("fori_loop", |a| {
         fori_loop(0, 3, |_, c: T| &c * &a + 1.0, at(0.5))
     }),
     ("cond", |a| {
         cond(
-            &at(1.0).gt(&at(0.0)),
+            &at(1.0).greater(&at(0.0)),
             at(0.5),
             |x: T| x.sin() * &a,
             |x: T| x,
@@ -114,7 +113,7 @@ const CASES: &[Case] = &[
     }),
     ("cond, not taken", |a| {
         cond(
-            &at(-1.0).gt(&at(0.0)),
+            &at(-1.0).greater(&at(0.0)),
             at(0.5),
             |x: T| x.sin() * &a,
             |x: T| x * &a * &a,
@@ -192,7 +191,7 @@ const CASES: &[Case] = &[
             |x: T| x.sin() * &a,
             |x: T, t: T| (x.sin() * &a, t * x.cos() * &a),
         ))(vec(&[0.5, 2.0]))?
-        .sum())
+        .sum(..))
     }),
     ("vmap of custom_vjp", |a| {
         let f = custom_vjp(
@@ -200,7 +199,7 @@ const CASES: &[Case] = &[
             |x: T| (x.sin() * &a, x.clone()),
             |x: T, ct: T| ct * x.cos() * &a,
         );
-        Ok(vmap(f)(vec(&[0.5, 2.0]))?.sum())
+        Ok(vmap(f)(vec(&[0.5, 2.0]))?.sum(..))
     }),
     ("scan of custom_vjp", |a| {
         let f = custom_vjp(
@@ -252,11 +251,11 @@ fn check((name, f): Case) {
     near("checkpoint", number(grad(checkpoint(f))(at(1.3))));
     near(
         "grad of vmap",
-        number(grad(|a: T| Ok::<_, Error>(vmap(f)(a)?.sum()))(vec(&[1.3])).map(|g| g.sum())),
+        number(grad(|a: T| Ok::<_, Error>(vmap(f)(a)?.sum(..)))(vec(&[1.3])).map(|g| g.sum(..))),
     );
     near(
         "vmap of grad",
-        number(vmap(grad(f))(vec(&[1.3])).map(|g| g.sum())),
+        number(vmap(grad(f))(vec(&[1.3])).map(|g| g.sum(..))),
     );
     // Second order: the derivative of the derivative.
     let slope = |a: f64| number(grad(f)(at(a)));
@@ -348,18 +347,18 @@ const INNER: &[(&str, Inner)] = &[
         Ok(scan(|c: T, v: T| (&c * &a + &v, ()), x, vec(&[0.5, 0.25]))?.0)
     }),
     ("while", |a, x| {
-        while_loop(|c: T| c.lt(&at(3.0)), |c: T| c * &a + 1.0, x)
+        while_loop(|c: T| c.less(&at(3.0)), |c: T| c * &a + 1.0, x)
     }),
     ("while carry", |a, x| {
         Ok(while_loop(
-            |(c, _): (T, T)| c.lt(&at(3.0)),
+            |(c, _): (T, T)| c.less(&at(3.0)),
             |(c, b): (T, T)| (&c * &b + &a, b),
             (x.clone(), a.clone()),
         )?
         .0)
     }),
     ("fori", |a, x| {
-        fori_loop(0, 3, |i, c: T| c * &a + i.convert(DType::F64), x)
+        fori_loop(0, 3, |i, c: T| c * &a + i.astype(DType::F64), x)
     }),
     ("fori dyn", |a, x| {
         fori_loop(0, &T::scalar(3i64), |_, c: T| c * &a + 0.5, x)
@@ -369,14 +368,14 @@ const INNER: &[(&str, Inner)] = &[
     }),
     ("ckpt while", |a, x| {
         checkpointing(Checkpoint::Every(2)).while_loop(
-            |c: T| c.lt(&at(3.0)),
+            |c: T| c.less(&at(3.0)),
             |c: T| c * &a + 1.0,
             x,
         )
     }),
     ("cond", |a, x| {
         cond(
-            &x.gt(&at(0.0)),
+            &x.greater(&at(0.0)),
             x.clone(),
             |x: T| x.sin() * &a,
             |x: T| x * &a * &a,
@@ -384,7 +383,7 @@ const INNER: &[(&str, Inner)] = &[
     }),
     ("cond pred", |a, x| {
         cond(
-            &a.gt(&at(0.0)),
+            &a.greater(&at(0.0)),
             (x.clone(), a.clone()),
             |(x, b): (T, T)| x.sin() * &a * b,
             |(x, _): (T, T)| x * &a,
@@ -397,10 +396,10 @@ const INNER: &[(&str, Inner)] = &[
         Ok(f(x.clone())? + f(x)?)
     }),
     ("vmap", |a, x| {
-        Ok(vmap(|v: T| v * &a * &x)(vec(&[0.5, 0.25]))?.sum())
+        Ok(vmap(|v: T| v * &a * &x)(vec(&[0.5, 0.25]))?.sum(..))
     }),
     ("vmap of x", |a, x| {
-        Ok(vmap(|v: T| v.sin() * &a)(x.broadcast_to(&[2]))?.sum())
+        Ok(vmap(|v: T| v.sin() * &a)(x.broadcast_to([2]))?.sum(..))
     }),
     ("jvp", |a, x| {
         Ok(jvp(|x: T| x.sin() * &a, x.clone(), a.clone())?.1)
@@ -455,7 +454,7 @@ const OUTER: &[(&str, Outer)] = &[
     }),
     ("while", |g, a, x| {
         Ok(while_loop(
-            |(_, i): (T, T)| i.lt(&at(2.0)),
+            |(_, i): (T, T)| i.less(&at(2.0)),
             |(c, i): (T, T)| Ok::<_, Error>((g(a.clone(), c)?, i + 1.0)),
             (x, at(0.0)),
         )?
@@ -463,20 +462,20 @@ const OUTER: &[(&str, Outer)] = &[
     }),
     ("cond", |g, a, x| {
         cond(
-            &x.gt(&at(0.0)),
+            &x.greater(&at(0.0)),
             x.clone(),
             |x: T| g(a.clone(), x),
             |x: T| Ok::<_, Error>(x),
         )
     }),
     ("vmap", |g, a, x| {
-        Ok(vmap(|v: T| Ok::<_, Error>(g(a.clone(), x.clone())? * v))(vec(&[0.5, 0.25]))?.sum())
+        Ok(vmap(|v: T| Ok::<_, Error>(g(a.clone(), x.clone())? * v))(vec(&[0.5, 0.25]))?.sum(..))
     }),
     ("vmap x", |g, a, x| {
-        Ok(vmap(|x: T| g(a.clone(), x))(&x * vec(&[0.5, 1.0]))?.sum())
+        Ok(vmap(|x: T| g(a.clone(), x))(&x * vec(&[0.5, 1.0]))?.sum(..))
     }),
     ("vmap a", |g, a, x| {
-        Ok(vmap(|a: T| g(a, x.clone()))(&a * vec(&[0.75, 1.0]))?.sum())
+        Ok(vmap(|a: T| g(a, x.clone()))(&a * vec(&[0.75, 1.0]))?.sum(..))
     }),
     ("jit", |g, a, x| jit(|x: T| g(a.clone(), x))(x)),
     ("cjvp around", |g, a, x| {
@@ -551,7 +550,7 @@ fn nested_captures_are_differentiated() {
             );
             near(
                 "vmap of grad",
-                number(vmap(grad(f))(vec(&[p])).map(|g| g.sum())),
+                number(vmap(grad(f))(vec(&[p])).map(|g| g.sum(..))),
                 first,
                 1e-6,
             );
@@ -642,7 +641,7 @@ fn captures_without_derivative_are_errors_when_they_are_active() {
 
 #[test]
 fn results_of_integers_have_no_derivative() {
-    let whole = |x: T| x.convert(DType::I32);
+    let whole = |x: T| x.astype(DType::I32);
     let code = |r: Result<T>| r.and_then(|y| y.to_tensor()).expect_err("an error").code();
     assert_eq!(code(grad(whole)(at(2.7))), Code::IntegerOutput);
     assert_eq!(code(jacobian(whole)(at(2.7))), Code::IntegerOutput);
@@ -658,14 +657,14 @@ fn results_of_integers_have_no_derivative() {
     );
     assert_eq!(code(vjp(whole, at(2.7)).map(|y| y.0)), Code::IntegerOutput);
     // Integer results next to a float are unchanged.
-    let (y, t) = jvp(|x: T| (x.convert(DType::I32), &x * &x), at(2.7), at(1.0)).unwrap();
+    let (y, t) = jvp(|x: T| (x.astype(DType::I32), &x * &x), at(2.7), at(1.0)).unwrap();
     assert_eq!((number(Ok(y.1)), number(Ok(t.1))), (2.7 * 2.7, 5.4));
 }
 
 /// The scope ends with its closure, also by a panic.
 #[test]
 fn contexts_are_scoped() {
-    let f = |x: T| x.gt(&at(0.0)).select(&x.sqrt(), &(&x * 0.0));
+    let f = |x: T| x.greater(&at(0.0)).select(&x.sqrt(), &(&x * 0.0));
     let strong = Numerics {
         strong_zero: true,
         ..Numerics::default()

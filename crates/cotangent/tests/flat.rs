@@ -58,7 +58,7 @@ fn eager(changing: bool) -> Vec<Loop> {
                 .unwrap()
                 .tanh()
                 .unwrap()
-                .sum()
+                .sum(..)
                 .unwrap()
                 .backward()
                 .unwrap();
@@ -71,7 +71,7 @@ fn eager(changing: bool) -> Vec<Loop> {
             6000,
             of(|rt, x| {
                 let x = rt.variable_from(x).unwrap();
-                x.powi(3).unwrap().sum().unwrap().backward().unwrap();
+                x.powi(3).unwrap().sum(..).unwrap().backward().unwrap();
             }),
         ),
         steps(
@@ -81,7 +81,7 @@ fn eager(changing: bool) -> Vec<Loop> {
                 let x = rt.variable_from(x).unwrap();
                 x.powi(3)
                     .unwrap()
-                    .sum()
+                    .sum(..)
                     .unwrap()
                     .backward_with(BackwardOptions::create_graph())
                     .unwrap();
@@ -92,13 +92,13 @@ fn eager(changing: bool) -> Vec<Loop> {
             3000,
             of(|rt, x| {
                 let x = rt.variable_from(x).unwrap();
-                let y = x.powi(3).unwrap().sum().unwrap();
+                let y = x.powi(3).unwrap().sum(..).unwrap();
                 (0..2)
                     .for_each(|_| drop(y.backward_with(BackwardOptions::create_graph()).unwrap()));
                 x.grad_tensor()
                     .unwrap()
                     .unwrap()
-                    .sum()
+                    .sum(..)
                     .unwrap()
                     .backward()
                     .unwrap();
@@ -109,12 +109,12 @@ fn eager(changing: bool) -> Vec<Loop> {
             3000,
             of(|rt, x| {
                 let x = rt.variable_from(x).unwrap();
-                let y = x.sin().unwrap().sum().unwrap();
+                let y = x.sin().unwrap().sum(..).unwrap();
                 let g = y
                     .grad_of(&[&x], BackwardOptions::create_graph())
                     .unwrap()
                     .remove(0);
-                g.sum()
+                g.sum(..)
                     .unwrap()
                     .grad_of(&[&x], BackwardOptions::keep_graph())
                     .unwrap();
@@ -125,12 +125,12 @@ fn eager(changing: bool) -> Vec<Loop> {
             2000,
             of(|rt, x| {
                 let x = rt.variable_from(x).unwrap();
-                let y = x.abs().unwrap().square().unwrap().sum().unwrap();
+                let y = x.abs().unwrap().square().unwrap().sum(..).unwrap();
                 let g = y
                     .grad_of(&[&x], BackwardOptions::create_graph())
                     .unwrap()
                     .remove(0);
-                g.sum()
+                g.sum(..)
                     .unwrap()
                     .grad_of(&[&x], BackwardOptions::create_graph())
                     .unwrap();
@@ -149,7 +149,7 @@ fn eager(changing: bool) -> Vec<Loop> {
                 let hook = x
                     .register_hook(move |g| held.tracks_grad().then(|| g.clone()))
                     .unwrap();
-                x.exp().unwrap().sum().unwrap().backward().unwrap();
+                x.exp().unwrap().sum(..).unwrap().backward().unwrap();
                 assert!(hook.remove());
             }),
         ),
@@ -173,7 +173,7 @@ fn eager(changing: bool) -> Vec<Loop> {
                         cx.fori(0i64, 3i64, &[], &x[..1], |cx, _, _, c| vec![cx.sin(c[0])])
                     })
                     .unwrap();
-                y[0].sum().unwrap().backward().unwrap();
+                y[0].sum(..).unwrap().backward().unwrap();
             }),
         ),
         steps(
@@ -190,7 +190,7 @@ fn eager(changing: bool) -> Vec<Loop> {
                 &AdContext::default(),
             );
             let x = rt.variable_from(vector(i, changing)).unwrap();
-            x.exp().unwrap().sum().unwrap().backward().unwrap();
+            x.exp().unwrap().sum(..).unwrap().backward().unwrap();
         }),
     ]
 }
@@ -203,24 +203,24 @@ fn traced(changing: bool) -> Vec<Loop> {
             executor.run(&compiler.compile(&f(&x)).unwrap()).unwrap();
         }
     };
-    let square = |x: TracedTensor| (&x * &x).sum();
+    let square = |x: TracedTensor| (&x * &x).sum(..);
     let jitted = closures::jit(move |x: TracedTensor| square(x).exp());
     let graded = closures::jit(closures::grad(square));
-    let ever_new = closures::jit(|x: TracedTensor| x.exp().sum());
+    let ever_new = closures::jit(|x: TracedTensor| x.exp().sum(..));
     vec![
         steps(
             "fresh traces, one compiler",
             1500,
-            compiled(|x| (x * x).sum().exp()),
+            compiled(|x| (x * x).sum(..).exp()),
         ),
         steps(
             "fresh gradients, one compiler",
             800,
-            compiled(|x| (x * x).sum().grad(x).unwrap()),
+            compiled(|x| (x * x).sum(..).grad(x).unwrap()),
         ),
         steps("fresh traces, a compiler each", 300, move |i| {
             let x = TracedTensor::from_tensor(vector(i, changing));
-            (&x * &x).sum().grad(&x).unwrap().to_tensor().unwrap();
+            (&x * &x).sum(..).grad(&x).unwrap().to_tensor().unwrap();
         }),
         steps("a compiled closure", 6000, move |i| {
             drop(jitted(TracedTensor::from_tensor(vector(i, changing))).unwrap())
@@ -266,7 +266,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
             2000,
             of(|a| {
                 closures::grad(|a: T| {
-                    Ok::<_, Error>(closures::root(|x: T| &x * &x - &a, a.clone())?.sum())
+                    Ok::<_, Error>(closures::root(|x: T| &x * &x - &a, a.clone())?.sum(..))
                 })(a)
             }),
         ),
@@ -278,7 +278,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
         steps(
             "argmin",
             2000,
-            of(|a| closures::argmin(|x: T| (&x - &a).square().sum(), &a * 2.0)),
+            of(|a| closures::argmin(|x: T| (&x - &a).square().sum(..), &a * 2.0)),
         ),
         steps(
             "linear_solve",
@@ -294,7 +294,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
         steps(
             "hvp",
             2000,
-            of(|x| closures::hvp(|x: T| x.sin().sum())(x.clone(), x)),
+            of(|x| closures::hvp(|x: T| x.sin().sum(..))(x.clone(), x)),
         ),
         steps(
             "scan",
@@ -308,7 +308,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
         steps(
             "while_loop",
             2000,
-            of(|x| closures::while_loop(|c: T| c.sum().lt(&T::scalar(9.0)), |c: T| c * 2.0, x)),
+            of(|x| closures::while_loop(|c: T| c.sum(..).less(&T::scalar(9.0)), |c: T| c * 2.0, x)),
         ),
         steps(
             "cond",
@@ -320,7 +320,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
             2000,
             of(|x| {
                 closures::grad(|x: T| {
-                    Ok::<_, Error>(closures::checkpoint(|x: T| x.sin())(x)?.sum())
+                    Ok::<_, Error>(closures::checkpoint(|x: T| x.sin())(x)?.sum(..))
                 })(x)
             }),
         ),
@@ -333,7 +333,7 @@ fn of_closures(changing: bool) -> Vec<Loop> {
                     |x: T| (x.sin(), x),
                     |x: T, ct: T| ct * x.cos(),
                 );
-                closures::grad(|x: T| Ok::<_, Error>(sin(x)?.sum()))(x)
+                closures::grad(|x: T| Ok::<_, Error>(sin(x)?.sum(..)))(x)
             }),
         ),
         steps(

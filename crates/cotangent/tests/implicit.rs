@@ -54,7 +54,7 @@ fn roots_to_every_order() {
         &[0.5, 0.25, 0.1],
     );
     close(
-        grad(|a: T| Ok::<_, cotangent::Error>(vmap(square_root)(a)?.sum()))(vec(&[1.0, 4.0])),
+        grad(|a: T| Ok::<_, cotangent::Error>(vmap(square_root)(a)?.sum(..)))(vec(&[1.0, 4.0])),
         &[0.5, 0.25],
     );
 }
@@ -125,7 +125,7 @@ fn linear_systems() {
         close(grad(grad(solve))(at(2.0)), &[1.5]);
         let of_matrix = |a: T| {
             Ok::<_, cotangent::Error>(
-                linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 1.0]), solver)?.sum(),
+                linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 1.0]), solver)?.sum(..),
             )
         };
         close(
@@ -134,7 +134,7 @@ fn linear_systems() {
         );
         let a = matrix(2, &[2.0, 0.0, 0.0, 4.0]);
         let of_b =
-            |b: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), b, solver)?.sum());
+            |b: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), b, solver)?.sum(..));
         close(grad(of_b)(vec(&[1.0, 1.0])), &[0.5, 0.25]);
     }
     // Not symmetric, and a rotation, on which a residual never shrinks in the first step.
@@ -157,7 +157,9 @@ fn linear_systems() {
     // The adjoint system: d/db of c . A⁻¹ b is A⁻ᵀ c.
     let c = vec(&[1.0, 2.0, 3.0]);
     let g = grad(|b: T| {
-        Ok::<_, cotangent::Error>((linear_solve(|x: T| a.matmul(&x), b, Solver::Gmres)? * &c).sum())
+        Ok::<_, cotangent::Error>(
+            (linear_solve(|x: T| a.matmul(&x), b, Solver::Gmres)? * &c).sum(..),
+        )
     })(b);
     close(a.transpose(&[1, 0]).matmul(&g.unwrap()), &[1.0, 2.0, 3.0]);
     // Two unknowns in a tuple, by their matrix.
@@ -200,9 +202,9 @@ fn a_large_system_without_its_matrix() {
     let n = 60;
     let laplace = |x: T| {
         // A constant: a zero that is captured could be any number, and the function not linear.
-        let zero = x.slice_axis(0, 0, 1).full_like(0.0);
-        let left = T::concatenate(&[&zero, &x.slice_axis(0, 0, n - 1)], 0);
-        let right = T::concatenate(&[&x.slice_axis(0, 1, n), &zero], 0);
+        let zero = x.slice(0, 0..1).full_like(0.0);
+        let left = T::concat(&[&zero, &x.slice(0, 0..n - 1)], 0);
+        let right = T::concat(&[&x.slice(0, 1..n), &zero], 0);
         &x * 2.0 - left - right
     };
     let ones = vec(&vec![1.0; n]);
@@ -214,7 +216,7 @@ fn a_large_system_without_its_matrix() {
         // Scaled by a parameter: x = u / k.
         let scaled = |k: T| {
             Ok::<_, cotangent::Error>(
-                linear_solve(|x: T| laplace(x) * &k, ones.clone(), solver)?.sum(),
+                linear_solve(|x: T| laplace(x) * &k, ones.clone(), solver)?.sum(..),
             )
         };
         close(grad(scaled)(at(2.0)), &[-want.iter().sum::<f64>() / 4.0]);
@@ -242,7 +244,7 @@ fn minima() {
     let x = matrix(2, &[1.0, 2.0, 0.0, 1.0]);
     let fit = |y: T| {
         argmin(
-            |w: T| Ok::<_, cotangent::Error>((x.matmul(&w)? - &y).square().sum()),
+            |w: T| Ok::<_, cotangent::Error>((x.matmul(&w)? - &y).square().sum(..)),
             vec(&[0.0, 0.0]),
         )
     };
@@ -321,7 +323,7 @@ fn failed_iterations_are_reported() {
 fn mistakes_are_immediate_errors() {
     let code = |r: Result<T>| r.expect_err("an error").code();
     assert_eq!(
-        code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))),
+        code(root(|x: T| x.reshape([1, 2]), vec(&[1.0, 2.0]))),
         Code::CarryMismatch
     );
     assert_eq!(code(root(|x: T| x, T::scalar(3i64))), Code::DTypeMismatch);
@@ -346,7 +348,7 @@ fn reverse_mode_adds_one_transposed_solve() {
     );
     let loss = |a: T| {
         Ok::<_, cotangent::Error>(
-            linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 2.0, 3.0]), Solver::Gmres)?.sum(),
+            linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 2.0, 3.0]), Solver::Gmres)?.sum(..),
         )
     };
     let solves = |t: &T| {
@@ -367,7 +369,7 @@ fn hessians_through_a_solve() {
     // x = b / a: ∂²/∂a² = 2 b / a³.
     let f = |a: T| {
         Ok::<_, cotangent::Error>(
-            linear_solve(|x: T| &a * &x, vec(&[1.0, 1.0]), Solver::Gmres)?.sum(),
+            linear_solve(|x: T| &a * &x, vec(&[1.0, 1.0]), Solver::Gmres)?.sum(..),
         )
     };
     close(hessian(f)(vec(&[1.0, 2.0])), &[2.0, 0.0, 0.0, 0.25]);

@@ -16,7 +16,7 @@ use cotangent::text::print_function;
 use cotangent::transform::Session;
 use cotangent::{
     Array, Builder, CpuBackend, DType, EagerRuntime, EagerTensor, Emit, Env, Error, Function,
-    Program, Tensor, TracedTensor, Type, Val, Wide, Write, reference,
+    Program, Tensor, TensorOps, TracedTensor, Type, Val, Wide, reference,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -193,8 +193,8 @@ fn stablehlo(c: &Case) -> Outcome {
     )
 }
 
-fn inlined<T: Write>(f: &Function, x: &[T]) -> Result<Vec<T>, T::Error> {
-    T::write(&x.iter().collect::<Vec<_>>(), |cx, x| cx.inline(f, x))
+fn inlined<T: TensorOps>(f: &Function, x: &[T]) -> Result<Vec<T>, T::Error> {
+    T::emit(&x.iter().collect::<Vec<_>>(), |cx, x| cx.inline(f, x))
 }
 
 fn arrays<'a>(tensors: impl IntoIterator<Item = &'a TracedTensor>) -> Result<Vec<Array>, Error> {
@@ -279,7 +279,7 @@ fn closure(c: &Case) -> Outcome {
     answers().map_err(words)
 }
 
-type EagerResult<T> = Result<T, <EagerTensor as Write>::Error>;
+type EagerResult<T> = Result<T, <EagerTensor as TensorOps>::Error>;
 
 fn eager_in(c: &Case, order: Order) -> EagerResult<Answers> {
     let ad = AdContext::builder().with_numerics(c.numerics).build()?;

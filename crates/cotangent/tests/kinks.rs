@@ -3,7 +3,7 @@
 //! derivatives remain the mean of both sides.
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor};
-use cotangent::{Dim, Emit, Tensor, TracedTensor, Val, Write};
+use cotangent::{Dim, Emit, Tensor, TensorOps, TracedTensor, Val};
 
 type Formula = fn(&dyn Emit, &[Val], Ties) -> Val;
 
@@ -272,7 +272,7 @@ fn traced(f: &dyn Fn(&dyn Emit, &[Val]) -> Val, at: [f64; 2], d: [f64; 2]) -> Ve
         let g = ad.grad_many(y, &[&a, &b]).unwrap();
         &g[0] * &da + &g[1] * &db
     };
-    let y = TracedTensor::write_one(&[&a, &b], f).unwrap();
+    let y = TracedTensor::emit_one(&[&a, &b], f).unwrap();
     let (g, t) = (across(&y), along(&y));
     [&g, &t, &across(&g), &along(&g), &across(&t), &along(&t)]
         .map(number)
@@ -298,7 +298,7 @@ fn eager(f: &dyn Fn(&dyn Emit, &[Val]) -> Val, at: [f64; 2], d: [f64; 2]) -> Vec
             .unwrap();
         &g[0] * &da + &g[1] * &db
     };
-    let y = EagerTensor::write_one(&[&a, &b], f).unwrap();
+    let y = EagerTensor::emit_one(&[&a, &b], f).unwrap();
     let (g, t) = (across(&y), along(&y));
     [&g, &t, &across(&g), &along(&g), &across(&t), &along(&t)]
         .map(|t| t.item::<f64>().unwrap())
@@ -344,7 +344,7 @@ fn kinks_beside_a_penalty_on_a_gradient() {
     let at = [0.0, 0.0];
     let traced = {
         let [x, z] = at.map(TracedTensor::scalar);
-        let y = TracedTensor::write_one(&[&x], |cx, x| Ties::ALL[0].softplus(cx, x[0])).unwrap();
+        let y = TracedTensor::emit_one(&[&x], |cx, x| Ties::ALL[0].softplus(cx, x[0])).unwrap();
         let ad = AdContext::default();
         let g = ad.grad(&y, &x).unwrap();
         let loss = &g * &g + z.abs();
@@ -357,7 +357,7 @@ fn kinks_beside_a_penalty_on_a_gradient() {
     let eager = {
         let rt = EagerRuntime::new();
         let [x, z] = at.map(|v| rt.variable_from(Tensor::scalar(v)).unwrap());
-        let y = EagerTensor::write_one(&[&x], |cx, x| Ties::ALL[0].softplus(cx, x[0])).unwrap();
+        let y = EagerTensor::emit_one(&[&x], |cx, x| Ties::ALL[0].softplus(cx, x[0])).unwrap();
         let g = y
             .grad_of(&[&x], BackwardOptions::create_graph())
             .unwrap()

@@ -12,7 +12,7 @@ fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
 /// The error code of the eager gradient of a sum.
 fn code(x: &Tensor, f: impl Fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>) -> Code {
     let x = EagerRuntime::new().variable_from(x.clone()).unwrap();
-    match f(&x).and_then(|y| y.sum()?.backward()) {
+    match f(&x).and_then(|y| y.sum(..)?.backward()) {
         Ok(_) => panic!("no error"),
         Err(e) => e.code(),
     }
@@ -54,7 +54,7 @@ fn conventions_122_to_131_eagerly() {
         |x: &EagerTensor| Ok(x.eigh()?.0),
     ] {
         let x = EagerRuntime::new().variable_from(eye.clone()).unwrap();
-        f(&x).unwrap().sum().unwrap().backward().unwrap();
+        f(&x).unwrap().sum(..).unwrap().backward().unwrap();
         let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
         assert!(
             g.iter().zip(EYE).all(|(a, b)| (a - b).abs() < 1e-12),
@@ -100,7 +100,7 @@ fn eager_and_traced_gradients_have_the_same_bits() {
                 .unwrap();
             let y = eager(&x).unwrap();
             (&y * &y)
-                .sum()
+                .sum(..)
                 .unwrap()
                 .backward_with(BackwardOptions::default())
                 .unwrap();
@@ -108,7 +108,7 @@ fn eager_and_traced_gradients_have_the_same_bits() {
             let x = TracedTensor::from_vec_row_major(vec![n, n], v.clone());
             let y = traced(&x).unwrap();
             let want = (&y * &y)
-                .sum()
+                .sum(..)
                 .grad(&x)
                 .unwrap()
                 .to_tensor()
@@ -149,8 +149,9 @@ fn least_squares() {
     let poor = [1.0, 2.0, 2.0, 4.0, 3.0, 6.0];
     let wide = [1.0, 2.0, 0.5, -1.0, 0.3, 2.0];
     let b = TracedTensor::from_vec_row_major([3], vec![1.0, -2.0, 0.5]);
-    let by_pinv = |a: TracedTensor| Ok::<_, cotangent::Error>(a.pinv()?.matmul(&b)?.square().sum());
-    let direct = |a: TracedTensor| Ok::<_, cotangent::Error>(a.lstsq(&b)?.square().sum());
+    let by_pinv =
+        |a: TracedTensor| Ok::<_, cotangent::Error>(a.pinv()?.matmul(&b)?.square().sum(..));
+    let direct = |a: TracedTensor| Ok::<_, cotangent::Error>(a.lstsq(&b)?.square().sum(..));
     let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
     let near = |a: &[f64], b: &[f64]| {
         assert!(
@@ -223,7 +224,7 @@ fn cholesky_reports_matrices_without_factor() {
         [true, false]
     );
     let first = l.slice(0, 0..1).unwrap();
-    first.sum().unwrap().backward().unwrap();
+    first.sum(..).unwrap().backward().unwrap();
     let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
     assert!((g[0] - 0.25).abs() < 1e-12, "{g:?}");
 }
@@ -260,11 +261,11 @@ fn triangular_systems_in_batches() {
     let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
     assert_eq!(flat(solved(&l, &b)), [1.0, 1.0, 2.0, 1.0]);
     assert_eq!(
-        flat(solved(&l, &b).sum().grad(&l).unwrap()),
+        flat(solved(&l, &b).sum(..).grad(&l).unwrap()),
         flat(
             l.solve(&b)
                 .unwrap()
-                .sum()
+                .sum(..)
                 .grad(&l)
                 .unwrap()
                 .tril(0)

@@ -74,11 +74,7 @@ impl Matrix {
 }
 
 fn values(t: &T) -> Vec<C128> {
-    t.convert(DType::C128)
-        .to_tensor()
-        .unwrap()
-        .to_vec()
-        .unwrap()
+    t.astype(DType::C128).to_tensor().unwrap().to_vec().unwrap()
 }
 
 fn real(t: Result<T>) -> f64 {
@@ -113,7 +109,7 @@ fn weighted(t: &T, start: f64) -> Result<T> {
         T::from_vec_row_major(shape, w.iter().map(|z| z.re).collect::<Vec<f64>>())
     };
     let y = t * &w;
-    Ok(if complex { y.real().sum() } else { y.sum() })
+    Ok(if complex { y.real().sum(..) } else { y.sum(..) })
 }
 
 /// Functions of a matrix of rank `r` that are smooth near it.
@@ -125,7 +121,7 @@ const LOSSES: &[(&str, Loss)] = &[
     ("V", |a, r| weighted(&a.svd_truncated(r)?.2, 0.5)),
     ("U s V", |a, r| {
         let (u, s, v) = a.svd_truncated(r)?;
-        weighted(&(&u * &s.convert(u.ty()?.dtype)).matmul(&v)?, 0.6)
+        weighted(&(&u * &s.astype(u.ty()?.dtype)).matmul(&v)?, 0.6)
     }),
     ("all squared", |a, r| {
         let (u, s, v) = a.svd_truncated(r)?;
@@ -135,11 +131,11 @@ const LOSSES: &[(&str, Loss)] = &[
         weighted(&a.low_rank_approximation(r)?, 0.6)
     }),
     ("svdvals", |a, r| {
-        weighted(&a.svdvals()?.slice_axis(0, 0, r), 0.4)
+        weighted(&a.svdvals()?.slice(0, 0..r), 0.4)
     }),
     ("thresholded", |a, _| {
         let (u, s, v) = a.svd_thresholded(0.01)?;
-        let y = (&u * &s.convert(u.ty()?.dtype)).matmul(&v)?;
+        let y = (&u * &s.astype(u.ty()?.dtype)).matmul(&v)?;
         weighted(&y, 0.6)
     }),
 ];
@@ -250,11 +246,11 @@ fn closed_form(a: &Matrix, r: usize, complex: bool, rng: &mut Rng) {
     for (name, factors) in both {
         let loss = |x: T| {
             let (u, s, v) = factors(&x, r)?;
-            let y = (&u * &s.convert(u.ty()?.dtype)).matmul(&v)?;
+            let y = (&u * &s.astype(u.ty()?.dtype)).matmul(&v)?;
             // <G, Y> = Re Σ conj(G) Y.
             let conj = weight.adjoint()?.transpose(&[1, 0]);
             let y = conj * y;
-            Ok::<_, Error>(if complex { y.real().sum() } else { y.sum() })
+            Ok::<_, Error>(if complex { y.real().sum(..) } else { y.sum(..) })
         };
         let got = values(&grad(loss)(x.clone()).unwrap());
         let near = got.iter().zip(&want).all(|(g, w)| (g - w).norm() < 1e-10);
@@ -289,7 +285,7 @@ fn injected_faults_are_found() {
     for a in [a, b] {
         let e = Matrix::of(a.m, a.n, || rng.real(), false);
         let truncated = |x: T| weighted(&x.svd_truncated(1)?.0, 0.3);
-        let whole = |x: T| weighted(&x.svd()?.0.slice_axis(1, 0, 1), 0.3);
+        let whole = |x: T| weighted(&x.svd()?.0.slice(1, 0..1), 0.3);
         check("truncated", &a, &e, false, false, &truncated);
         let found = std::panic::catch_unwind(|| check("planted", &a, &e, false, false, &whole));
         assert!(found.is_err(), "at {:?}", a.a);
@@ -385,7 +381,8 @@ fn derivatives_that_do_not_exist_are_nan() {
         zero.clone(),
     ));
     // Without retained values the derivative is zero.
-    let none = grad(|a: T| Ok::<_, Error>(a.svd_truncated(0)?.0.sum() + a.sum()))(zero).unwrap();
+    let none =
+        grad(|a: T| Ok::<_, Error>(a.svd_truncated(0)?.0.sum(..) + a.sum(..)))(zero).unwrap();
     assert_eq!(none.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
 }
 

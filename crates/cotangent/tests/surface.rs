@@ -77,7 +77,7 @@ mod traced {
             &x / &y,
             -(&x + &y),
             x.clone() + y.clone(),
-            x.reshape(&[5]),
+            x.reshape([5]),
         ] {
             let error = GraphCompiler::new().compile(&bad).err().unwrap();
             assert!(error.to_string().contains("surface.rs:"), "{error}");
@@ -87,12 +87,12 @@ mod traced {
     #[test]
     fn placeholders_and_shapes() -> Result<()> {
         let x = TracedTensor::input(DType::F32, vec![TracedTensor::unknown(), 3.into()]);
-        let y = x.transpose(&[1, 0]).reshape_to(&[
+        let y = x.transpose(&[1, 0]).reshape(vec![
             TracedTensor::input(DType::F32, [2]).shape()?[0].clone(),
             3.into(),
         ]);
         let z = TracedTensor::from_vec_row_major(vec![3], vec![1.0f32, 2.0, 3.0])
-            .broadcast_in_dim(&[2, 3], &[1]);
+            .broadcast_in_dim([2, 3], &[1]);
         let program = GraphCompiler::new().compile(&(y + z))?;
         let given = Tensor::ones(DType::F32, [2, 3])?;
         let sum =

@@ -26,7 +26,7 @@ fn both_orders_come_in_without_a_copy() {
     );
     assert_eq!(c.to_order(Order::RowMajor).unwrap(), c);
     // Reshapes read elements in row-major order for every memory order, and keep the memory order.
-    let tall = c.reshape(&[3, 2]).unwrap();
+    let tall = c.reshape([3, 2]).unwrap();
     assert_eq!(
         tall.to_vec_row_major::<f64>().unwrap(),
         c.to_vec_row_major::<f64>().unwrap()
@@ -37,7 +37,7 @@ fn both_orders_come_in_without_a_copy() {
     );
     // A view if the strides allow it.
     assert_eq!(
-        c.reshape(&[2, 1, 3])
+        c.reshape([2, 1, 3])
             .unwrap()
             .as_slice::<f64>()
             .unwrap()
@@ -62,11 +62,11 @@ fn views_share_the_buffer() {
         [4.0, 5.0, 6.0]
     );
     assert_eq!(
-        x.slice_step(1, 0, 3, 2).unwrap().to_vec::<f64>().unwrap(),
+        x.slice_step(1, 0..3, 2).unwrap().to_vec::<f64>().unwrap(),
         [1.0, 3.0, 4.0, 6.0]
     );
     assert_eq!(
-        x.reverse(1)
+        x.flip(1)
             .unwrap()
             .index(0, 0)
             .unwrap()
@@ -77,11 +77,11 @@ fn views_share_the_buffer() {
     let wide = x
         .index(0, 0)
         .unwrap()
-        .broadcast_to(&[1000, 1000, 3])
+        .broadcast_to([1000, 1000, 3])
         .unwrap();
     assert_eq!((wide.len(), wide.strides()), (3_000_000, &[0, 0, 1][..]));
     assert_eq!(
-        x.reshape(&[3, 2])
+        x.reshape([3, 2])
             .unwrap()
             .as_slice::<f64>()
             .unwrap()
@@ -104,9 +104,9 @@ fn misuse_is_an_error() {
         x.slice(0, 1..3).unwrap_err().code(),
         x.slice(2, 0..1).unwrap_err().code(),
         x.index(1, 3).unwrap_err().code(),
-        x.permute_dims(&[0, 0]).unwrap_err().code(),
-        x.broadcast_to(&[3, 3]).unwrap_err().code(),
-        x.reshape(&[4]).unwrap_err().code(),
+        x.permute_dims([0, 0]).unwrap_err().code(),
+        x.broadcast_to([3, 3]).unwrap_err().code(),
+        x.reshape([4]).unwrap_err().code(),
         Tensor::zeros(DType::F64, vec![usize::MAX, 2])
             .unwrap_err()
             .code(),

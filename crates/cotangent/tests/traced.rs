@@ -62,7 +62,7 @@ fn random_integers() {
     ] {
         let got = cotangent::random::randint(&key, &[6], lo, hi, dtype)
             .unwrap()
-            .convert(DType::I64);
+            .astype(DType::I64);
         assert_eq!(
             got.to_tensor().unwrap().to_vec::<i64>().unwrap(),
             want,
@@ -150,7 +150,7 @@ fn errors_wait_for_compile_and_name_the_line() {
     );
     assert_eq!(code(x.matmul(&y)), Code::ShapeMismatch);
     let line = line!() + 1;
-    let e = x.reshape(&[7]).to_tensor().err().unwrap();
+    let e = x.reshape([7]).to_tensor().err().unwrap();
     assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
     // Tensors without errors still compile.
     close(&(&x * &x), &[1.0, 4.0]);
@@ -221,18 +221,18 @@ fn extents_of_unread_placeholders() {
         TracedTensor::input(DType::F64, vec![n.clone()]),
     );
     let rows = TracedTensor::input(DType::F64, vec![n, Dim::from(2)]);
-    let slope = x.sum().grad(&x).unwrap();
-    let each = vmap(grad(|r: TracedTensor| r.sum()))(rows.clone()).unwrap();
+    let slope = x.sum(..).grad(&x).unwrap();
+    let each = vmap(grad(|r: TracedTensor| r.sum(..)))(rows.clone()).unwrap();
     let all = [
         (&slope, vec![1.0; 3]),
         (&x.full_like(2.0), vec![2.0; 3]),
-        (&x.mean(&[0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
-        (&(&x + &b).sum().grad(&b).unwrap(), vec![1.0; 3]),
+        (&x.mean([0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
+        (&(&x + &b).sum(..).grad(&b).unwrap(), vec![1.0; 3]),
         (
-            &x.matmul(&rows).unwrap().sum().grad(&x).unwrap(),
+            &x.matmul(&rows).unwrap().sum(..).grad(&x).unwrap(),
             vec![7.0; 3],
         ),
-        (&(&slope * &slope).sum().grad(&x).unwrap(), vec![0.0; 3]),
+        (&(&slope * &slope).sum(..).grad(&x).unwrap(), vec![0.0; 3]),
         (&each, vec![1.0; 6]),
     ];
     let (three, wide) = (
@@ -254,7 +254,7 @@ fn extents_of_unread_placeholders() {
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
     );
     let program = GraphCompiler::new()
-        .compile(&(&a * &b).sum().grad(&a).unwrap())
+        .compile(&(&a * &b).sum(..).grad(&a).unwrap())
         .unwrap();
     let y = GraphExecutor::default()
         .run_with_inputs(&program, &[(&a, &three), (&b, &three)])
@@ -318,13 +318,13 @@ fn caches_have_limits_statistics_and_clearing() {
 fn integers_have_no_derivatives_and_seeds_are_checked() {
     let i = TracedTensor::from_vec_col_major(vec![2], vec![1i64, 2]);
     let x = col(&[2], &[1.0, 2.0]);
-    let loss = (&x * &i.convert(DType::F64)).sum();
+    let loss = (&x * &i.astype(DType::F64)).sum(..);
     assert_eq!(code(loss.grad(&i)), Code::IntegerInput);
-    assert_eq!(code(i.sum().grad(&x)), Code::IntegerOutput);
+    assert_eq!(code(i.sum(..).grad(&x)), Code::IntegerOutput);
     assert_eq!(code(x.grad(&x)), Code::NonScalarOutput);
     assert_eq!(code(x.vjp(&x, &at(1.0))), Code::SeedMismatch);
     assert_eq!(
-        code(x.jvp(&x, &x.convert(DType::F32))),
+        code(x.jvp(&x, &x.astype(DType::F32))),
         Code::TangentMismatch
     );
     let z = TracedTensor::scalar(C128::new(1.0, 2.0));
@@ -429,14 +429,14 @@ fn nonsmooth_lines() {
     let v = col(&[4], &[1.0, 3.0, 3.0, 2.0]);
     close(&v.reduce_max(&[0]).grad(&v).unwrap(), &[0.0, 0.5, 0.5, 0.0]);
     let v = col(&[2], &[0.0, 0.0]);
-    close(&v.norm(&[0]).grad(&v).unwrap(), &[0.0, 0.0]);
+    close(&v.norm([0]).grad(&v).unwrap(), &[0.0, 0.0]);
     let (a, b) = (col(&[3, 1], &[1.0; 3]), col(&[1, 4], &[1.0; 4]));
-    let loss = (&a * &b).sum();
+    let loss = (&a * &b).sum(..);
     close(&loss.grad(&a).unwrap(), &[4.0; 3]);
     close(&loss.grad(&b).unwrap(), &[3.0; 4]);
     let s = at(2.0);
     close(
-        &(&s + &col(&[2, 3], &[0.0; 6])).sum().grad(&s).unwrap(),
+        &(&s + &col(&[2, 3], &[0.0; 6])).sum(..).grad(&s).unwrap(),
         &[6.0],
     );
 }

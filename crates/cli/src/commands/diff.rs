@@ -3,9 +3,8 @@
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
-use crate::output::{Outcome, results};
+use crate::output::{NamedResult, Outcome, results};
 use cotangent::ad::{self, Direction};
-use cotangent::npz::Arrays;
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Function, Result, Val};
 use std::sync::Arc;
@@ -43,34 +42,50 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         _ => {}
     }
     let y = cotangent::run(&derived, &x).map_err(located)?;
-    results(args, &name(&args.command, f, &wrt, y), out)
+    results(args, named(&args.command, f, &wrt, y), out)
 }
 
-/// Names of results: `out_k` for values, and derivatives by their position in `wrt`.
-fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
+/// Names of results: `out_k` for values, and derivatives by their position in `wrt`, with the name
+/// of the value.
+fn named(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Vec<NamedResult> {
     let mut y = y.into_iter();
-    let mut out = Arrays::new();
+    let mut out = Vec::new();
     let outs: Vec<usize> = (0..f.results().len())
         .filter(|&k| f.ty(f.results()[k]).dtype.has_tangent())
         .collect();
+    let by = |i: usize| f.show(wrt[i]).trim_start_matches('%').to_owned();
     if matches!(command, "grad" | "jvp") {
-        let n = f.results().len();
-        out.extend((0..n).map(|k| format!("out_{k}")).zip(y.by_ref().take(n)));
+        let values = y.by_ref().take(f.results().len()).enumerate();
+        out.extend(values.map(|(k, a)| NamedResult::value(k, a)));
     }
-    match command {
-        "jvp" => out.extend(outs.iter().map(|k| format!("jvp_{k}")).zip(y)),
-        "jacobian" | "hessian" => {
-            let rows = if command == "hessian" {
-                (0..wrt.len()).collect()
-            } else {
-                outs
-            };
-            let pairs = rows
+    let names: Vec<(String, Vec<String>)> = match command {
+        "jvp" => outs
+            .iter()
+            .map(|k| (format!("jvp_{k}"), Vec::new()))
+            .collect(),
+        "jacobian" => {
+            let pairs = outs
                 .iter()
-                .flat_map(|k| (0..wrt.len()).map(move |i| format!("{command}_{k}_{i}")));
-            out.extend(pairs.zip(y));
+                .flat_map(|k| (0..wrt.len()).map(move |i| (k, i)));
+            pairs
+                .map(|(k, i)| (format!("{command}_{k}_{i}"), vec![by(i)]))
+                .collect()
         }
-        _ => out.extend((0..wrt.len()).map(|i| format!("{command}_{i}")).zip(y)),
-    }
+        "hessian" => {
+            let pairs = (0..wrt.len()).flat_map(|k| (0..wrt.len()).map(move |i| (k, i)));
+            pairs
+                .map(|(k, i)| (format!("{command}_{k}_{i}"), vec![by(k), by(i)]))
+                .collect()
+        }
+        _ => (0..wrt.len())
+            .map(|i| (format!("{command}_{i}"), vec![by(i)]))
+            .collect(),
+    };
+    out.extend(
+        names
+            .into_iter()
+            .zip(y)
+            .map(|((name, by), array)| NamedResult { name, by, array }),
+    );
     out
 }

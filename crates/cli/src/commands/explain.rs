@@ -46,16 +46,12 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 
     // A function without float results has no derivative; rows of derivatives are omitted.
     let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
-    let derived =
-        |derive: fn(&cotangent::transform::AdContext, &Function, &[Val]) -> Result<Function>| {
-            match float {
-                true => derive(&cx, f, &wrt)
-                    .map(|g| Some(simplify(&g)))
-                    .map_err(located),
-                false => Ok(None),
-            }
-        };
-    let (gradient, tangent) = (derived(ad::adjoint)?, derived(ad::jvp)?);
+    let derived = |derive: &dyn Fn() -> Result<Function>| match float {
+        true => derive().map(|g| Some(simplify(&g))).map_err(located),
+        false => Ok(None),
+    };
+    let gradient = derived(&|| ad::adjoint(&cx, f, &wrt))?;
+    let tangent = derived(&|| ad::jvp(&cx, f, &wrt))?;
     let mut rows = vec![vec![
         "".into(),
         "equations".into(),

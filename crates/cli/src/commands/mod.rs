@@ -9,7 +9,7 @@ mod profile;
 use crate::args::{Args, usage};
 use crate::inputs::Inputs;
 use crate::load::Target;
-use crate::output::{Outcome, print, results};
+use crate::output::{NamedResult, Outcome, print, results};
 use crate::{help, streams};
 use cotangent::ad::AdContext;
 use cotangent::error::shown;
@@ -111,10 +111,10 @@ fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
     let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;
-    let named = y
-        .into_iter()
-        .enumerate()
-        .map(|(k, a)| (format!("out_{k}"), a))
-        .collect();
-    results(args, &named, out)
+    let y = y.into_iter().enumerate();
+    results(
+        args,
+        y.map(|(k, a)| NamedResult::value(k, a)).collect(),
+        out,
+    )
 }

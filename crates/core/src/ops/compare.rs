@@ -28,13 +28,41 @@ pub enum Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compare(pub Comparison);
 
-const NAMES: [(&str, Comparison); 6] = [
-    ("eq", Comparison::Eq),
-    ("ne", Comparison::Ne),
-    ("lt", Comparison::Lt),
-    ("le", Comparison::Le),
-    ("gt", Comparison::Gt),
-    ("ge", Comparison::Ge),
+/// A row of the table of comparisons.
+pub struct ComparisonDef {
+    /// The comparison.
+    pub op: Comparison,
+    /// Its name in the text form.
+    pub name: &'static str,
+    /// The name of the method of tensors.
+    pub tensor: &'static str,
+    /// The formula.
+    pub doc: &'static str,
+}
+
+/// A row.
+const fn row(
+    op: Comparison,
+    name: &'static str,
+    tensor: &'static str,
+    doc: &'static str,
+) -> ComparisonDef {
+    ComparisonDef {
+        op,
+        name,
+        tensor,
+        doc,
+    }
+}
+
+/// The table, in the order of the enum.
+pub static COMPARISONS: &[ComparisonDef] = &[
+    row(Comparison::Eq, "eq", "equal", "x == y"),
+    row(Comparison::Ne, "ne", "not_equal", "x != y"),
+    row(Comparison::Lt, "lt", "less", "x < y"),
+    row(Comparison::Le, "le", "less_equal", "x <= y"),
+    row(Comparison::Gt, "gt", "greater", "x > y"),
+    row(Comparison::Ge, "ge", "greater_equal", "x >= y"),
 ];
 
 impl Comparison {
@@ -53,7 +81,7 @@ impl Comparison {
 
 impl Primitive for Compare {
     fn name(&self) -> &str {
-        NAMES[self.0 as usize].0
+        COMPARISONS[self.0 as usize].name
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -124,8 +152,8 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    match NAMES.iter().find(|(n, _)| *n == s.name) {
-        Some((_, c)) => Ok(Compare(*c).into()),
+    match COMPARISONS.iter().find(|d| d.name == s.name) {
+        Some(d) => Ok(Compare(d.op).into()),
         None => bail!(UnknownOperation, "`{}` is not a comparison", s.name),
     }
 }
@@ -134,11 +162,11 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 /// comparison is defined on.
 fn samples(name: &str) -> Vec<Sample> {
     let op = Compare(
-        NAMES
+        COMPARISONS
             .iter()
-            .find(|(n, _)| *n == name)
+            .find(|d| d.name == name)
             .expect("a name of the table")
-            .1,
+            .op,
     );
     let equality = matches!(op.0, Comparison::Eq | Comparison::Ne);
     DType::ALL
@@ -165,10 +193,10 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    NAMES
+    COMPARISONS
         .iter()
-        .map(|(name, _)| Entry {
-            name,
+        .map(|d| Entry {
+            name: d.name,
             doc: "Elementwise comparison of operands of one type and shape; the result is i1.",
             parse,
             samples,

@@ -75,7 +75,7 @@ pub use bitcast::Bitcast;
 pub use broadcast::BroadcastInDim;
 pub use call::Call;
 pub use checkpoint::{Checkpoint, Loops};
-pub use compare::{Compare, Comparison};
+pub use compare::{COMPARISONS, Compare, Comparison, ComparisonDef};
 pub use complex::Complex;
 pub use composite::{Composite, MatrixNorm, applied, composites};
 pub use concatenate::Concatenate;

@@ -302,7 +302,7 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
         };
         bail!(
             NonScalarOutput,
-            "grad needs a scalar loss (rank 0), got {ty}. Reduce it with sum(){hint}, or use vjp with a cotangent / \
+            "grad needs a scalar loss (rank 0), got {ty}. Reduce it with sum(..){hint}, or use vjp with a cotangent / \
              jacobian."
         );
     }

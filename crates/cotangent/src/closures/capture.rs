@@ -150,7 +150,7 @@ pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
 /// // The root of 0 is not chosen, but its derivative is infinite.
-/// let f = |x: TracedTensor| x.gt(&x.full_like(0.0)).select(&x.sqrt(), &(&x * 0.0));
+/// let f = |x: TracedTensor| x.greater(&x.full_like(0.0)).select(&x.sqrt(), &(&x * 0.0));
 /// let d = || grad(f)(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
 /// assert!(d()?.is_nan());
 /// assert_eq!(with_numerics(Numerics { strong_zero: true, ..Numerics::default() }, d)?, 0.0);

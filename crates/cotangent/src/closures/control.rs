@@ -35,7 +35,7 @@ pub fn checkpoint<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Resu
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{cond, grad}};
-/// let f = |x: TracedTensor| cond(&x.gt(&TracedTensor::scalar(0.0)), x, |x: TracedTensor| x.sqrt(), |x| x * 0.0);
+/// let f = |x: TracedTensor| cond(&x.greater(&TracedTensor::scalar(0.0)), x, |x: TracedTensor| x.sqrt(), |x| x * 0.0);
 /// assert_eq!(grad(f)(TracedTensor::scalar(4.0))?.to_tensor()?.item::<f64>()?, 0.25);
 /// assert_eq!(grad(f)(TracedTensor::scalar(-1.0))?.to_tensor()?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())

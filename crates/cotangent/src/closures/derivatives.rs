@@ -214,7 +214,7 @@ pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(
 /// ```
 /// use cotangent::{TracedTensor, closures::hessian};
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![2.0, 3.0]);
-/// let h = hessian(|x: TracedTensor| x.index_axis(0, 0).powi(2) * x.index_axis(0, 1))(x)?;
+/// let h = hessian(|x: TracedTensor| x.index(0, 0).powi(2) * x.index(0, 1))(x)?;
 /// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 4.0, 4.0, 0.0]);
 /// // Several arguments: a block for each pair of them.
 /// let at = (TracedTensor::scalar(2.0), TracedTensor::scalar(3.0));
@@ -293,7 +293,7 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
 /// use cotangent::{TracedTensor, closures::vmap_axes};
 /// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
 /// let s = TracedTensor::scalar(10.0);
-/// let f = vmap_axes(|(x, s): (TracedTensor, TracedTensor)| x.sum() * s, &[Some(1), None]);
+/// let f = vmap_axes(|(x, s): (TracedTensor, TracedTensor)| x.sum(..) * s, &[Some(1), None]);
 /// assert_eq!(f((x, s))?.to_tensor()?.to_vec::<f64>()?, [40.0, 60.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -312,7 +312,7 @@ pub fn vmap_axes<A: Tree, R: Returns>(
 /// ```
 /// use cotangent::{TracedTensor, closures::vmap_axes_to};
 /// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
-/// let f = vmap_axes_to(|x: TracedTensor| (&x * 10.0, x.sum()), &[Some(0)], &[Some(1), Some(0)]);
+/// let f = vmap_axes_to(|x: TracedTensor| (&x * 10.0, x.sum(..)), &[Some(0)], &[Some(1), Some(0)]);
 /// let (y, sums) = f(x)?;
 /// assert_eq!(y.to_tensor()?.to_vec::<f64>()?, [10.0, 30.0, 20.0, 40.0]);
 /// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [3.0, 7.0]);

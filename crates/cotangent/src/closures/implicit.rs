@@ -209,7 +209,7 @@ fn minimize<X: Tree, R: Returns<Out = TracedTensor>>(
 /// use cotangent::{TracedTensor, closures::{argmin, jacobian}};
 /// // Ridge regression: the weights of a line through two points, and how they move with the data.
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
-/// let slope = |y: TracedTensor| argmin(|w: TracedTensor| (&x * &w - &y).square().sum(), TracedTensor::scalar(0.0));
+/// let slope = |y: TracedTensor| argmin(|w: TracedTensor| (&x * &w - &y).square().sum(..), TracedTensor::scalar(0.0));
 /// let y = TracedTensor::from_vec_row_major(vec![2], vec![3.0, 6.0]);
 /// assert!((slope(y.clone())?.to_tensor()?.item::<f64>()? - 3.0).abs() < 1e-12);
 /// let d = jacobian(slope)(y)?.to_tensor()?.to_vec::<f64>()?;

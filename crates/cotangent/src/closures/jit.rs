@@ -74,7 +74,7 @@ impl<B> JitCache<B> {
 /// let traced = Cell::new(0);
 /// let f = jit(|x: TracedTensor| {
 ///     traced.set(traced.get() + 1);
-///     (&x * &x).sum()
+///     (&x * &x).sum(..)
 /// });
 /// for k in 0..3 {
 ///     let y = f(TracedTensor::scalar(k as f64))?;

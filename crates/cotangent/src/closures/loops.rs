@@ -59,7 +59,7 @@ pub fn checkpointing(policy: Checkpoint) -> Loops {
 /// use cotangent::{TracedTensor, closures::{Checkpoint, Loops, checkpointing, grad}};
 /// let loops: Loops = checkpointing(Checkpoint::Every(4));
 /// let f = |x: TracedTensor| {
-///     loops.while_loop(|c: TracedTensor| c.lt(&TracedTensor::scalar(1000.0)), |c: TracedTensor| &c * 2.0, x)
+///     loops.while_loop(|c: TracedTensor| c.less(&TracedTensor::scalar(1000.0)), |c: TracedTensor| &c * 2.0, x)
 /// };
 /// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 512.0);
 /// # Ok::<(), cotangent::Error>(())
@@ -164,7 +164,7 @@ pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
 /// use cotangent::{TracedTensor, closures::{grad, while_loop}};
 /// // Doubled until it is at least 10.
 /// let f = |x: TracedTensor| {
-///     while_loop(|c: TracedTensor| c.lt(&TracedTensor::scalar(10.0)), |c: TracedTensor| &c * 2.0, x)
+///     while_loop(|c: TracedTensor| c.less(&TracedTensor::scalar(10.0)), |c: TracedTensor| &c * 2.0, x)
 /// };
 /// assert_eq!(f(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 12.0);
 /// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 4.0);

@@ -9,7 +9,7 @@ use std::fmt::{Debug, Write};
 /// ```
 /// use cotangent::{TracedTensor, closures::grad};
 /// use std::collections::BTreeMap;
-/// let g = grad(|p: BTreeMap<&str, TracedTensor>| (&p["w"] * &p["w"] * &p["b"]).sum());
+/// let g = grad(|p: BTreeMap<&str, TracedTensor>| (&p["w"] * &p["w"] * &p["b"]).sum(..));
 /// let at = BTreeMap::from([("b", TracedTensor::scalar(2.0)), ("w", TracedTensor::scalar(3.0))]);
 /// let g = g(at)?;
 /// assert_eq!(g["w"].to_tensor()?.item::<f64>()?, 12.0);

@@ -7,7 +7,7 @@ use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
 use crate::here::here;
 use crate::tensor::Tensor;
-use cotangent_core::{Emit, Env, Op, Val};
+use cotangent_core::{DType, Element, Emit, Env, Op, Scalar, Val};
 use std::sync::Arc;
 
 impl EagerRuntime {
@@ -19,6 +19,89 @@ impl EagerRuntime {
     /// A variable of this runtime: gradients with respect to it are tracked.
     pub fn variable_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
         EagerTensor::requires_grad_in(tensor, self)
+    }
+
+    /// A constant of elements in row-major order (the last axis fastest).
+    pub fn from_vec_row_major<T: Element>(
+        self: &Arc<Self>,
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::from_vec_row_major(shape, data)?)
+    }
+
+    /// A constant of elements in column-major order (the first axis fastest).
+    pub fn from_vec_col_major<T: Element>(
+        self: &Arc<Self>,
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::from_vec_col_major(shape, data)?)
+    }
+
+    /// A constant vector.
+    pub fn vector<T: Element>(self: &Arc<Self>, data: Vec<T>) -> Result<EagerTensor> {
+        self.constant_from(Tensor::vector(data))
+    }
+
+    /// A constant scalar.
+    pub fn scalar<T: Element>(self: &Arc<Self>, value: T) -> Result<EagerTensor> {
+        self.constant_from(Tensor::scalar(value))
+    }
+
+    /// A constant of zeros (false for booleans).
+    pub fn zeros(
+        self: &Arc<Self>,
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::zeros(dtype, shape)?)
+    }
+
+    /// A constant of ones (true for booleans).
+    pub fn ones(
+        self: &Arc<Self>,
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::ones(dtype, shape)?)
+    }
+
+    /// A constant with one value in every element.
+    pub fn full(
+        self: &Arc<Self>,
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        value: impl Into<Scalar>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::full(dtype, shape, value)?)
+    }
+
+    /// The `n` by `n` identity matrix.
+    pub fn eye(self: &Arc<Self>, dtype: DType, n: usize) -> Result<EagerTensor> {
+        self.constant_from(Tensor::eye(dtype, n)?)
+    }
+
+    /// The vector `start, start + step, ..` below `stop` (above it for a negative step).
+    pub fn arange(
+        self: &Arc<Self>,
+        dtype: DType,
+        start: f64,
+        stop: f64,
+        step: f64,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::arange(dtype, start, stop, step)?)
+    }
+
+    /// `num` evenly spaced numbers, both ends included.
+    pub fn linspace(
+        self: &Arc<Self>,
+        dtype: DType,
+        start: f64,
+        stop: f64,
+        num: usize,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::linspace(dtype, start, stop, num)?)
     }
 
     /// Applies an operation, built-in or extension. Returns a tensor per result.

@@ -261,6 +261,16 @@ impl EagerTensor {
             .collect()
     }
 
+    /// The same as [`EagerTensor::grad_of`].
+    #[track_caller]
+    pub fn grads_of(
+        &self,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<EagerTensor>> {
+        self.grad_of(wrt, options)
+    }
+
     /// As [`EagerTensor::grad_of`], with `None` for a tensor that the scalar does not depend on.
     #[track_caller]
     pub fn grad_optional(

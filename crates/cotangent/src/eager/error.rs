@@ -38,9 +38,9 @@ pub enum Error {
     /// Tensors of two runtimes in one operation.
     ContextMismatch {
         /// The runtime of the first operand.
-        left: u64,
+        lhs: u64,
         /// The runtime of the other.
-        right: u64,
+        rhs: u64,
     },
     /// A second `backward` through an operation whose saved values were released by the first.
     GraphFreed {
@@ -74,12 +74,12 @@ impl fmt::Display for Error {
         match self {
             Error::NonScalarGrad { shape } => write!(
                 f,
-                "backward needs a scalar (rank 0), got shape {shape:?}: reduce it with sum(), or use vjp with a cotangent"
+                "backward needs a scalar (rank 0), got shape {shape:?}: reduce it with sum(..), or use vjp with a cotangent"
             ),
-            Error::ContextMismatch { left, right } => {
+            Error::ContextMismatch { lhs, rhs } => {
                 write!(
                     f,
-                    "tensors of two runtimes (#{left} and #{right}) in one operation: move one with detach_into"
+                    "tensors of two runtimes (#{lhs} and #{rhs}) in one operation: move one with detach_into"
                 )
             }
             Error::GraphFreed { op } => write!(

@@ -35,7 +35,7 @@ fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle 
 /// ```
 /// use cotangent::{EagerRuntime, Tensor};
 /// let x = EagerRuntime::new().variable_from(Tensor::scalar(2.0))?;
-/// let doubled = x.register_hook(|g| g.scale(2.0).ok())?;
+/// let doubled = x.register_hook(|g| Some(g * 2.0))?;
 /// x.square()?.backward()?;
 /// assert!(doubled.remove());
 /// x.square()?.backward()?;

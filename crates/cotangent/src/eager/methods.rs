@@ -1,18 +1,18 @@
-//! Methods and operators of eager tensors that are one operation each, applied without an emitter.
-//! The methods shared with traced tensors are in `crate::methods`.
+//! Frequent methods of eager tensors that are one operation each, applied without an emitter. The
+//! other methods are in `generated`.
 
 use super::error::Result;
 use super::tape::{Value, number};
 use super::tensor::EagerTensor;
+use crate::Axes;
 use crate::here::here;
 use crate::tensor::Given;
 use cotangent_core::ops::{
-    Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction,
-    Reshape, Transpose, Unary,
+    Binary, BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
+    Unary,
 };
-use cotangent_core::{Code, DType, Emit, Loc, Op, Val};
+use cotangent_core::{DType, Dim, Emit, Loc, Op, Shape, Val};
 use smallvec::SmallVec;
-use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 use std::panic::Location;
 
 /// The shape of an elementwise result by NumPy's rule.
@@ -42,20 +42,29 @@ impl EagerTensor {
     }
 
     #[track_caller]
-    fn unary(&self, f: Unary) -> Result<EagerTensor> {
+    pub(super) fn unary(&self, f: Unary) -> Result<EagerTensor> {
         self.one(f, &[self.value()?])
+    }
+
+    /// This tensor, broadcast to a shape if it has another.
+    #[track_caller]
+    fn widened(&self, shape: &[usize]) -> Result<EagerTensor> {
+        match self.shape() == shape {
+            true => Ok(self.clone()),
+            false => self.broadcast_to(shape),
+        }
     }
 
     /// Applies a binary operation to operands of one shape, or broadcast to one by NumPy's rule.
     /// Incompatible shapes are the operation's error.
     #[track_caller]
-    fn pair(&self, op: impl Into<Op>, y: &EagerTensor) -> Result<EagerTensor> {
+    pub(super) fn pair(&self, op: impl Into<Op>, y: &EagerTensor) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
         let (a, b) = (self.value()?, y.value()?);
         if a.tensor.shape() != b.tensor.shape()
             && let Some(shape) = common_shape(a.tensor.shape(), b.tensor.shape())
         {
-            let (a, b) = (self.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
+            let (a, b) = (self.widened(&shape)?, y.widened(&shape)?);
             return self.one(op, &[a.value()?, b.value()?]);
         }
         self.one(op, &[a, b])
@@ -63,7 +72,7 @@ impl EagerTensor {
 
     /// Applies an operation to this tensor and a constant of the same type and shape.
     #[track_caller]
-    fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
+    pub(super) fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
         let x = self.value()?;
         if !x.tensor.dtype().is_float() {
             let loc = Loc::Rust(Location::caller());
@@ -75,47 +84,74 @@ impl EagerTensor {
         self.one(op, &if first { [c, x] } else { [x, c] })
     }
 
+    /// The axes, ascending.
     #[track_caller]
-    fn check_axes(&self, axes: &[usize]) -> Result<()> {
-        let rank = self.value()?.rank();
-        match axes
-            .iter()
-            .enumerate()
-            .find(|&(k, &a)| a >= rank || axes[..k].contains(&a))
-        {
-            Some((_, a)) => {
-                let text =
-                    format!("axis {a} is repeated or is not an axis of a tensor of rank {rank}");
-                Err(cotangent_core::Error::new(Code::Attribute, text)
-                    .at(here())
-                    .into())
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn all_axes(&self) -> SmallVec<[usize; 4]> {
-        (0..self.rank()).collect()
-    }
-
-    #[track_caller]
-    fn reduce(&self, op: Reduction, axes: &[usize]) -> Result<EagerTensor> {
-        self.check_axes(axes)?;
-        let mut axes: SmallVec<[usize; 4]> = axes.into();
+    fn sorted_axes(&self, op: Reduction, axes: &Axes) -> Result<SmallVec<[usize; 4]>> {
+        let (rank, loc) = (self.value()?.rank(), here());
+        let name = op.def().name;
+        let mut axes = axes.of_rank(name, rank).map_err(|e| e.at(loc))?;
         axes.sort_unstable();
+        Ok(axes)
+    }
+
+    #[track_caller]
+    fn reduce(&self, op: Reduction, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        let axes = self.sorted_axes(op, &axes.into())?;
         let stable = op == Reduction::Sum && self.runtime().session().numerics().stable;
         self.one(Reduce::new(op, &axes, stable), &[self.value()?])
     }
 
-    /// The sum of all elements: a scalar.
+    /// The sum over axes, which are removed.
     #[track_caller]
-    pub fn sum(&self) -> Result<EagerTensor> {
-        self.reduce(Reduction::Sum, &self.all_axes())
+    pub fn sum(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        self.reduce(Reduction::Sum, axes)
+    }
+
+    /// The sum over axes, which are removed.
+    #[track_caller]
+    pub fn reduce_sum(&self, axes: &[usize]) -> Result<EagerTensor> {
+        self.reduce(Reduction::Sum, axes)
+    }
+
+    /// The product over axes, which are removed.
+    #[track_caller]
+    pub fn prod(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        self.reduce(Reduction::Prod, axes)
+    }
+
+    /// The product over axes, which are removed.
+    #[track_caller]
+    pub fn reduce_prod(&self, axes: &[usize]) -> Result<EagerTensor> {
+        self.reduce(Reduction::Prod, axes)
+    }
+
+    /// The maximum over axes, which are removed.
+    #[track_caller]
+    pub fn max(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        self.reduce(Reduction::Max, axes)
+    }
+
+    /// The maximum over axes, which are removed.
+    #[track_caller]
+    pub fn reduce_max(&self, axes: &[usize]) -> Result<EagerTensor> {
+        self.reduce(Reduction::Max, axes)
+    }
+
+    /// The minimum over axes, which are removed.
+    #[track_caller]
+    pub fn min(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        self.reduce(Reduction::Min, axes)
+    }
+
+    /// The minimum over axes, which are removed.
+    #[track_caller]
+    pub fn reduce_min(&self, axes: &[usize]) -> Result<EagerTensor> {
+        self.reduce(Reduction::Min, axes)
     }
 
     /// The elements, in row-major order, in another shape.
     #[track_caller]
-    pub fn reshape(&self, shape: &[usize]) -> Result<EagerTensor> {
+    pub fn reshape(&self, shape: impl Into<Shape>) -> Result<EagerTensor> {
         self.one(
             Reshape {
                 shape: shape.into(),
@@ -135,6 +171,14 @@ impl EagerTensor {
         )
     }
 
+    /// Permuted axes: axis `k` of the result is axis `axes[k]`.
+    #[track_caller]
+    pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        let (rank, loc) = (self.value()?.rank(), here());
+        let axes = axes.into().of_rank("permute_dims", rank);
+        self.transpose(&axes.map_err(|e| e.at(loc))?)
+    }
+
     /// Axes in reverse order: the transpose of a matrix.
     #[track_caller]
     pub fn t(&self) -> Result<EagerTensor> {
@@ -144,7 +188,7 @@ impl EagerTensor {
     /// A broadcast to `shape`. Axis `k` becomes axis `axes[k]`, and is broadcast if its extent is
     /// 1.
     #[track_caller]
-    pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<EagerTensor> {
+    pub fn broadcast_in_dim(&self, shape: impl Into<Shape>, axes: &[usize]) -> Result<EagerTensor> {
         let op = BroadcastInDim {
             shape: shape.into(),
             dims: axes.to_vec(),
@@ -154,33 +198,20 @@ impl EagerTensor {
 
     /// A broadcast to `shape` by NumPy's rule: axes are aligned at the end.
     #[track_caller]
-    pub fn broadcast_to(&self, shape: &[usize]) -> Result<EagerTensor> {
-        if self.shape() == shape {
+    pub fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<EagerTensor> {
+        let shape = shape.into();
+        let same = |(d, &n): (&Dim, &usize)| d.is(n);
+        if shape.len() == self.rank() && shape.iter().zip(self.shape()).all(same) {
             return Ok(self.clone());
         }
         let skip = shape.len().saturating_sub(self.rank());
         self.broadcast_in_dim(shape, &(skip..skip + self.rank()).collect::<Vec<_>>())
     }
 
-    /// Elements `range` of an axis.
-    #[track_caller]
-    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<EagerTensor> {
-        self.check_axes(&[axis])?;
-        self.through(&[], |cx, v| {
-            cx.slice_axis(v[0], axis, range.start, range.end)
-        })
-    }
-
-    /// Tensors concatenated along an axis.
-    #[track_caller]
-    pub fn concatenate(parts: &[&EagerTensor], axis: usize) -> Result<EagerTensor> {
-        Ok(EagerTensor::apply(cotangent_core::ops::Concatenate { axis }, parts)?.remove(0))
-    }
-
     /// The elements converted to another element type.
     #[track_caller]
-    pub fn convert(&self, to: DType) -> Result<EagerTensor> {
-        self.one(Convert { to }, &[self.value()?])
+    pub fn astype(&self, dtype: DType) -> Result<EagerTensor> {
+        self.one(Convert { to: dtype }, &[self.value()?])
     }
 
     /// The matrix product, batched over leading axes.
@@ -210,129 +241,5 @@ impl EagerTensor {
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {
         self.one(cotangent_core::ops::IntegerPow { n }, &[self.value()?])
-    }
-
-    /// `c x` for a number.
-    #[track_caller]
-    pub fn scale(&self, c: f64) -> Result<EagerTensor> {
-        self.number(Binary::Mul, c, true)
-    }
-}
-
-macro_rules! methods {
-    (unary: $($u:ident $U:ident),*; binary: $($b:ident $B:ident),*; compare: $($c:ident $C:ident),*;
-     reduce: $($r:ident $R:ident),*) => {
-        impl EagerTensor {
-            $(#[doc = concat!("Elementwise `", stringify!($u), "`.")]
-            #[track_caller]
-            pub fn $u(&self) -> Result<EagerTensor> {
-                self.unary(Unary::$U)
-            })*
-            $(#[doc = concat!("Elementwise `", stringify!($b), "`, broadcast by NumPy's rule.")]
-            #[track_caller]
-            pub fn $b(&self, y: &EagerTensor) -> Result<EagerTensor> {
-                self.pair(Binary::$B, y)
-            })*
-            $(#[doc = concat!("Elementwise comparison `", stringify!($c), "`, broadcast by NumPy's rule.")]
-            #[track_caller]
-            pub fn $c(&self, y: &EagerTensor) -> Result<EagerTensor> {
-                self.pair(Compare(Comparison::$C), y)
-            })*
-            $(#[doc = concat!("The reduction `", stringify!($r), "` over axes, which are removed.")]
-            #[track_caller]
-            pub fn $r(&self, axes: &[usize]) -> Result<EagerTensor> {
-                self.reduce(Reduction::$R, axes)
-            })*
-        }
-    };
-}
-
-methods! {
-    unary: neg Neg, abs Abs, sign Sign, floor Floor, ceil Ceil, trunc Trunc, sqrt Sqrt, rsqrt Rsqrt, cbrt Cbrt, exp Exp,
-        exp2 Exp2, expm1 Expm1, log Log, log2 Log2, log1p Log1p, sin Sin, cos Cos, tan Tan, asin Asin, acos Acos,
-        atan Atan, sinh Sinh, cosh Cosh, tanh Tanh, asinh Asinh, acosh Acosh, atanh Atanh, logistic Logistic, erf Erf,
-        erfc Erfc, erf_inv ErfInv, lgamma Lgamma, digamma Digamma, is_finite IsFinite, is_nan IsNan, not Not,
-        stop_gradient StopGradient;
-    binary: add Add, sub Sub, mul Mul, div Div, rem Rem, pow Pow, atan2 Atan2, maximum Max, minimum Min, xlogy Xlogy;
-    compare: eq Eq, ne Ne, lt Lt, le Le, gt Gt, ge Ge;
-    reduce: reduce_sum Sum, reduce_prod Prod, reduce_max Max, reduce_min Min
-}
-
-macro_rules! operators {
-    ($($Trait:ident $method:ident),*) => {$(
-        impl $Trait<&EagerTensor> for &EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: &EagerTensor) -> EagerTensor {
-                EagerTensor::from_result(self.pair(Binary::$Trait, y), self.runtime())
-            }
-        }
-        impl $Trait<EagerTensor> for &EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: EagerTensor) -> EagerTensor {
-                $Trait::$method(self, &y)
-            }
-        }
-        impl $Trait<&EagerTensor> for EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: &EagerTensor) -> EagerTensor {
-                $Trait::$method(&self, y)
-            }
-        }
-        impl $Trait<EagerTensor> for EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: EagerTensor) -> EagerTensor {
-                $Trait::$method(&self, &y)
-            }
-        }
-        impl $Trait<f64> for &EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, c: f64) -> EagerTensor {
-                EagerTensor::from_result(self.number(Binary::$Trait, c, false), self.runtime())
-            }
-        }
-        impl $Trait<f64> for EagerTensor {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, c: f64) -> EagerTensor {
-                $Trait::$method(&self, c)
-            }
-        }
-        impl $Trait<&EagerTensor> for f64 {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: &EagerTensor) -> EagerTensor {
-                EagerTensor::from_result(y.number(Binary::$Trait, self, true), y.runtime())
-            }
-        }
-        impl $Trait<EagerTensor> for f64 {
-            type Output = EagerTensor;
-            #[track_caller]
-            fn $method(self, y: EagerTensor) -> EagerTensor {
-                $Trait::$method(self, &y)
-            }
-        }
-    )*};
-}
-
-operators!(Add add, Sub sub, Mul mul, Div div);
-
-impl Neg for &EagerTensor {
-    type Output = EagerTensor;
-    #[track_caller]
-    fn neg(self) -> EagerTensor {
-        EagerTensor::from_result(self.unary(Unary::Neg), self.runtime())
-    }
-}
-
-impl Neg for EagerTensor {
-    type Output = EagerTensor;
-    #[track_caller]
-    fn neg(self) -> EagerTensor {
-        -&self
     }
 }

@@ -4,7 +4,7 @@
 //! use cotangent::ad::{EagerRuntime, EagerTensor, Tensor};
 //! let rt = EagerRuntime::new();
 //! let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]), &rt)?;
-//! let loss = (&x * &x).sum()?;
+//! let loss = (&x * &x).sum(..)?;
 //! loss.backward()?;
 //! assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [2.0, 4.0, 6.0]);
 //! # Ok::<(), cotangent::ad::Error>(())
@@ -22,7 +22,7 @@
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
 //! 6. `gradient`, `backward`, `tape_program`
-//! 7. `hook`, `tensor`, `derivatives`, `create`, `methods`
+//! 7. `hook`, `tensor`, `derivatives`, `create`, `methods`, `operator`, `generated`
 
 mod apply;
 mod backward;
@@ -31,11 +31,13 @@ mod create;
 mod derivatives;
 mod error;
 mod exec;
+mod generated;
 mod gradient;
 mod hook;
 mod ids;
 mod kinks;
 mod methods;
+mod operator;
 mod record;
 mod rule;
 mod run;

@@ -58,7 +58,7 @@ impl OpProfile {
 /// let rt = EagerRuntime::with_cpu_backend_and_ad_context(CpuBackend::new(), &AdContext::default());
 /// let w = rt.variable_from(Tensor::vector(vec![1.0, 2.0]))?;
 /// let x = rt.constant_from(Tensor::vector(vec![3.0, 4.0]))?;
-/// w.mul(&x)?.sum()?.backward()?;
+/// w.mul(&x)?.sum(..)?.backward()?;
 /// assert_eq!(w.grad()?.unwrap().to_vec::<f64>()?, [3.0, 4.0]);
 /// rt.clear_grads()?;
 /// // Nothing is recorded here.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// let rt = EagerRuntime::new();
 /// let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]), &rt)?;
 /// let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?;
-/// let loss = (&x * &y).exp()?.mul(&y)?.sum()?;
+/// let loss = (&x * &y).exp()?.mul(&y)?.sum(..)?;
 /// assert_eq!((loss.shape(), loss.rank(), loss.dtype()), (&[][..], 0, DType::F64));
 /// assert!(loss.tracks_grad() && loss.same_context(&x) && !y.tracks_grad());
 /// // Forward mode, on the recorded operations.
@@ -113,8 +113,8 @@ impl EagerTensor {
     pub(super) fn belongs_to(&self, rt: &EagerRuntime) -> Result<()> {
         if self.rt.id() != rt.id() {
             return Err(Error::ContextMismatch {
-                left: rt.id(),
-                right: self.rt.id(),
+                lhs: rt.id(),
+                rhs: self.rt.id(),
             });
         }
         Ok(())
@@ -166,6 +166,16 @@ impl EagerTensor {
         self.shape().len()
     }
 
+    /// Number of elements (1 for a tensor that carries an error).
+    pub fn len(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The element type (`f64` for a tensor that carries an error).
     pub fn dtype(&self) -> DType {
         self.value.as_ref().map_or(DType::F64, |v| v.tensor.dtype())
@@ -188,6 +198,11 @@ impl EagerTensor {
     /// Whether it depends on a variable, so that gradients are tracked.
     pub fn tracks_grad(&self) -> bool {
         matches!(&self.value, Ok(Value { edge: Some(_), .. }))
+    }
+
+    /// Whether it depends on a variable: PyTorch's name of [`EagerTensor::tracks_grad`].
+    pub fn requires_grad(&self) -> bool {
+        self.tracks_grad()
     }
 
     /// The id of the runtime.
@@ -218,6 +233,11 @@ impl EagerTensor {
     /// As [`EagerTensor::materialized`].
     pub fn tensor_read(&self) -> Result<Arc<Tensor>> {
         self.materialized()
+    }
+
+    /// The elements in the tensor's order, copied.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        Ok(self.to_tensor()?.to_vec()?)
     }
 
     /// The only element.

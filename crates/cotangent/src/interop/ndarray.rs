@@ -106,7 +106,7 @@ impl Tensor {
     /// let view = t.ndarray_view::<f64>()?;
     /// assert_eq!(view, array![[1.0, 3.0], [2.0, 4.0]].into_dyn());
     /// assert_eq!(view.as_ptr(), t.as_slice::<f64>()?.as_ptr());
-    /// let reversed = t.reverse(0)?;
+    /// let reversed = t.flip(0)?;
     /// assert!(reversed.ndarray_view::<f64>().unwrap_err().to_string().contains("contiguous()"));
     /// assert_eq!(reversed.contiguous()?.ndarray_view::<f64>()?[[0, 0]], 2.0);
     /// # Ok::<(), cotangent::Error>(())

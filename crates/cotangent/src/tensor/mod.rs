@@ -29,7 +29,9 @@ pub(crate) use order::Given;
 pub use order::Order;
 pub use typed::TypedTensor;
 
-use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
+use crate::axes::{Axes, Axis, ends};
+use cotangent_core::{Array, DType, Element, Result, Shape, Type, bail, for_dtype};
+use std::ops::RangeBounds;
 
 /// A tensor of any element type. See the page of this module.
 ///
@@ -40,7 +42,7 @@ use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
 /// // Views, in constant time.
 /// assert_eq!(a.t()?.to_vec_row_major::<f64>()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// assert_eq!(a.slice(1, 1..3)?.index(0, 1)?.to_vec::<f64>()?, [5.0, 6.0]);
-/// assert_eq!(a.reverse(0)?.reshape(&[6])?.to_vec::<f64>()?, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
+/// assert_eq!(a.flip(0)?.reshape(&[6])?.to_vec::<f64>()?, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
 /// assert_eq!(Tensor::scalar(2.0f32).broadcast_to(&[2])?.to_vec::<f32>()?, [2.0, 2.0]);
 /// // Constructors.
 /// assert_eq!(Tensor::linspace(DType::F32, 0.0, 1.0, 3)?, Tensor::vector(vec![0.0f32, 0.5, 1.0]));
@@ -232,31 +234,22 @@ impl Tensor {
         self.view.clone().into_array()
     }
 
-    fn axis(&self, axis: usize) -> Result<usize> {
-        match self.shape().get(axis) {
-            Some(&n) => Ok(n),
-            None => bail!(
-                Attribute,
-                "a tensor of rank {} has no axis {axis}",
-                self.rank()
-            ),
-        }
-    }
-
     fn with(&self, view: cotangent_cpu::Tensor) -> Tensor {
         let given = self.given.of_rank(view.shape().len());
         Tensor { view, given }
     }
 
-    /// Every `step`-th of the elements `start..stop` of an axis, as a view.
+    /// Every `step`-th of the elements of a range of an axis, as a view.
     pub fn slice_step(
         &self,
-        axis: usize,
-        start: usize,
-        stop: usize,
+        axis: impl Into<Axis>,
+        range: impl RangeBounds<usize>,
         step: usize,
     ) -> Result<Tensor> {
-        let n = self.axis(axis)?;
+        let axis = axis.into().of_rank("slice", self.rank())?;
+        let n = self.shape()[axis];
+        let (start, stop) = ends(&range);
+        let stop = stop.unwrap_or(n);
         if start > stop || stop > n || step == 0 {
             bail!(
                 OutOfBounds,
@@ -270,56 +263,60 @@ impl Tensor {
         ))
     }
 
-    /// Elements `range` of an axis, as a view.
-    pub fn slice(&self, axis: usize, range: std::ops::Range<usize>) -> Result<Tensor> {
-        self.slice_step(axis, range.start, range.end, 1)
+    /// The elements of a range of an axis, as a view.
+    pub fn slice(&self, axis: impl Into<Axis>, range: impl RangeBounds<usize>) -> Result<Tensor> {
+        self.slice_step(axis, range, 1)
     }
 
     /// Index `i` of an axis, which is removed, as a view.
-    pub fn index(&self, axis: usize, i: usize) -> Result<Tensor> {
-        if i >= self.axis(axis)? {
-            bail!(
-                OutOfBounds,
-                "index {i} is not in axis {axis} of extent {}",
-                self.shape()[axis]
-            );
-        }
+    pub fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<Tensor> {
+        let axis = axis.into().of_rank("index", self.rank())?;
         let mut shape = self.shape().to_vec();
-        shape.remove(axis);
+        let n = shape.remove(axis);
+        if i >= n {
+            bail!(OutOfBounds, "index {i} is not in axis {axis} of extent {n}");
+        }
         Ok(self.with(self.view.clone().slice(axis, i, 1, 1).reshape(&shape)?))
     }
 
-    /// The elements in reverse order along an axis, as a view.
+    /// The elements in reverse order along axes, as a view.
+    pub fn flip(&self, axes: impl Into<Axes>) -> Result<Tensor> {
+        let mut view = self.view.clone();
+        for axis in axes.into().of_rank("flip", self.rank())? {
+            view = view.reverse(axis);
+        }
+        Ok(self.with(view))
+    }
+
+    /// The former name of [`Tensor::flip`].
+    #[deprecated(note = "renamed to flip")]
+    #[doc(hidden)]
     pub fn reverse(&self, axis: usize) -> Result<Tensor> {
-        self.axis(axis)?;
-        Ok(self.with(self.view.clone().reverse(axis)))
+        self.flip(axis)
     }
 
     /// Permuted axes, as a view: axis `k` of the result is axis `axes[k]`.
-    pub fn permute_dims(&self, axes: &[usize]) -> Result<Tensor> {
-        let mut seen = vec![false; self.rank()];
-        let fits = axes.len() == seen.len()
-            && axes
-                .iter()
-                .all(|&a| seen.get_mut(a).is_some_and(|s| !std::mem::replace(s, true)));
-        if !fits {
+    pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<Tensor> {
+        let axes = axes.into().of_rank("permute_dims", self.rank())?;
+        if axes.len() != self.rank() {
             bail!(
                 Attribute,
                 "{axes:?} is not a permutation of the axes of a tensor of rank {}",
                 self.rank()
             );
         }
-        Ok(self.with(self.view.clone().transpose(axes)))
+        Ok(self.with(self.view.clone().transpose(&axes)))
     }
 
     /// Axes in reverse order (the transpose of a matrix), as a view.
     pub fn t(&self) -> Result<Tensor> {
-        self.permute_dims(&reversed(self.rank()))
+        self.permute_dims(reversed(self.rank()))
     }
 
     /// A broadcast to a shape by NumPy's rule, as a view: axes are aligned at the end, and extents
     /// of 1 are broadcast.
-    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Tensor> {
+    pub fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = &*numbers("broadcast_to", shape.into())?;
         let skip = shape.len().checked_sub(self.rank());
         let fits = skip.is_some_and(|k| {
             self.shape()
@@ -341,7 +338,8 @@ impl Tensor {
     /// The elements in another shape, read in row-major order for every memory order, as for traced
     /// and eager tensors. A view if the strides allow it. Otherwise a copy, contiguous in the
     /// tensor's memory order.
-    pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
+    pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = &*numbers("reshape", shape.into())?;
         if cotangent_core::array::numel(shape) != Some(self.len()) {
             bail!(
                 ShapeMismatch,
@@ -399,6 +397,17 @@ impl TryFrom<Tensor> for Array {
     type Error = cotangent_core::Error;
     fn try_from(t: Tensor) -> Result<Array> {
         t.view.into_array()
+    }
+}
+
+/// The extents of a shape. An error if one is a symbol.
+fn numbers(op: &str, shape: Shape) -> Result<Vec<usize>> {
+    match shape.as_const() {
+        Some(shape) => Ok(shape),
+        None => bail!(
+            Attribute,
+            "`{op}` of a tensor to {shape:?}: its extents are numbers"
+        ),
     }
 }
 

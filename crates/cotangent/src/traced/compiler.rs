@@ -256,7 +256,7 @@ impl WeakProgram {
 /// }
 /// assert_eq!((compiler.cache_stats().misses, compiler.cache_stats().hits), (1, 9));
 /// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
-/// let program = compiler.compile(&(&x * &x).sum())?;
+/// let program = compiler.compile(&(&x * &x).sum(..))?;
 /// assert_eq!(GraphExecutor::default().run(&program)?.item::<f64>()?, 5.0);
 /// compiler.clear_caches();
 /// # Ok::<(), cotangent::Error>(())

@@ -202,7 +202,7 @@ impl AdContext {
     /// use cotangent::{TracedTensor, ad::AdContext};
     /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
     /// let t = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
-    /// let dy = AdContext::default().jvp(&(&x * &x).sum(), &x, &t)?;
+    /// let dy = AdContext::default().jvp(&(&x * &x).sum(..), &x, &t)?;
     /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 42.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
@@ -259,7 +259,7 @@ impl AdContext {
 /// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
 /// let y = &x * &x;
 /// let one = TracedTensor::from_vec_row_major([2], vec![1.0, 1.0]);
-/// assert_eq!(y.sum().grad(&x)?.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0]);
+/// assert_eq!(y.sum(..).grad(&x)?.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0]);
 /// assert_eq!(y.vjp(&x, &one)?.to_tensor()?, y.jvp(&x, &one)?.to_tensor()?);
 /// # Ok::<(), cotangent::Error>(())
 /// ```

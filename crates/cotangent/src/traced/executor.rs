@@ -16,7 +16,7 @@ type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 /// ```
 /// use cotangent::{CpuBackend, GraphCompiler, GraphExecutor, TracedTensor};
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
-/// let program = GraphCompiler::new().compile_many(&[&x.exp().log(), &x.sum()])?;
+/// let program = GraphCompiler::new().compile_many(&[&x.exp().log(), &x.sum(..)])?;
 /// let executor = GraphExecutor::new(CpuBackend::new());
 /// for _ in 0..2 {
 ///     assert_eq!(executor.run_many(&program)?[1].item::<f64>()?, 3.0);

@@ -3,7 +3,8 @@
 
 use super::TracedTensor;
 use super::node::{TraceNode, TraceNodeKind, fresh_id, has_extent, sizes};
-use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
+use crate::here::here;
+use crate::{Code, DType, Emit, Error, Loc, Op, Result, Sym, TensorOps, Type, Val, Vals};
 use cotangent_core::EmitterStatus;
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
@@ -227,35 +228,38 @@ pub(crate) fn record_one(
     }
 }
 
-/// Both values, broadcast to one shape by NumPy's rule. An error names the operation.
-pub(crate) fn aligned(cx: &dyn Emit, name: &str, x: Val, y: Val) -> (Val, Val) {
-    let (tx, ty) = (cx.ty(x), cx.ty(y));
-    if tx.shape == ty.shape {
-        return (x, y);
+/// The tensor, or one that carries the error.
+#[track_caller]
+pub(super) fn carried(r: Result<TracedTensor>) -> TracedTensor {
+    match r {
+        Ok(t) => t,
+        Err(e) => TracedTensor::failed(e.at(here())),
     }
-    let rank = tx.rank().max(ty.rank());
-    let at = |t: &Type, k: usize| {
-        (k + t.rank())
-            .checked_sub(rank)
-            .map_or(Dim::Const(1), |k| t.shape[k].clone())
-    };
-    let mut shape = Vec::with_capacity(rank);
-    for k in 0..rank {
-        let (a, b) = (at(&tx, k), at(&ty, k));
-        shape.push(match (a.is(1), b.is(1), a.same(&b)) {
-            (true, ..) => b,
-            (_, true, _) => a,
-            (.., Some(false)) => {
-                let text = format!(
-                    "`{name}` of {tx} and {ty}: axis {k} of the result would be {a} and {b}. Extents must be equal or 1; \
-                     reshape or broadcast_in_dim one of them"
-                );
-                cx.fail(Error::new(Code::ShapeMismatch, text).at(cx.loc()));
-                return (Val::POISON, Val::POISON);
-            }
-            _ => if b.as_const().is_some() { b } else { a },
-        });
+}
+
+/// Both tensors, or two that carry the error.
+#[track_caller]
+pub(super) fn carried_pair(
+    r: Result<(TracedTensor, TracedTensor)>,
+) -> (TracedTensor, TracedTensor) {
+    match r {
+        Ok(pair) => pair,
+        Err(e) => {
+            let failed = TracedTensor::failed(e.at(here()));
+            (failed.clone(), failed)
+        }
     }
-    let shape: Shape = shape.into();
-    (cx.broadcast_to(x, &shape), cx.broadcast_to(y, &shape))
+}
+
+impl TensorOps for TracedTensor {
+    type Error = Error;
+
+    #[track_caller]
+    fn emit(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>> {
+        if x.is_empty() {
+            let text = "at least one tensor is needed, got none";
+            return Err(Error::new(Code::Arity, text).at(here()));
+        }
+        record(here(), x, f)
+    }
 }

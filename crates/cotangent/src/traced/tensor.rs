@@ -4,7 +4,7 @@ use super::compiler::GraphCompiler;
 use super::executor::GraphExecutor;
 use super::node::{TraceNodeKind, TracedTensor, fresh_id};
 use crate::here::here;
-use crate::{DType, Dim, Element, Result, Shape, Tensor, Type};
+use crate::{DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
 use smallvec::smallvec;
 use std::fmt;
 
@@ -59,6 +59,52 @@ impl TracedTensor {
     #[track_caller]
     pub fn scalar<T: Element>(x: T) -> TracedTensor {
         TracedTensor::given(Ok(Tensor::scalar(x)))
+    }
+
+    /// A vector.
+    #[track_caller]
+    pub fn vector<T: Element>(data: Vec<T>) -> TracedTensor {
+        TracedTensor::given(Ok(Tensor::vector(data)))
+    }
+
+    /// Zeros (false for booleans).
+    #[track_caller]
+    pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> TracedTensor {
+        TracedTensor::given(Tensor::zeros(dtype, shape))
+    }
+
+    /// Ones (true for booleans).
+    #[track_caller]
+    pub fn ones(dtype: DType, shape: impl Into<Vec<usize>>) -> TracedTensor {
+        TracedTensor::given(Tensor::ones(dtype, shape))
+    }
+
+    /// A tensor with one value in every element.
+    #[track_caller]
+    pub fn full(
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        value: impl Into<Scalar>,
+    ) -> TracedTensor {
+        TracedTensor::given(Tensor::full(dtype, shape, value))
+    }
+
+    /// The `n` by `n` identity matrix.
+    #[track_caller]
+    pub fn eye(dtype: DType, n: usize) -> TracedTensor {
+        TracedTensor::given(Tensor::eye(dtype, n))
+    }
+
+    /// The vector `start, start + step, ..` below `stop` (above it for a negative step).
+    #[track_caller]
+    pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> TracedTensor {
+        TracedTensor::given(Tensor::arange(dtype, start, stop, step))
+    }
+
+    /// `num` evenly spaced numbers, both ends included.
+    #[track_caller]
+    pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> TracedTensor {
+        TracedTensor::given(Tensor::linspace(dtype, start, stop, num))
     }
 
     /// A traced tensor with the value of this tensor.
@@ -138,6 +184,11 @@ impl TracedTensor {
     /// Whether `other` is the same value of the program, not only equal elements.
     pub fn same(&self, other: &TracedTensor) -> bool {
         self.node.id == other.node.id && self.index == other.index
+    }
+
+    /// The only element of the tensor that [`to_tensor`](Self::to_tensor) computes.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        self.to_tensor()?.item()
     }
 
     /// Compiles and runs the program of this tensor. Placeholders are an error.

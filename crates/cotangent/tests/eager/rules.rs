@@ -18,7 +18,7 @@ fn the_tangent_of_a_result_may_be_that_of_an_operand() {
     // By the emitter, by a compiled rule, and as one program for the tape.
     for _ in 0..3 {
         let y = rt.apply(round, &[&x]).unwrap().remove(0);
-        let loss = (&y * &y).sum().unwrap();
+        let loss = (&y * &y).sum(..).unwrap();
         let y: Vec<f64> = y.to_tensor().unwrap().to_vec().unwrap();
         let twice: Vec<f64> = y.iter().map(|y| 2.0 * y).collect();
         let pushed = loss.jvp(&x, &dx).unwrap().item::<f64>().unwrap();
@@ -68,7 +68,7 @@ fn transpose_rules_that_return_the_wrong_count_or_type_are_named() {
         let x = var(&rt, vec![1.0, 2.0]);
         // By the emitter, by a compiled rule, and as one program for the tape.
         for _ in 0..3 {
-            let loss = (-&x).sum().unwrap();
+            let loss = (-&x).sum(..).unwrap();
             let e = loss.backward().unwrap_err();
             assert_eq!(e.code(), code, "{e}");
             assert!(e.to_string().contains(text), "{e}");

@@ -99,19 +99,19 @@ fn a_copy_without_memory_is_an_error() {
 #[test]
 fn views_share_the_buffer_of_strided_tensors() -> Result<()> {
     let t = Tensor::from_vec_row_major([4, 6], (0..24).collect::<Vec<i64>>())?;
-    let cube = t.reshape(&[2, 2, 6])?;
+    let cube = t.reshape([2, 2, 6])?;
     let views = [
         t.t()?,
-        t.slice_step(1, 1, 6, 2)?,
+        t.slice_step(1, 1..6, 2)?,
         t.slice(0, 2..4)?.t()?,
         t.index(0, 3)?,
         t.index(1, 2)?,
         t.index(0, 1)?.index(0, 5)?,
-        cube.permute_dims(&[2, 0, 1])?,
-        t.index(0, 1)?.broadcast_to(&[3, 6])?,
+        cube.permute_dims([2, 0, 1])?,
+        t.index(0, 1)?.broadcast_to([3, 6])?,
         // One element along the axis: its stride is never used.
-        t.slice(0, 3..4)?.reverse(0)?,
-        t.slice(1, 2..2)?.reverse(0)?,
+        t.slice(0, 3..4)?.flip(0)?,
+        t.slice(1, 2..2)?.flip(0)?,
     ];
     let buffer = t.as_slice::<i64>()?.as_ptr_range();
     for v in views {
@@ -128,7 +128,7 @@ fn views_share_the_buffer_of_strided_tensors() -> Result<()> {
 #[test]
 fn what_has_no_view_is_an_error_that_names_the_way_out() -> Result<()> {
     let t = Tensor::from_vec_row_major([2, 3], vec![1, 2, 3, 4, 5, 6])?;
-    let reversed = t.reverse(1)?;
+    let reversed = t.flip(1)?;
     let e = reversed.ndarray_view::<i32>().unwrap_err();
     assert!(e.to_string().contains("contiguous()"), "{e}");
     assert_eq!(

@@ -54,7 +54,7 @@ fn order_and_strides_are_no_part_of_the_value() -> Result<()> {
     let text = serde_json::to_string(&t).unwrap();
     let bytes = postcard::to_allocvec(&t).unwrap();
     let columns = t.to_order(Order::ColumnMajor)?;
-    let twice_reversed = t.reverse(0)?.contiguous()?.reverse(0)?;
+    let twice_reversed = t.flip(0)?.contiguous()?.flip(0)?;
     let wide = Tensor::from_vec_row_major(
         [2, 6],
         vec![1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0, 5.0, 0.0, 6.0, 0.0],
@@ -63,12 +63,12 @@ fn order_and_strides_are_no_part_of_the_value() -> Result<()> {
         columns,
         twice_reversed,
         t.t()?.t()?,
-        wide.slice_step(1, 0, 6, 2)?,
+        wide.slice_step(1, 0..6, 2)?,
     ] {
         assert_eq!(serde_json::to_string(&view).unwrap(), text);
         assert_eq!(postcard::to_allocvec(&view).unwrap(), bytes);
     }
-    let repeated = Tensor::scalar(true).broadcast_to(&[3])?;
+    let repeated = Tensor::scalar(true).broadcast_to([3])?;
     assert_eq!(
         serde_json::to_string(&repeated).unwrap(),
         r#"{"dtype":"i1","shape":[3],"data":[true,true,true]}"#

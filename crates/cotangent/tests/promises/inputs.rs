@@ -60,7 +60,7 @@ fn a_derivative_takes_the_inputs_of_its_program() {
         TracedTensor::input(DType::F64, [2, 2]),
         TracedTensor::input(DType::F64, [2, 2]),
     );
-    let g = (x.sum() * 3.0 + y.sum()).grad(&x).unwrap();
+    let g = (x.sum(..) * 3.0 + y.sum(..)).grad(&x).unwrap();
     let p = GraphCompiler::new().compile(&g).unwrap();
     let columns = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
     let executor = GraphExecutor::default();

@@ -440,9 +440,9 @@ fn every_call_inside_a_compiled_closure() {
             }
             match (x.shape()?.as_const(), &*inner.borrow()) {
                 (Some(shape), Some(f)) if shape[0] > 1 => {
-                    Ok(f(x.slice_axis(0, 0, shape[0] - 1))?.sum() + x.sum())
+                    Ok(f(x.slice(0, 0..shape[0] - 1))?.sum(..) + x.sum(..))
                 }
-                _ => Ok(x.sum()),
+                _ => Ok(x.sum(..)),
             }
         });
         *cache.borrow_mut() = Some(all);

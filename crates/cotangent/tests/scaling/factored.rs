@@ -210,28 +210,28 @@ const FACTORED: &[Factored] = &[
     Factored {
         name: "3-norm",
         operand: tall,
-        run: |a| all!(a.vector_norm(&[0, 1], 3.0)?),
+        run: |a| all!(a.vector_norm([0, 1], 3.0)?),
         degrees: &[1],
         step: 1,
     },
     Factored {
         name: "std",
         operand: tall,
-        run: |a| all!(a.std(&[0], 0.0)),
+        run: |a| all!(a.std([0], 0.0)),
         degrees: &[1],
         step: 1,
     },
     Factored {
         name: "var",
         operand: tall,
-        run: |a| all!(a.var(&[0], 1.0)),
+        run: |a| all!(a.var([0], 1.0)),
         degrees: &[2],
         step: 1,
     },
     Factored {
         name: "layer_norm",
         operand: wide,
-        run: |a| all!(a.layer_norm(&[1], 0.0)),
+        run: |a| all!(a.layer_norm([1], 0.0)),
         degrees: &[0],
         step: 1,
     },
@@ -253,9 +253,9 @@ fn factored_scales(d: DType, f: &Factored) -> usize {
                 let y = (f.run)(&a)?.remove(i);
                 let w = tensor(d, &[n], &w, 0);
                 Ok::<_, Error>(if n == 1 {
-                    y.sum()
+                    y.sum(..)
                 } else {
-                    (y.reshape(&[n]) * w).sum()
+                    (y.reshape([n]) * w).sum(..)
                 })
             };
             let symbolic = f.name == "svd_thresholded";
@@ -310,8 +310,8 @@ fn factorisations_scale() {
 
 /// A norm with a custom rule that divides by the square root of a sum of squares.
 fn norm_by_a_rule(a: &T) -> Result<T> {
-    let norm = |x: &T| x.vector_norm(&[0, 1], 2.0);
-    let slope = |x: T, ct: T| &x * ct / (&x * &x).sum().sqrt();
+    let norm = |x: &T| x.vector_norm([0, 1], 2.0);
+    let slope = |x: T, ct: T| &x * ct / (&x * &x).sum(..).sqrt();
     custom_vjp(
         |x: T| norm(&x),
         |x: T| Ok::<_, Error>((norm(&x)?, x)),
@@ -329,7 +329,7 @@ fn injected_faults_are_found() {
         let norm = Factored {
             name: "root of a sum of squares",
             operand: wide,
-            run: |a| all!((a * a).sum().sqrt()),
+            run: |a| all!((a * a).sum(..).sqrt()),
             degrees: &[1],
             step: 1,
         };

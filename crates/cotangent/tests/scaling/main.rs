@@ -31,7 +31,7 @@ fn two(k: i32) -> f64 {
 
 fn tensor(d: DType, shape: &[usize], x: &[f64], k: i32) -> T {
     let x: Vec<f64> = x.iter().map(|v| v * two(k)).collect();
-    T::from_vec_row_major(shape.to_vec(), x).convert(d)
+    T::from_vec_row_major(shape.to_vec(), x).astype(d)
 }
 
 fn number(d: DType, x: f64, k: i32) -> T {
@@ -39,7 +39,7 @@ fn number(d: DType, x: f64, k: i32) -> T {
 }
 
 fn numbers(t: &T) -> Result<Vec<f64>> {
-    t.convert(DType::F64).to_tensor()?.to_vec::<f64>()
+    t.astype(DType::F64).to_tensor()?.to_vec::<f64>()
 }
 
 /// Whether all numbers are in the range of the promise.
@@ -79,12 +79,12 @@ fn system(
     );
     let solve = |b: T| linear_solve(|x: T| m.matmul(&x), b, solver);
     let x = numbers(&solve(b.clone())?)?;
-    let loss = |b: T| Ok::<_, Error>((solve(b)? * &w).sum());
+    let loss = |b: T| Ok::<_, Error>((solve(b)? * &w).sum(..));
     let of_b = numbers(&grad(loss)(b.clone())?)?;
     let scaled = |s: T| {
         Ok::<_, Error>(
             (linear_solve(|x: T| Ok::<_, Error>(m.matmul(&x)? * &s), b.clone(), solver)? * &w)
-                .sum(),
+                .sum(..),
         )
     };
     Ok((x, of_b, numbers(&grad(scaled)(number(d, 1.0, 0))?)?))
@@ -166,7 +166,7 @@ fn rows_scale_one_by_one() {
                 let w = tensor(d, &[3], &[1.0, 0.5, 2.0], 0);
                 let both = |k: [f64; 3]| {
                     let b = tensor(d, &[3], &[1.0, -2.0, 0.5], 0);
-                    let loss = |b: T| Ok::<_, Error>((solve(k, b)? * &w).sum());
+                    let loss = |b: T| Ok::<_, Error>((solve(k, b)? * &w).sum(..));
                     // GMRES does not converge for the adjoint: its unknowns differ in magnitude,
                     // and GMRES scales no columns.
                     let of_b = if solver == Solver::Gmres {
@@ -244,7 +244,7 @@ const EQUATIONS: &[Equation] = &[
                 let m = tensor(d, &[2, 2], &[0.25, 0.125, -0.25, 0.5], 0);
                 Ok::<_, Error>(m.matmul(&x)? + &b * &a)
             };
-            Ok(fixed_point(f, tensor(d, &[2], &[1.0, 1.0], k))?.sum())
+            Ok(fixed_point(f, tensor(d, &[2], &[1.0, 1.0], k))?.sum(..))
         },
         degree: 0,
         at: 0.75,
@@ -296,10 +296,10 @@ const EQUATIONS: &[Equation] = &[
         solve: |d, k, a| {
             let f = |x: T| {
                 let c = tensor(d, &[2], &[1.0, 2.0], 0);
-                ((&x * &x - &a * &c).square().sum() + x.index_axis(0, 0) * x.index_axis(0, 1))
+                ((&x * &x - &a * &c).square().sum(..) + x.index(0, 0) * x.index(0, 1))
                     * number(d, 1.0, k)
             };
-            Ok(argmin(f, tensor(d, &[2], &[0.25, 0.125], 0))?.abs().sum())
+            Ok(argmin(f, tensor(d, &[2], &[0.25, 0.125], 0))?.abs().sum(..))
         },
         degree: 0,
         at: 2.0,
@@ -446,9 +446,7 @@ fn equations_without_a_solution() {
             argmin(|x: T| (-x).exp().log1p(), number(d, 0.0, 0))
         }),
         ("minimum of a saddle", |d| {
-            let f = |x: T| {
-                (x.index_axis(0, 0).square() - x.index_axis(0, 1).square()) * number(d, 1.0, 0)
-            };
+            let f = |x: T| (x.index(0, 0).square() - x.index(0, 1).square()) * number(d, 1.0, 0);
             argmin(f, tensor(d, &[2], &[1.0, 0.0], 0))
         }),
         ("a singular system", |d| {
@@ -517,9 +515,9 @@ fn slow_and_singular_solutions() {
         );
         // If the minimum is not unique, the one nearest to the start is found.
         let flat = argmin(
-            |x: T| (x.index_axis(0, 0) + x.index_axis(0, 1)).square(),
+            |x: T| (x.index(0, 0) + x.index(0, 1)).square(),
             tensor(d, &[2], &[1.0, 0.0], 0),
         );
-        zero("min (x + y)²", flat.map(|x| x.sum()));
+        zero("min (x + y)²", flat.map(|x| x.sum(..)));
     }
 }

@@ -5,14 +5,11 @@
 //! ```
 //! Linear in either operand. Leading axes are batches.
 
-use cotangent::cpu::Kernel;
-use cotangent::ops::{Entry, Spelled};
-use cotangent::primitive::{Arg, Batched, Cost, Linearized, Sample};
-use cotangent::transform::{Lin, Lv, Operand};
-use cotangent::{
-    Array, Attrs, DType, Dim, Element, Emit, Env, Op, Primitive, Result, TracedTensor, Type, Val,
-    Wide, bail,
+use cotangent::extend::{
+    Arg, Attrs, Batched, Cost, Emit, Entry, Env, Kernel, Lin, Linearized, Lv, Op, Operand,
+    Primitive, Sample, Spelled, Val, Wide, bail,
 };
+use cotangent::{Array, DType, Dim, Element, Result, TracedTensor, Type};
 
 /// The operation.
 #[derive(Clone, Copy, Debug)]

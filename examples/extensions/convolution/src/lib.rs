@@ -8,7 +8,7 @@ pub use convolve::{Convolve, convolve};
 pub use quantize::Quantize;
 
 use cotangent::cpu::CpuBackend;
-use cotangent::ops::Entry;
+use cotangent::extend::Entry;
 use cotangent::{DType, Result};
 
 /// The entries of these operations for the text form, an argument of `Program::parse_with`.

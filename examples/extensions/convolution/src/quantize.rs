@@ -1,12 +1,11 @@
 //! `quantize`: the nearest multiple of a step. Its derivative is zero almost everywhere, so it has
 //! no rule. The caller of a derivative chooses one.
 
-use cotangent::ops::{Entry, Spelled};
-use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};
-use cotangent::transform::{Lin, Lv};
-use cotangent::{
-    Array, Attrs, Dim, Emit, Env, Op, Primitive, Result, Scalar, Type, Val, Wide, bail,
+use cotangent::extend::{
+    Arg, Attrs, Batched, Cost, Emit, Entry, Env, Lin, Linearized, Lv, Op, Primitive, Spelled, Val,
+    Wide, bail, no_rule,
 };
+use cotangent::{Array, Dim, Result, Scalar, Type};
 
 /// The operation.
 #[derive(Clone, Copy, Debug)]

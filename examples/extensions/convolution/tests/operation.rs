@@ -3,9 +3,9 @@
 
 use convolution::{Convolve, convolve, entries, register};
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
-use cotangent::check::check_op;
 use cotangent::closures::{grad, hessian, vmap};
 use cotangent::cpu::CpuBackend;
+use cotangent::extend::check_op;
 use cotangent::text::Program;
 use cotangent::{Array, GraphCompiler, GraphExecutor, Op, Result, Tensor, TracedTensor};
 
@@ -27,7 +27,7 @@ fn it_keeps_the_laws() -> Result<()> {
 fn its_kernel_gives_what_it_means() -> Result<()> {
     let (x, k) = (vector(&[1.0, 2.0, 3.0]), vector(&[0.0, 1.0, 0.0]));
     let y = convolve(&x, &k)?;
-    let loss = (&y * &y * &k).sum();
+    let loss = (&y * &y * &k).sum(..);
     let program = GraphCompiler::new().compile_many(&[&y, &loss.grad(&x)?, &loss.grad(&k)?])?;
     let mut executor = GraphExecutor::new(CpuBackend::new());
     let plain = executor.run_many(&program)?;
@@ -41,7 +41,7 @@ fn its_kernel_gives_what_it_means() -> Result<()> {
 #[test]
 fn it_batches_and_has_second_derivatives() -> Result<()> {
     let k = vector(&[0.5, -1.0, 2.0]);
-    let loss = |x: TracedTensor| Ok::<_, cotangent::Error>(convolve(&x, &k)?.square().sum());
+    let loss = |x: TracedTensor| Ok::<_, cotangent::Error>(convolve(&x, &k)?.square().sum(..));
     let h = hessian(loss)(vector(&[1.0, 2.0, 3.0]))?
         .to_tensor()?
         .to_vec::<f64>()?;
@@ -58,12 +58,8 @@ fn it_batches_and_has_second_derivatives() -> Result<()> {
     );
     let xs = TracedTensor::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, -1.0, 0.0, 1.0]);
     let many = vmap(grad(loss))(xs.clone())?;
-    let one = grad(loss)(xs.index_axis(0, 1))?;
-    assert!(
-        many.index_axis(0, 1)
-            .to_tensor()?
-            .same_bits(&one.to_tensor()?)
-    );
+    let one = grad(loss)(xs.index(0, 1))?;
+    assert!(many.index(0, 1).to_tensor()?.same_bits(&one.to_tensor()?));
     Ok(())
 }
 
@@ -74,7 +70,7 @@ fn it_runs_eagerly() -> cotangent::ad::Result<()> {
     let x = rt.variable_from(Tensor::vector(vec![1.0, 2.0, 3.0]))?;
     let k = rt.variable_from(Tensor::vector(vec![0.0, 1.0, 0.0]))?;
     rt.apply(Op::extension(Convolve { correlate: false }), &[&x, &k])?[0]
-        .sum()?
+        .sum(..)?
         .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, 1.0, 1.0]);
     assert_eq!(k.grad()?.unwrap().as_slice::<f64>()?, [6.0, 6.0, 6.0]);

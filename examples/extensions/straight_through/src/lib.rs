@@ -4,11 +4,9 @@
 //! reverse pass is that of the identity. This is a choice of the training program, not of the
 //! operation, so the rules belong to a context.
 
-use cotangent::ad::{Rule, RuleSet};
 use cotangent::cpu::CpuBackend;
-use cotangent::primitive::Linearized;
-use cotangent::transform::{Lin, Lv};
-use cotangent::{DType, Op, Result, Scalar, Val, bail};
+use cotangent::extend::{Lin, Linearized, Lv, Op, Rule, RuleSet, Val, bail};
+use cotangent::{DType, Result, Scalar};
 
 struct StraightThrough;
 

@@ -13,7 +13,7 @@ fn quantized(x: &TracedTensor) -> Result<TracedTensor> {
 #[test]
 fn traced_gradients_pass() -> Result<()> {
     let x = TracedTensor::from_vec_row_major(vec![2], vec![0.6, -1.3]);
-    let loss = quantized(&x)?.square().sum();
+    let loss = quantized(&x)?.square().sum(..);
     let e = loss.grad(&x).unwrap_err();
     assert_eq!(e.code(), Code::NoRule);
     assert!(e.to_string().contains("`quantize`"), "{e}");
@@ -36,7 +36,7 @@ fn eager_gradients_pass() -> cotangent::ad::Result<()> {
     let x = rt.variable_from(Tensor::vector(vec![0.6, -1.3]))?;
     rt.apply(Op::extension(Quantize { step: 0.5 }), &[&x])?[0]
         .square()?
-        .sum()?
+        .sum(..)?
         .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, -3.0]);
     // Another runtime does not have the rules.

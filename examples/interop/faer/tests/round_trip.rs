@@ -21,7 +21,7 @@ fn a_matrix_is_copied_and_viewed_back() -> Result<()> {
     assert_eq!(from_faer(m.transpose())?, t.t()?);
     let rows = Tensor::from_vec_row_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
     assert_eq!(view_as_faer(&rows)?[(1, 0)], 3.0);
-    let strided = t.slice_step(0, 0, 3, 2)?;
+    let strided = t.slice_step(0, 0..3, 2)?;
     assert!(view_as_faer(&strided).is_err());
     assert_eq!(view_as_faer(&strided.contiguous()?)?[(1, 1)], 21.0);
     Ok(())

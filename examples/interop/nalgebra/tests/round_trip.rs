@@ -20,7 +20,7 @@ fn a_matrix_is_moved_viewed_and_copied_back() -> Result<()> {
     assert_eq!(DMatrixView::from_slice(t.as_slice()?, 2, 3), same);
     assert_eq!(to_nalgebra(&t)?, same);
     assert_eq!(to_nalgebra(&t.t()?)?, same.transpose());
-    assert_eq!(to_nalgebra(&t.reverse(1)?)?[(0, 0)], 3.0);
+    assert_eq!(to_nalgebra(&t.flip(1)?)?[(0, 0)], 3.0);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Elementwise functions of two operands of equal shape and element type: a table with a row per
 //! function.
 
+mod methods;
 mod table;
 
 use super::entry::{Entry, Spelled, arity};
@@ -126,24 +127,6 @@ impl Primitive for Binary {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         cost_per_element(self.def().flops, x, y)
     }
-}
-
-/// `cx.add(x, y)`: a method per row.
-macro_rules! methods {
-    ($($method:ident $op:ident),* $(,)?) => {
-        impl dyn Emit + '_ {
-            $(#[doc = concat!("Elementwise `", stringify!($method), "` of operands of one type.")]
-            pub fn $method(&self, x: Val, y: Val) -> Val {
-                self.op(Binary::$op, &[x, y])
-            })*
-        }
-    };
-}
-
-methods! {
-    add Add, sub Sub, mul Mul, div Div, rem Rem, pow Pow, atan2 Atan2, maximum Max, minimum Min, and And, or Or, xor Xor,
-    shift_left ShiftLeft, shift_right_logical ShiftRightLogical, shift_right_arithmetic ShiftRightArithmetic,
-    xlogy Xlogy,
 }
 
 impl dyn Emit + '_ {

@@ -72,6 +72,8 @@ pub struct BinaryDef {
     pub op: Binary,
     /// Its name in the text form.
     pub name: &'static str,
+    /// The name of the method of the emitter and of tensors; empty if they have none.
+    pub method: &'static str,
     /// A one-line description with the formula.
     pub doc: &'static str,
     /// Whether it is defined on an element type (of operands and result).
@@ -126,6 +128,7 @@ const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
     BinaryDef {
         op,
         name,
+        method: name,
         doc,
         types: numeric,
         real: |x, _| x,
@@ -279,6 +282,7 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| x.max(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
         linearize: |cx, a| extremum(cx, a, true),
+        method: "maximum",
         ..row(
             Binary::Max,
             "max",
@@ -291,6 +295,7 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| x.min(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
         linearize: |cx, a| extremum(cx, a, false),
+        method: "minimum",
         ..row(
             Binary::Min,
             "min",
@@ -370,6 +375,7 @@ pub static BINARY: &[BinaryDef] = &[
         },
         linear: Linearity::Either,
         transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
+        method: "",
         ..row(
             Binary::MulStrongZero,
             "mul_strong_zero",
@@ -398,6 +404,7 @@ pub static BINARY: &[BinaryDef] = &[
             let y = x[1].val().map(|y| cx.conj(y));
             vec![y.map(|y| cx.op(Binary::DivStrongZero, &[ct, y])), None]
         }),
+        method: "",
         ..row(
             Binary::DivStrongZero,
             "div_strong_zero",
@@ -415,6 +422,7 @@ pub static BINARY: &[BinaryDef] = &[
         linearize: |cx, a| Some(cx.apply1(Binary::AddError, &[a.tx?.into(), a.ty?.into()])),
         linear: Linearity::Both,
         transpose: Some(|_, _, _| vec![None, None]),
+        method: "",
         ..row(
             Binary::AddError,
             "add_error",

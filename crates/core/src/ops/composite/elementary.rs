@@ -23,6 +23,21 @@ pub(super) static ELEMENTARY: &[Composite] = &[
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.sinc(x)]),
     },
     Composite {
+        name: "log10",
+        doc: "Logarithm to base 10.",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.log10(x)]),
+    },
+    Composite {
+        name: "hypot",
+        doc: "sqrt(x² + y²) without overflow; derivative 0 where both are 0.",
+        build: |cx, s, x| operands(s, x).map(|[x, y]| vec![cx.hypot(x, y)]),
+    },
+    Composite {
+        name: "is_inf",
+        doc: "Whether x, or a part of a complex x, is infinite.",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.is_inf(x)]),
+    },
+    Composite {
         name: "clip",
         doc: "min(max(x, lo), hi); lo and hi are operands two and three, or attributes.",
         build: |cx, s, x| {
@@ -125,6 +140,34 @@ fn sinc_series() -> Vec<f64> {
 }
 
 impl dyn Emit + '_ {
+    /// The logarithm to base 10.
+    pub fn log10(&self, x: Val) -> Val {
+        in_f32(self, "log10", x, |x| {
+            self.scale_by(std::f64::consts::LOG10_2, self.log2(x))
+        })
+    }
+
+    /// `sqrt(x² + y²)` of real operands without overflow. The gradient is 0 where both are 0.
+    pub fn hypot(&self, x: Val, y: Val) -> Val {
+        match self.ty(x).dtype {
+            d if d.is_float() && d.size() < 4 => {
+                let wide = |v: Val| self.convert(v, DType::F32);
+                self.convert(self.abs(self.complex(wide(x), wide(y))), d)
+            }
+            _ => self.abs(self.complex(x, y)),
+        }
+    }
+
+    /// Whether `x`, or a part of a complex `x`, is infinite.
+    pub fn is_inf(&self, x: Val) -> Val {
+        let size = self.abs(x);
+        self.compare(
+            size,
+            Comparison::Eq,
+            self.number_for("is_inf", size, f64::INFINITY),
+        )
+    }
+
     /// `log(e^x + e^y)` without overflow.
     pub fn logaddexp(&self, x: Val, y: Val) -> Val {
         let first = self.compare(x, Comparison::Gt, y);

@@ -3,6 +3,7 @@
 //! For holomorphic `f`, `dy = f'(x) dx`, both in real and complex arithmetic. The transpose of a
 //! multiplication conjugates. Linear rows have a transpose.
 
+mod methods;
 mod table;
 
 pub use table::{UNARY, Unary, UnaryDef};
@@ -96,28 +97,6 @@ impl Primitive for Unary {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         cost_per_element(self.def().flops, x, y)
     }
-}
-
-/// `cx.exp(x)`: a method per row.
-macro_rules! methods {
-    ($($method:ident $op:ident),* $(,)?) => {
-        impl dyn Emit + '_ {
-            $(#[doc = concat!("Elementwise `", stringify!($method), "`.")]
-            pub fn $method(&self, x: Val) -> Val {
-                self.op(Unary::$op, &[x])
-            })*
-        }
-    };
-}
-
-methods! {
-    neg Neg, abs Abs, sign Sign, floor Floor, ceil Ceil, trunc Trunc, round_half_even RoundHalfEven,
-    round_half_away RoundHalfAway, sqrt Sqrt, rsqrt Rsqrt, cbrt Cbrt, exp Exp, exp2 Exp2, expm1 Expm1, log Log,
-    log2 Log2, log1p Log1p, sin Sin, cos Cos, tan Tan, asin Asin, acos Acos, atan Atan, sinh Sinh, cosh Cosh,
-    tanh Tanh, asinh Asinh, acosh Acosh, atanh Atanh, logistic Logistic, erf Erf, erfc Erfc, erf_inv ErfInv,
-    lgamma Lgamma, digamma Digamma, one_minus_square OneMinusSquare, sech_square SechSquare,
-    recip_one_plus_square RecipOnePlusSquare, is_finite IsFinite, is_nan IsNan, not Not, popcnt Popcnt, clz Clz,
-    stop_gradient StopGradient,
 }
 
 impl dyn Emit + '_ {

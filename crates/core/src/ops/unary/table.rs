@@ -69,6 +69,10 @@ pub struct UnaryDef {
     pub op: Unary,
     /// Its name in the text form.
     pub name: &'static str,
+    /// The name of the emitter's method.
+    pub method: &'static str,
+    /// The name of the method of tensors; empty if they have none.
+    pub tensor: &'static str,
     /// A one-line description with the formula.
     pub doc: &'static str,
     /// The element type of the result for that of the operand. `None` if it is not defined.
@@ -137,6 +141,8 @@ const fn row(op: Unary, name: &'static str, doc: &'static str) -> UnaryDef {
     UnaryDef {
         op,
         name,
+        method: name,
+        tensor: name,
         doc,
         types: float_or_complex,
         real: |x| x,
@@ -264,12 +270,15 @@ pub static UNARY: &[UnaryDef] = &[
         "integer part, toward zero",
         f64::trunc,
     ),
-    step(
-        Unary::RoundHalfEven,
-        "round_half_even",
-        "nearest integer, ties to even",
-        f64::round_ties_even,
-    ),
+    UnaryDef {
+        tensor: "round_ties_even",
+        ..step(
+            Unary::RoundHalfEven,
+            "round_half_even",
+            "nearest integer, ties to even",
+            f64::round_ties_even,
+        )
+    },
     step(
         Unary::RoundHalfAway,
         "round_half_away",
@@ -519,6 +528,7 @@ pub static UNARY: &[UnaryDef] = &[
         complex: |z| (1.0 - z) * (1.0 + z),
         flops: 3.0,
         linearize: |cx, x, _, t| Some(cx.scale(cx.emit().scale_by(-2.0, x), t)),
+        tensor: "",
         ..row(
             Unary::OneMinusSquare,
             "one_minus_square",
@@ -529,6 +539,7 @@ pub static UNARY: &[UnaryDef] = &[
         real: math::sech_square,
         complex: math::complex::sech_square,
         linearize: |cx, x, y, t| Some(cx.scale(cx.emit().scale_by(-2.0, cx.mul(cx.tanh(x), y)), t)),
+        tensor: "",
         ..row(
             Unary::SechSquare,
             "sech_square",
@@ -543,6 +554,7 @@ pub static UNARY: &[UnaryDef] = &[
         linearize: |cx, x, y, t| {
             Some(cx.scale(cx.mul(cx.emit().scale_by(-2.0, cx.mul(x, y)), y), t))
         },
+        tensor: "",
         ..row(
             Unary::RecipOnePlusSquare,
             "recip_one_plus_square",
@@ -573,6 +585,7 @@ pub static UNARY: &[UnaryDef] = &[
         types: |d| d.is_int().then_some(d),
         int: |i, d| (i & ((1 << d.bits()) - 1)).count_ones().into(),
         flops: 1.0,
+        tensor: "count_ones",
         ..row(Unary::Popcnt, "popcnt", "number of bits that are set")
     },
     UnaryDef {
@@ -581,6 +594,8 @@ pub static UNARY: &[UnaryDef] = &[
             i128::from((i & ((1 << d.bits()) - 1)).leading_zeros()) - (128 - i128::from(d.bits()))
         },
         flops: 1.0,
+        method: "clz",
+        tensor: "leading_zeros",
         ..row(
             Unary::Clz,
             "count_leading_zeros",

@@ -1,0 +1,150 @@
+//! Methods that are written from lists: those of the emitter and of tensors, from the tables of the
+//! core and from the traits in `crates/cotangent/src/methods`. `BLESS=1` writes the files.
+
+mod parse;
+mod write;
+
+use parse::{Method, methods_of, public_methods};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The text without spaces, line breaks and trailing commas, which `rustfmt` places.
+fn compact(text: &str) -> String {
+    let joined = text
+        .replace("///", " ")
+        .split_whitespace()
+        .collect::<String>();
+    joined
+        .replace(",)", ")")
+        .replace(",}", "}")
+        .replace(",]", "]")
+}
+
+/// Traits of methods, with the files that list them.
+const TRAITS: [(&str, &str); 7] = [
+    ("Elementwise", "elementwise"),
+    ("Functions", "functions"),
+    ("Indexing", "indexing"),
+    ("KeepDims", "keepdims"),
+    ("Products", "products"),
+    ("Reductions", "reductions"),
+    ("Shapes", "shapes"),
+];
+
+/// Names of hand-written methods of a kind of tensors.
+fn by_hand(kind: &str) -> Vec<String> {
+    let folder = format!("crates/cotangent/src/{kind}");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root().join(&folder)).unwrap().flatten() {
+        if entry.path().extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(entry.path()).unwrap();
+            names.extend(public_methods(&text, write::tensor_of(kind)));
+        }
+    }
+    names
+}
+
+/// Every generated file.
+fn files() -> Vec<(String, String)> {
+    let mut files = vec![
+        (
+            "crates/core/src/ops/unary/methods.rs".into(),
+            write::emitter_unary(),
+        ),
+        (
+            "crates/core/src/ops/binary/methods.rs".into(),
+            write::emitter_binary(),
+        ),
+        (
+            "crates/cotangent/src/methods/elementwise.rs".into(),
+            write::elementwise(),
+        ),
+    ];
+    let reductions = methods_of(&read("crates/cotangent/src/methods/reductions.rs"));
+    let keepdims = write::keepdims(&reductions);
+    files.push((
+        "crates/cotangent/src/methods/keepdims.rs".into(),
+        keepdims.clone(),
+    ));
+    for kind in ["traced", "eager"] {
+        let skip = by_hand(kind);
+        let folder = format!("crates/cotangent/src/{kind}/generated");
+        for (name, file) in TRAITS {
+            let text = match name {
+                "Elementwise" => files[2].1.clone(),
+                "KeepDims" => keepdims.clone(),
+                _ => read(&format!("crates/cotangent/src/methods/{file}.rs")),
+            };
+            let methods: Vec<Method> = methods_of(&text)
+                .into_iter()
+                .filter(|m| !skip.contains(&m.name))
+                .collect();
+            files.push((
+                format!("{folder}/{file}.rs"),
+                write::inherent(kind, name, &methods),
+            ));
+        }
+        files.push((format!("{folder}/old_names.rs"), write::old_names(kind)));
+        files.push((
+            format!("{folder}/mod.rs"),
+            write::generated_mod(kind, &TRAITS),
+        ));
+    }
+    files
+}
+
+#[test]
+fn methods_of_tables_and_traits_are_written_in_files() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut stale = Vec::new();
+    for (path, text) in files() {
+        let file = root().join(&path);
+        let old = fs::read_to_string(&file).unwrap_or_default();
+        if compact(&old) == compact(&text) {
+            continue;
+        }
+        if bless {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, text).unwrap();
+            let done = Command::new("rustfmt")
+                .args(["--edition", "2024"])
+                .arg(&file)
+                .status();
+            assert!(done.is_ok_and(|s| s.success()), "rustfmt of {path}");
+        } else {
+            stale.push(path);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "run this test with BLESS=1 to write {stale:?}"
+    );
+}
+
+/// A trait of methods has a file for each kind of tensors, and no kind misses a method.
+#[test]
+fn traced_and_eager_tensors_have_every_method_of_the_traits() {
+    for kind in ["traced", "eager"] {
+        let mut have = by_hand(kind);
+        for (_, file) in TRAITS {
+            let path = format!("crates/cotangent/src/{kind}/generated/{file}.rs");
+            have.extend(public_methods(&read(&path), write::tensor_of(kind)));
+        }
+        for (_, file) in TRAITS {
+            for m in methods_of(&read(&format!("crates/cotangent/src/methods/{file}.rs"))) {
+                let times = have.iter().filter(|n| **n == m.name).count();
+                assert_eq!(times, 1, "`{}` of {kind} tensors", m.name);
+            }
+        }
+    }
+}

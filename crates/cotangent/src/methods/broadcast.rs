@@ -1,0 +1,64 @@
+//! Operands broadcast to one shape by NumPy's rule.
+
+use crate::axes::axes_of;
+use crate::{Axes, Code, Dim, Emit, Error, Shape, TensorOps, Type, Val};
+
+/// Both values, broadcast to one shape by NumPy's rule. An error names the operation.
+pub(crate) fn aligned(cx: &dyn Emit, name: &str, x: Val, y: Val) -> (Val, Val) {
+    let (tx, ty) = (cx.ty(x), cx.ty(y));
+    if tx.shape == ty.shape {
+        return (x, y);
+    }
+    let rank = tx.rank().max(ty.rank());
+    let at = |t: &Type, k: usize| {
+        (k + t.rank())
+            .checked_sub(rank)
+            .map_or(Dim::Const(1), |k| t.shape[k].clone())
+    };
+    let mut shape = Vec::with_capacity(rank);
+    for k in 0..rank {
+        let (a, b) = (at(&tx, k), at(&ty, k));
+        shape.push(match (a.is(1), b.is(1), a.same(&b)) {
+            (true, ..) => b,
+            (_, true, _) => a,
+            (.., Some(false)) => {
+                let text = format!(
+                    "`{name}` of {tx} and {ty}: axis {k} of the result would be {a} and {b}. Extents must be equal or 1; \
+                     reshape or broadcast_in_dim one of them"
+                );
+                cx.fail(Error::new(Code::ShapeMismatch, text).at(cx.loc()));
+                return (Val::POISON, Val::POISON);
+            }
+            _ => if b.as_const().is_some() { b } else { a },
+        });
+    }
+    let shape: Shape = shape.into();
+    (cx.broadcast_to(x, &shape), cx.broadcast_to(y, &shape))
+}
+
+/// A function of two tensors that are broadcast to one shape.
+#[track_caller]
+pub(super) fn of_pair<T: TensorOps>(
+    op: &str,
+    x: &T,
+    y: &T,
+    f: impl FnOnce(&dyn Emit, Val, Val) -> Val,
+) -> Result<T, T::Error> {
+    T::emit_one(&[x, y], |cx, v| {
+        let (x, y) = aligned(cx, op, v[0], v[1]);
+        f(cx, x, y)
+    })
+}
+
+/// `y`, a reduction of `x` over axes, with these axes restored with extent 1.
+#[track_caller]
+pub(super) fn with_axes<T: TensorOps>(x: &T, y: &T, axes: &Axes) -> Result<T, T::Error> {
+    T::emit_one(&[x, y], |cx, v| {
+        let Some(axes) = axes_of(cx, "keepdims", v[0], axes) else {
+            return Val::POISON;
+        };
+        let mut shape = cx.ty(v[0]).shape.to_vec();
+        axes.iter().for_each(|&a| shape[a] = Dim::Const(1));
+        cx.reshape(v[1], &shape)
+    })
+}

@@ -1,0 +1,104 @@
+//! Methods of [`TracedTensor`] that [`Indexing`] lists.
+//! Written by `crates/cli/tests/methods` (`BLESS=1`).
+
+use super::super::TracedTensor;
+use super::super::record::{carried, carried_pair};
+use crate::Axis;
+use crate::methods::Indexing;
+use crate::ops::{Bounds, Combine};
+use std::ops::RangeBounds;
+
+impl TracedTensor {
+    /// The elements of a range of an axis.
+    #[track_caller]
+    pub fn slice(&self, axis: impl Into<Axis>, range: impl RangeBounds<usize>) -> TracedTensor {
+        carried(Indexing::slice(self, axis, range))
+    }
+
+    /// Every `step`-th of the elements of a range of an axis.
+    #[track_caller]
+    pub fn slice_step(
+        &self,
+        axis: impl Into<Axis>,
+        range: impl RangeBounds<usize>,
+        step: usize,
+    ) -> TracedTensor {
+        carried(Indexing::slice_step(self, axis, range, step))
+    }
+
+    /// Index `i` of an axis, which is removed.
+    #[track_caller]
+    pub fn index(&self, axis: impl Into<Axis>, i: usize) -> TracedTensor {
+        carried(Indexing::index(self, axis, i))
+    }
+
+    /// The elements at `indices` along an axis. `bounds` specifies the result for an index out of
+    /// range.
+    #[track_caller]
+    pub fn take(
+        &self,
+        indices: &TracedTensor,
+        axis: impl Into<Axis>,
+        bounds: Bounds,
+    ) -> TracedTensor {
+        carried(Indexing::take(self, indices, axis, bounds))
+    }
+
+    /// One element per index along an axis: `y[i, j, k] = x[i, indices[i, j, k], k]` for axis 1.
+    /// `bounds` specifies the result for an index out of range.
+    #[track_caller]
+    pub fn take_along_axis(
+        &self,
+        indices: &TracedTensor,
+        axis: impl Into<Axis>,
+        bounds: Bounds,
+    ) -> TracedTensor {
+        carried(Indexing::take_along_axis(self, indices, axis, bounds))
+    }
+
+    /// This tensor with `updates` combined into the elements that `take` reads.
+    #[track_caller]
+    pub fn put(
+        &self,
+        indices: &TracedTensor,
+        updates: &TracedTensor,
+        axis: impl Into<Axis>,
+        combine: Combine,
+        bounds: Bounds,
+    ) -> TracedTensor {
+        carried(Indexing::put(self, indices, updates, axis, combine, bounds))
+    }
+
+    /// This tensor with `updates` combined into the elements that `take_along_axis` reads.
+    #[track_caller]
+    pub fn put_along_axis(
+        &self,
+        indices: &TracedTensor,
+        updates: &TracedTensor,
+        axis: impl Into<Axis>,
+        combine: Combine,
+        bounds: Bounds,
+    ) -> TracedTensor {
+        carried(Indexing::put_along_axis(
+            self, indices, updates, axis, combine, bounds,
+        ))
+    }
+
+    /// The elements sorted along an axis. The sort is stable.
+    #[track_caller]
+    pub fn sort(&self, axis: impl Into<Axis>, descending: bool) -> TracedTensor {
+        carried(Indexing::sort(self, axis, descending))
+    }
+
+    /// The positions of the sorted elements along an axis. The sort is stable.
+    #[track_caller]
+    pub fn argsort(&self, axis: impl Into<Axis>, descending: bool) -> TracedTensor {
+        carried(Indexing::argsort(self, axis, descending))
+    }
+
+    /// The `k` greatest elements along an axis, greatest first, and their positions.
+    #[track_caller]
+    pub fn top_k(&self, axis: impl Into<Axis>, k: usize) -> (TracedTensor, TracedTensor) {
+        carried_pair(Indexing::top_k(self, axis, k))
+    }
+}
