@@ -6,8 +6,9 @@ mod write;
 
 use parse::{Method, methods_of, public_methods};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The root of the workspace.
 fn root() -> PathBuf {
@@ -18,16 +19,20 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// The text without spaces, line breaks and trailing commas, which `rustfmt` places.
-fn compact(text: &str) -> String {
-    let joined = text
-        .replace("///", " ")
-        .split_whitespace()
-        .collect::<String>();
-    joined
-        .replace(",)", ")")
-        .replace(",}", "}")
-        .replace(",]", "]")
+/// The text as `rustfmt` writes it.
+fn formatted(text: &str) -> String {
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rustfmt is installed: `rustup component add rustfmt`");
+    let mut input = rustfmt.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
+    let done = rustfmt.wait_with_output().unwrap();
+    assert!(done.status.success(), "rustfmt refuses {text}");
+    String::from_utf8(done.stdout).unwrap()
 }
 
 /// Traits of methods, with the files that list them.
@@ -109,18 +114,17 @@ fn methods_of_tables_and_traits_are_written_in_files() {
     let mut stale = Vec::new();
     for (path, text) in files() {
         let file = root().join(&path);
-        let old = fs::read_to_string(&file).unwrap_or_default();
-        if compact(&old) == compact(&text) {
+        // A file of modules is written as it is: `rustfmt` would follow them.
+        let text = match path.ends_with("mod.rs") {
+            true => text,
+            false => formatted(&text),
+        };
+        if fs::read_to_string(&file).unwrap_or_default() == text {
             continue;
         }
         if bless {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, text).unwrap();
-            let done = Command::new("rustfmt")
-                .args(["--edition", "2024"])
-                .arg(&file)
-                .status();
-            assert!(done.is_ok_and(|s| s.success()), "rustfmt of {path}");
         } else {
             stale.push(path);
         }
