@@ -59,6 +59,7 @@ impl EmitterStatus {
 
     /// The results that `write` returns. After a failure, `count` poison values: an error of
     /// `write` is stored, and `write` is not called for operands that an earlier failure poisoned.
+    #[inline(always)] // every operation of a function comes here
     pub fn results(
         &self,
         count: usize,

@@ -80,6 +80,7 @@ impl<'f, T: Copy> Walk<'f, T> {
 
     /// The next equation, for a pass that writes to `cx`. The source location is that of the
     /// equation.
+    #[inline(always)] // so that the visit is not copied
     pub fn next(&mut self, cx: &dyn Emit) -> Option<Visit<'f, T>> {
         let eqns = self.f.eqns();
         let visited = |i: &usize| self.only.as_ref().is_none_or(|only| only[*i]);
@@ -87,20 +88,15 @@ impl<'f, T: Copy> Walk<'f, T> {
         let eqn = &eqns[index];
         self.next = index + 1;
         cx.set_loc(eqn.loc);
-        Some(Visit {
-            index,
-            eqn,
-            op: match &mut self.rename {
-                Some(rename) => rename.op(cx, &eqn.op),
-                None => Cow::Borrowed(&eqn.op),
-            },
-            x: self
-                .f
-                .operands(eqn)
-                .iter()
-                .map(|v| self.images[v.index()])
-                .collect(),
-        })
+        let op = match &mut self.rename {
+            Some(rename) => rename.op(cx, &eqn.op),
+            None => Cow::Borrowed(&eqn.op),
+        };
+        let mut x = SmallVec::new();
+        for v in self.f.operands(eqn) {
+            x.push(self.images[v.index()]);
+        }
+        Some(Visit { index, eqn, op, x })
     }
 
     /// Sets the images of an equation's results, in order.
