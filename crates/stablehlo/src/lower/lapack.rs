@@ -12,11 +12,11 @@
 
 use super::attributes::{attribute, find};
 use super::function::{FunctionLowering, one};
-use super::householder::{self, Reflectors};
 use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
-    Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Schur, Svd, TriangularSolve, Turn,
+    Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Reflectors, Schur, Svd,
+    TriangularSolve, Turn, apply_reflectors, product_of_reflectors,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
@@ -370,12 +370,7 @@ fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     if let Some(q) = f.orthogonal_factor(a, taus, &ty) {
         return one(q);
     }
-    let eye = f.cx().select(
-        householder::diagonal(f.cx(), &ty),
-        f.cx().full(&ty, 1i64),
-        f.cx().zeros(&ty),
-    );
-    one(householder::apply(f.cx(), a, taus, eye, true, false)?)
+    one(product_of_reflectors(f.cx(), a, taus)?)
 }
 
 /// Lowers `ormqr`: the product of reflectors, or its adjoint, times a matrix.
@@ -383,7 +378,7 @@ fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus, c] = matrices(f, op)?;
     let is = |name: &str| setting(op, name).and_then(Attr::bool).unwrap_or(false);
     let turned = is("transpose");
-    one(householder::apply(f.cx(), a, taus, c, is("left"), turned)?)
+    one(apply_reflectors(f.cx(), a, taus, c, is("left"), turned)?)
 }
 
 /// Eigenvectors and eigenvalues of the Hermitian matrix given by one triangle.

@@ -18,7 +18,6 @@ mod extents;
 mod factored;
 mod factors;
 mod function;
-mod householder;
 mod indexing;
 mod lapack;
 mod loops;
