@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! 1 / (1 + exp(-x))                    ->  logistic(x)
-//! exp(x - max(x)) / sum(..)             ->  softmax(x)
+//! while i < n { .. x[i] .. }           ->  scan over x
 //! ```
 //! Values agree with those of the original program within rounding, but their bits may differ, so
 //! [`raise`] is no part of [`simplify`](super::simplify). Derivatives of a raised program are those
@@ -16,15 +16,21 @@
 //! at the end. Each file has one target, and states the pattern and the condition under which it
 //! keeps meaning.
 
+mod counted_loop;
+mod determinant;
 mod gelu;
 mod log_sigmoid;
 mod log_softmax;
 mod logaddexp;
 mod logistic;
 mod logsumexp;
+mod lu;
 mod pattern;
+mod qr;
+mod row_permutation;
 mod rows;
 mod softmax;
+mod solve;
 
 use super::dce;
 use crate::ir::{Builder, Emit, Function, Op, Val, Vals};
@@ -44,7 +50,15 @@ const RULES: &[RaiseRule] = &[
     softmax::raise,
     log_softmax::raise,
     gelu::raise,
+    determinant::raise,
+    solve::raise,
+    qr::raise,
+    row_permutation::raise,
+    counted_loop::raise,
 ];
+
+/// Maximum number of equations of a function that is copied in place of a call.
+const MAX_COPIED_EQUATIONS: usize = 128;
 
 /// Raised regions by identity; `None` if no rule applies. The original is stored with the result,
 /// so that its address is not reused.
@@ -155,6 +169,15 @@ impl RaisePass<'_> {
 
     /// Writes one operation: what a rule writes for it, or the operation with raised regions.
     fn write(&mut self, op: &Op, x: &[Val]) -> Vals {
+        if let Op::Call(c) = op
+            && self.uses_factors(&c.callee, x)
+        {
+            let mut map = vec![Val::POISON; c.callee.len()];
+            let params = c.callee.params().iter().zip(x);
+            params.for_each(|(p, &v)| map[p.index()] = v);
+            self.copy(&c.callee, &mut map);
+            return c.callee.results().iter().map(|r| map[r.index()]).collect();
+        }
         let inner = self.regions.op(op);
         self.applied |= inner.is_some();
         let op = inner.as_ref().unwrap_or(op);
@@ -165,6 +188,21 @@ impl RaisePass<'_> {
         }
         let b: &Builder = &self.to.b;
         b.emit(op.clone(), x)
+    }
+}
+
+impl RaisePass<'_> {
+    /// Whether a call of `f` passes results of a factorisation. A short function is then copied, so
+    /// that its use of the factors is recognised.
+    fn uses_factors(&self, f: &Function, x: &[Val]) -> bool {
+        self.to.update();
+        f.eqns().len() <= MAX_COPIED_EQUATIONS
+            && f.bound_syms().is_empty()
+            && x.iter().any(|&v| self.to.factor(v).is_some())
+            && f.params()
+                .iter()
+                .zip(x)
+                .all(|(&p, &v)| *f.ty(p) == self.to.ty(v))
     }
 }
 

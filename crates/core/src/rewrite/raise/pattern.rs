@@ -13,6 +13,8 @@ use std::cell::RefCell;
 pub(super) struct Raising {
     pub b: Builder,
     facts: RefCell<Facts>,
+    /// Results of operations that several patterns read, by a value of the source program.
+    written: RefCell<FxHashMap<Val, Vals>>,
 }
 
 struct Facts {
@@ -36,6 +38,7 @@ impl Raising {
                 uses: FxHashMap::default(),
                 softplus: FxHashMap::default(),
             }),
+            written: RefCell::default(),
         }
     }
 
@@ -100,6 +103,15 @@ impl Raising {
     pub fn same(&self, a: Val, b: Val) -> bool {
         let constants = || self.number(a).zip(self.number(b));
         a == b || constants().is_some_and(|(m, n)| m == n && self.ty(a) == self.ty(b))
+    }
+
+    /// The results of `write`, which is called once for each `key`.
+    pub fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
+        let mut written = self.written.borrow_mut();
+        written
+            .entry(key)
+            .or_insert_with(|| write(self.cx()))
+            .clone()
     }
 
     /// The element that all elements of a value equal, if it is constant.
