@@ -94,7 +94,7 @@ impl RaisedRegions {
 /// A function in which known patterns are replaced by the operations that they compute, in regions
 /// and called functions, too. Equal to `f` if there is no pattern. O(equations).
 ///
-/// Bits of results may change.
+/// Bits of results may change (`docs/decisions/raising.md`).
 ///
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Type, rewrite::raise};
