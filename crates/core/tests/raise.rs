@@ -68,7 +68,7 @@ fn regions_and_called_functions_are_raised() {
 fn patterns_hold_for_every_size_of_a_symbolic_extent() {
     let n = Dim::sym("n");
     let ty = Type::new(DType::F64, vec![n, Dim::Const(3)]);
-    let f = build(&[ty.clone()], |cx, x| {
+    let f = build(std::slice::from_ref(&ty), |cx, x| {
         let most = cx.max_or_least(x[0], &[1]);
         let e = cx.exp(cx.sub(x[0], cx.spread(most, &ty, &[1])));
         vec![cx.div(e, cx.spread(cx.reduce_sum(e, &[1]), &ty, &[1]))]
@@ -78,7 +78,7 @@ fn patterns_hold_for_every_size_of_a_symbolic_extent() {
     assert_ne!(ops(&g), ops(&f));
     for rows in [0usize, 1, 5] {
         let x: Vec<f64> = (0..3 * rows).map(|k| (k * k % 7) as f64 - 3.0).collect();
-        let x = [Array::from_vec(&[rows, 3], x).unwrap()];
+        let x = [Array::from_vec([rows, 3], x).unwrap()];
         let (a, b) = (
             reference::run(&f, &x).unwrap(),
             reference::run(&g, &x).unwrap(),
@@ -198,7 +198,7 @@ fn a_loop_that_counts_becomes_a_scan_with_equal_bits() {
             ops(&g)
         );
         let x = [
-            Array::from_vec(&[5, 2], (0..10).map(|k| f64::from(k) * 0.3 - 1.0).collect()).unwrap(),
+            Array::from_vec([5, 2], (0..10).map(|k| f64::from(k) * 0.3 - 1.0).collect()).unwrap(),
             Array::vector(vec![0.4, -1.2]),
         ];
         assert_eq!(

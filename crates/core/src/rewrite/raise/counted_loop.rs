@@ -198,7 +198,7 @@ impl CountedLoop {
             // Counters wrap in their element type.
             let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
             let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
-            inputs.push(if backward { cx.reverse(all, &[0]) } else { all });
+            inputs.push(all);
         }
         let b = cx.nested("body");
         let inner: &dyn Emit = &b;
