@@ -27,6 +27,8 @@ pub struct Args {
     pub check: bool,
     /// `--write` of `fmt`.
     pub write: bool,
+    /// `--raise` of `convert`.
+    pub raise: bool,
     /// `--allow-skipped` of `check`.
     pub allow_skipped: bool,
     /// `--grad` of `profile`.
@@ -45,7 +47,7 @@ pub struct Args {
 pub const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics"]),
-    ("convert", &["numerics"]),
+    ("convert", &["numerics", "raise"]),
     ("run", &["numerics", "in", "out"]),
     ("grad", &["wrt", "numerics", "in", "out"]),
     ("vjp", &["wrt", "numerics", "in", "out"]),
@@ -125,6 +127,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("grad") => a.grad = true,
             Long("check") => a.check = true,
             Long("write") => a.write = true,
+            Long("raise") => a.raise = true,
             Long("allow-skipped") => a.allow_skipped = true,
             // `-@NAME` is a module of standard input, not an option.
             Short('@') if a.target.is_none() => {

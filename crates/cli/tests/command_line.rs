@@ -5,6 +5,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+const SIGMOID: &str = "tgraph.module @m {
+  %x = tgraph.arg : f64
+  %one = tgraph.constant {value = 1.0} : f64
+  %minus = tgraph.neg %x
+  %e = tgraph.exp %minus
+  %sum = tgraph.add %one, %e
+  %y = tgraph.div %one, %sum
+  tgraph.return %y
+}
+";
+
 const SIN: &str = "tgraph.module @m {
   %x = tgraph.arg : tensor<?xf32>
   %y = tgraph.sin %x : tensor<?xf32>
@@ -315,6 +326,11 @@ fn stablehlo_is_a_program_like_any_other() {
     assert!(
         good(&["convert", "-@m_grad"], SIN).contains("func.func public @main(%x: tensor<?xf32>)")
     );
+    // Patterns stay what they are, unless raising is asked for.
+    assert!(good(&["convert", "-"], SIGMOID).contains("stablehlo.exponential"));
+    let raised = good(&["convert", "-", "--raise"], SIGMOID);
+    assert!(raised.contains("stablehlo.logistic") && !raised.contains("stablehlo.exponential"));
+    bad(&["run", "-", "--raise"], SIGMOID, "has no option `--raise`");
     bad(&["convert", file, "x.txt"], "", ".mlir or .tgraph");
     bad(&["convert", file, there, back], "", "unexpected argument");
 }

@@ -26,6 +26,7 @@ mod write;
 
 pub use write::{write, write_with};
 
+use cotangent_core::rewrite::raise;
 use cotangent_core::transform::{Numerics, Policy};
 use cotangent_core::{Function, Result, bail};
 use names::NUMERICS;
@@ -52,21 +53,31 @@ pub struct Module {
     main: Arc<Function>,
     numerics: Numerics,
     at: usize,
+    raises: bool,
     /// All functions, lowered when one other than the main function is requested.
     others: Arc<OnceLock<Vec<Result<Arc<Function>>>>>,
     notes: Vec<String>,
 }
 
-/// Reads StableHLO text. `file` is its name in error messages.
+/// Reads StableHLO text and [raises](cotangent_core::rewrite::raise()) its functions. `file` is its
+/// name in error messages.
 ///
 /// # Errors
 /// The text does not follow the grammar, or its main function (`main`, or the first public one)
 /// reaches an operation that is unsupported or malformed.
 pub fn read(text: &str, file: Option<&str>) -> Result<Module> {
-    read_module(text).map_err(|e| cotangent_core::text::locate(e, text, file))
+    read_module(text, true).map_err(|e| cotangent_core::text::locate(e, text, file))
 }
 
-fn read_module(text: &str) -> Result<Module> {
+/// As [`read`], operation by operation: functions are not raised.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_unraised(text: &str, file: Option<&str>) -> Result<Module> {
+    read_module(text, false).map_err(|e| cotangent_core::text::locate(e, text, file))
+}
+
+fn read_module(text: &str, raises: bool) -> Result<Module> {
     let parsed = parser::parse(text)?;
     let numerics = numerics(&parsed)?;
     let with_body = || parsed.functions.iter().filter(|f| f.body.is_some());
@@ -84,15 +95,18 @@ fn read_module(text: &str) -> Result<Module> {
     let main = lowered
         .pop()
         .expect("the function that was asked for is lowered")?;
-    Ok(Module {
+    let mut module = Module {
         text: text.into(),
         names,
-        main,
+        main: main.clone(),
         numerics,
         at,
+        raises,
         others: Arc::default(),
         notes,
-    })
+    };
+    module.main = module.raised(main);
+    Ok(module)
 }
 
 /// The numerics of derivatives, from the module's attribute.
@@ -165,10 +179,19 @@ impl Module {
         }
     }
 
+    fn raised(&self, f: Arc<Function>) -> Arc<Function> {
+        match self.raises {
+            true => Arc::new(raise(&f)),
+            false => f,
+        }
+    }
+
     fn others(&self) -> &[Result<Arc<Function>>] {
         self.others.get_or_init(|| {
             let all = parser::parse(&self.text).and_then(|t| lower::lower(&t, None));
-            all.map_or_else(|e| vec![Err(e); self.names.len()], |(all, _)| all)
+            let all = all.map_or_else(|e| vec![Err(e); self.names.len()], |(all, _)| all);
+            let raised = |f: Result<Arc<Function>>| f.map(|f| self.raised(f));
+            all.into_iter().map(raised).collect()
         })
     }
 }

@@ -109,7 +109,7 @@ fn what_only_looks_like_it_is_read_as_it_is() {
         agree(&f, &g, &x);
         // Other loops, other conditions, other sides.
         for (from, to) in [
-            ("compare GE", "compare LE"),
+            ("compare GE", "compare GT"),
             (
                 "side = 76 : ui8, trans_x = 78",
                 "side = 76 : ui8, trans_x = 84",
@@ -176,7 +176,7 @@ fn a_determinant_is_one_operation() {
     for (from, to) in [
         ("stablehlo.abs %11", "stablehlo.negate %11"),
         ("stablehlo.log %15", "stablehlo.log_plus_one %15"),
-        ("compare GE, %0#2", "compare LE, %0#2"),
+        ("compare GE, %0#2", "compare GT, %0#2"),
         ("compare LT, %8, %10", "compare GT, %8, %10"),
     ] {
         let other = text.replacen(from, to, 1);

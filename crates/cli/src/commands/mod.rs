@@ -14,8 +14,10 @@ use crate::{help, streams};
 use cotangent::ad::AdContext;
 use cotangent::error::shown;
 use cotangent::program::is_stablehlo;
+use cotangent::rewrite::raise;
 use cotangent::{Result, files};
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 /// Runs a command. Its output is appended to `out`.
 pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
@@ -78,10 +80,14 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let source = target.source()?;
     target.refuse_overwrite("TO", args.destination.as_deref())?;
     let program = target.program(&source)?;
-    let functions = match &target.module {
+    let mut functions = match &target.module {
         Some(name) => vec![program.function(name)?],
         None => program.public()?,
     };
+    // StableHLO text is raised when it is read.
+    if args.raise {
+        functions = functions.iter().map(|f| Arc::new(raise(f))).collect();
+    }
     let to_stablehlo = match args
         .destination
         .as_deref()

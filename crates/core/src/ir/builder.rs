@@ -195,6 +195,14 @@ impl Builder {
         }
     }
 
+    /// The values that the equation of `v` defines, `v` among them. None for a parameter.
+    pub(crate) fn defined_with(&self, v: Val) -> impl Iterator<Item = Val> + use<> {
+        let s = self.state.borrow();
+        let eqn = s.f.defs.get(v.index()).filter(|d| **d & PARAM_BIT == 0);
+        let all = eqn.map(|d| s.f.eqns[*d as usize].results());
+        all.into_iter().flatten()
+    }
+
     /// The number of values so far.
     pub(crate) fn values(&self) -> usize {
         self.state.borrow().f.len()

@@ -35,17 +35,23 @@ impl Function {
     /// including names, types, attributes and regions. Extension operations are equal if they are
     /// one object.
     pub fn same(&self, other: &Function) -> bool {
-        let eqns = || self.eqns.iter().zip(&other.eqns);
+        let mut eqns = self.eqns.iter().zip(&other.eqns);
         self.name == other.name
-            && self.params == other.params
+            && self.names == other.names
+            && eqns.all(|(a, b)| a.loc == b.loc)
+            && self.computes_same(other)
+    }
+
+    /// As [`same`](Function::same), except for names and source locations of its own equations and
+    /// values: those of regions are compared.
+    pub(crate) fn computes_same(&self, other: &Function) -> bool {
+        let eqns = || self.eqns.iter().zip(&other.eqns);
+        self.params == other.params
             && self.results == other.results
             && self.pool == other.pool
             && self.types == other.types
-            && self.names == other.names
             && self.eqns.len() == other.eqns.len()
-            && eqns().all(|(a, b)| {
-                (a.operands, a.first, a.count, a.loc) == (b.operands, b.first, b.count, b.loc)
-            })
+            && eqns().all(|(a, b)| (a.operands, a.first, a.count) == (b.operands, b.first, b.count))
             && eqns().all(|(a, b)| same_op(&a.op, &b.op))
     }
 }

@@ -98,6 +98,8 @@ pub use linalg::{
     ANCHOR, Cholesky, Count, Det, Eig, EigOrder, Eigh, Lu, Qr, Schur, Slogdet, Solve, Spectral,
     Svd, TriangularSolve, Turn, eig_order,
 };
+#[doc(hidden)]
+pub use linalg::{Reflectors, apply_reflectors, product_of_reflectors};
 pub use linear_solve::{Apply, LinearSolve};
 pub(crate) use literal::Literal;
 pub use pad::Pad;

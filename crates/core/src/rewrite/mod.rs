@@ -14,9 +14,11 @@ mod cse;
 mod fold;
 mod pass;
 mod products;
+mod raise;
 mod windows;
 
 pub use crate::analysis::dce;
+pub use raise::raise;
 
 use crate::analysis::without_dead;
 use crate::ir::{Function, Op, Val, Vals, Visit, Walk};

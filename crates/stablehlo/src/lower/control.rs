@@ -1,9 +1,7 @@
 //! Calls, branches, loops, and operations that are the identity here.
 
 use super::attributes::{attribute, callee};
-use super::exchanges;
 use super::function::FunctionLowering;
-use super::loops::CountedLoop;
 use super::module::CalleeForm;
 use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Id, Operation, Region, Signature, Ty};
@@ -121,12 +119,6 @@ fn called(
     x: &[Val],
 ) -> Result<Vals> {
     let cx = f.cx();
-    if let (CalleeForm::Call(_) | CalleeForm::Inline(_), Some(g)) =
-        (&form, f.lowering.expandable(name))
-        && f.passes_factors(g, x)
-    {
-        return Ok(f.expand(g, x)?.into());
-    }
     let g = match form {
         CalleeForm::Expand(g) => return Ok(f.expand(g, x)?.into()),
         CalleeForm::ExpandOnce(g) => {
@@ -262,16 +254,5 @@ fn repeat(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         x.push(f.value(c)?);
     }
     x.extend(init);
-    write_loop(f, lowered, &x)
-}
-
-/// Emits a loop: a row permutation or a scan if it counts, else a `while`.
-fn write_loop(f: &FunctionLowering<'_>, w: While, x: &[Val]) -> Result<Vals> {
-    match CountedLoop::new(f, &w, x) {
-        Some(c) => match exchanges::permutation(f, &c, &w, x) {
-            Some(y) => Ok(y),
-            None => c.write(f, &w, x),
-        },
-        None => Ok(f.cx().emit(w.into(), x)),
-    }
+    Ok(f.cx().emit(lowered.into(), &x))
 }

@@ -119,7 +119,7 @@ fn complex(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 fn select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p, a, b] = f.operand_array(op)?;
-    one(f.cx().select(p, a, f.upper_outside(p, b)))
+    one(f.cx().select(p, a, b))
 }
 
 /// Lowers `clamp`. Scalar bounds are broadcast.

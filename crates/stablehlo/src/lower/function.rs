@@ -1,7 +1,6 @@
 //! Lowering of a function or a region: its builder, and the map from values of the text to graph
 //! values.
 
-use super::factors::{LuValue, PackedQr};
 use super::module::ModuleLowering;
 use crate::ast::{self, Id, Narrow, Operation, Region, Signature, Ty};
 use cotangent_core::ops::Binary;
@@ -26,10 +25,6 @@ pub struct FunctionLowering<'t> {
     pub(super) is_uncalled: bool,
     /// Data-dependent extents, by the scalar that determines them.
     pub(super) dynamic_extents: RefCell<FxHashMap<Val, Dim>>,
-    /// Results of `geqrf`, and slices of them.
-    pub(super) packed: RefCell<FxHashMap<Val, PackedQr>>,
-    /// Results of `getrf`.
-    pub(super) factors: RefCell<FxHashMap<Val, LuValue>>,
 }
 
 /// Map from values of the text to graph values: a range of ids, and captured values.
@@ -74,8 +69,6 @@ impl<'t> FunctionLowering<'t> {
             scope: ValueMap::new(body),
             is_uncalled,
             dynamic_extents: RefCell::default(),
-            packed: RefCell::default(),
-            factors: RefCell::default(),
         };
         for a in &body.args {
             if a.ty == Ty::Token {
@@ -185,8 +178,6 @@ impl<'t> FunctionLowering<'t> {
             scope,
             is_uncalled: self.is_uncalled,
             dynamic_extents: RefCell::default(),
-            packed: RefCell::default(),
-            factors: RefCell::default(),
         };
         let (mut known, mut constants) = (Vec::new(), Vec::new());
         for &c in captures {

@@ -12,11 +12,11 @@
 
 use super::attributes::{attribute, find};
 use super::function::{FunctionLowering, one};
-use super::householder::{self, Reflectors};
 use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
-    Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Schur, Svd, TriangularSolve, Turn,
+    Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Reflectors, Schur, Svd,
+    TriangularSolve, Turn, apply_reflectors, product_of_reflectors,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
@@ -239,7 +239,7 @@ fn factorisation_type(f: &FunctionLowering<'_>, a: Val) -> Option<DType> {
     matches!(f.cx().ty(a).dtype, DType::F16 | DType::BF16).then_some(DType::F32)
 }
 
-/// Emits a triangular solve, or `solve` if it completes the solution of a system by its LU factors.
+/// Emits a triangular solve.
 fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
     if let Some(wide) = factorisation_type(f, a) {
         let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
@@ -248,8 +248,7 @@ fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSol
             to,
         );
     }
-    f.solve_by_factors(a, b, how)
-        .unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
+    f.cx().triangular_solve(a, b, how)
 }
 
 /// Lowers `getrf`. Row swaps count from 1.
@@ -257,16 +256,13 @@ fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
     let (pivots, info) = (cx.add(y[1], cx.full_like(y[1], 1i64)), zero_info(f, op, 2)?);
-    f.record_lu(a, [y[0], pivots, y[2]], 1, Some(info));
     Ok(Vals::from_slice(&[y[0], pivots, info]))
 }
 
 /// Lowers `LuDecomposition`: packed factors, row swaps that count from 0, and the permutation.
 fn lu(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
-    let y = f.cx().emit(Lu.into(), &[a]);
-    f.record_lu(a, [y[0], y[1], y[2]], 0, None);
-    Ok(y)
+    Ok(f.cx().emit(Lu.into(), &[a]))
 }
 
 /// Lowers `geqrf` and `gehrd`: packed reflectors, their scalar factors, and `info` if the routine
@@ -275,9 +271,6 @@ fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool
     let [a] = matrices(f, op)?;
     let r = Reflectors { offset, pivoted };
     let [packed, taus, columns] = r.reduce(f.cx(), a)?;
-    if offset == 0 && !pivoted {
-        f.record_qr(a, packed, taus);
-    }
     let mut y = if pivoted {
         let places = f.result(op, 1)?;
         let from_one = f.cx().add(columns, f.cx().full_like(columns, 1i64));
@@ -366,16 +359,7 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// Lowers `orgqr`: the leading columns of the product of reflectors.
 fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus] = matrices(f, op)?;
-    let ty = f.cx().ty(a);
-    if let Some(q) = f.orthogonal_factor(a, taus, &ty) {
-        return one(q);
-    }
-    let eye = f.cx().select(
-        householder::diagonal(f.cx(), &ty),
-        f.cx().full(&ty, 1i64),
-        f.cx().zeros(&ty),
-    );
-    one(householder::apply(f.cx(), a, taus, eye, true, false)?)
+    one(product_of_reflectors(f.cx(), a, taus)?)
 }
 
 /// Lowers `ormqr`: the product of reflectors, or its adjoint, times a matrix.
@@ -383,7 +367,7 @@ fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus, c] = matrices(f, op)?;
     let is = |name: &str| setting(op, name).and_then(Attr::bool).unwrap_or(false);
     let turned = is("transpose");
-    one(householder::apply(f.cx(), a, taus, c, is("left"), turned)?)
+    one(apply_reflectors(f.cx(), a, taus, c, is("left"), turned)?)
 }
 
 /// Eigenvectors and eigenvalues of the Hermitian matrix given by one triangle.

@@ -58,13 +58,6 @@ impl<'t> ModuleLowering<'t> {
         Ok(())
     }
 
-    /// The syntax tree of a function, if the limit permits its expansion at a call.
-    pub(super) fn expandable(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
-        let f = &self.text.functions[*self.by_name.get(name)?];
-        let ops = f.body.as_ref()?.ops.len();
-        (self.expanded.get().saturating_add(ops + 1) <= MAX_EXPANDED_OPERATIONS).then_some(f)
-    }
-
     /// The form of a call to the function of this name.
     pub(super) fn callee_form(&self, name: &str) -> Result<CalleeForm<'t>> {
         let Some(&i) = self.by_name.get(name) else {

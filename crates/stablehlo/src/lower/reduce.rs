@@ -81,15 +81,13 @@ impl FunctionLowering<'_> {
     fn fold(&self, b: Binary, x: Val, init: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         let op = reduction(b, cx.ty(x).dtype)?;
-        let y =
-            self.determinant_of_fold(b, x, axes)
-                .unwrap_or_else(|| match (axes.is_empty(), op) {
-                    (true, _) => x,
-                    (_, Reduction::Max | Reduction::Min) => {
-                        cx.op(Reduce::new(op, axes, false).or_identity(), &[x])
-                    }
-                    _ => cx.reduce(op, x, axes),
-                });
+        let y = match (axes.is_empty(), op) {
+            (true, _) => x,
+            (_, Reduction::Max | Reduction::Min) => {
+                cx.op(Reduce::new(op, axes, false).or_identity(), &[x])
+            }
+            _ => cx.reduce(op, x, axes),
+        };
         if self.is_identity(b, init) {
             return Some(y);
         }

@@ -165,9 +165,7 @@ fn slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             sizes(op, &["strides"])?,
         ),
     };
-    let y = f.cx().slice(x, &dims(&start), &dims(&limit), &stride);
-    f.record_leading_part(x, y, &start, &stride);
-    one(y)
+    one(f.cx().slice(x, &dims(&start), &dims(&limit), &stride))
 }
 
 fn pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {

@@ -6,6 +6,7 @@
 //! names contain `name`, and prints more.
 
 mod json;
+mod raising;
 
 use cotangent::{AdContext, Array, Function, Result, Val, Wide, ad};
 use json::Json;

@@ -1,37 +1,49 @@
-//! Recognition of determinants that JAX computes from the factors of `getrf`.
+//! Determinants that programs compute from the factors of `lu`.
 //!
 //! ```text
 //! sum(log |diag(packed)|)      ->  log |det a|
 //! any(diag(packed) = 0)        ->  log |det a| = -inf
 //! ```
-//! The derivative is then that of `slogdet`, which needs one inverse, not the derivative of both
-//! factors.
+//! Condition: the matrix is square, and the gather reads the whole diagonal. Values agree within
+//! rounding. The derivative is that of `slogdet`, which needs one inverse, not the derivative of
+//! both factors.
 
-use super::exchanges::keeps_elements;
-use super::factors::LuPart;
-use super::function::FunctionLowering;
-use cotangent_core::ops::{Binary, Comparison, Gather, Unary};
-use cotangent_core::{Op, Scalar, Type, Val};
+use super::lu::{LuPart, keeps_elements};
+use super::pattern::{Raising, one};
+use crate::array::Scalar;
+use crate::ir::{Op, Val, Vals};
+use crate::ops::{Comparison, Gather, Reduction, Unary};
+use crate::shape::Type;
 
-impl FunctionLowering<'_> {
+/// Maximum number of operations between an index vector and its use.
+const MAX_FOLLOWED: usize = 12;
+
+pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
+    match op {
+        Op::Reduce(f) if !f.stable => one(r.determinant_of_fold(f.op, x[0], f.axes_given()?)?),
+        _ => None,
+    }
+}
+
+impl Raising {
     /// The result of folding `x` over `axes`, if that is `log |det a|` or a test for a singular
     /// matrix.
-    pub(super) fn determinant_of_fold(&self, fold: Binary, x: Val, axes: &[usize]) -> Option<Val> {
+    fn determinant_of_fold(&self, fold: Reduction, x: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         if axes != [cx.ty(x).rank().checked_sub(1)?] {
             return None;
         }
         match fold {
-            Binary::Add => {
-                let magnitude = self.operand_of(x, Unary::Log)?;
-                let a = self.matrix_with_diagonal(self.operand_of(magnitude, Unary::Abs)?)?;
+            Reduction::Sum => {
+                let magnitude = self.unary(x, Unary::Log)?;
+                let a = self.matrix_with_diagonal(self.unary(magnitude, Unary::Abs)?)?;
                 Some(cx.slogdet(a)[1])
             }
-            Binary::Or => {
+            Reduction::Any => {
                 let equal = |op: &Op, x: &[Val]| {
                     matches!(op, Op::Compare(c) if c.0 == Comparison::Eq).then(|| (x[0], x[1]))
                 };
-                let (diagonal, zero) = self.with_def(x, equal).flatten()?;
+                let (diagonal, zero) = self.b.with_def(x, equal).flatten()?;
                 if !matches!(self.number(zero)?, Scalar::F(0.0)) {
                     return None;
                 }
@@ -40,13 +52,6 @@ impl FunctionLowering<'_> {
             }
             _ => None,
         }
-    }
-
-    fn operand_of(&self, v: Val, f: Unary) -> Option<Val> {
-        self.with_def(v, |op, x| {
-            matches!(op, Op::Unary(g) if *g == f).then(|| x[0])
-        })
-        .flatten()
     }
 
     /// The square matrix whose packed factors have the given diagonal.
@@ -58,14 +63,12 @@ impl FunctionLowering<'_> {
                 None
             }
         };
-        let (g, packed, places) = self.with_def(diagonal, gathered).flatten()?;
+        let (g, packed, places) = self.b.with_def(diagonal, gathered).flatten()?;
         let f = self.factor(packed).filter(|f| f.part == LuPart::Packed)?;
-        let ty = self.cx().ty(packed);
+        let ty = self.ty(packed);
         let square = ty.shape[ty.rank() - 2] == ty.shape[ty.rank() - 1];
-        (square
-            && takes_diagonal(&g, &ty, &self.cx().ty(diagonal))
-            && self.are_diagonal_indices(places))
-        .then_some(f.a)
+        (square && takes_diagonal(&g, &ty, &self.ty(diagonal)) && self.are_diagonal_indices(places))
+            .then_some(f.a)
     }
 
     /// Whether indices are the pairs `(i, i)`.
@@ -73,23 +76,27 @@ impl FunctionLowering<'_> {
         let joined = |op: &Op, x: &[Val]| {
             matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec())
         };
-        let parts = self.with_def(v, joined).flatten();
-        parts.is_some_and(|x| x.len() == 2 && x.iter().all(|&x| self.counts_from_zero(x)))
+        let parts = self.b.with_def(v, joined).flatten();
+        parts.is_some_and(|x| {
+            x.len() == 2 && x.iter().all(|&x| self.counts_from_zero(x, MAX_FOLLOWED))
+        })
     }
 
     /// Whether a value is 0, 1, 2, .., possibly with a guard against negative indices.
-    fn counts_from_zero(&self, v: Val) -> bool {
-        let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else {
+    fn counts_from_zero(&self, v: Val, left: usize) -> bool {
+        let def = self.b.with_def(v, |op, x| (op.clone(), x.to_vec()));
+        let (Some((op, x)), Some(left)) = (def, left.checked_sub(1)) else {
             return false;
         };
         match op {
             Op::Iota(i) => i.axis == 0 && i.ty.rank() == 1,
-            Op::Convert(c) => c.to.is_int() && self.counts_from_zero(x[0]),
+            Op::Convert(c) => c.to.is_int() && self.counts_from_zero(x[0], left),
             Op::Select(_) => {
-                self.is_negative(x[0], &|v| self.counts_from_zero(v)) && self.counts_from_zero(x[2])
+                self.is_negative(x[0], &|v| self.counts_from_zero(v, left))
+                    && self.counts_from_zero(x[2], left)
             }
-            op if x.len() == 1 && keeps_elements(&op, &self.cx().ty(x[0]), &self.cx().ty(v)) => {
-                self.counts_from_zero(x[0])
+            op if x.len() == 1 && keeps_elements(&op, &self.ty(x[0]), &self.ty(v)) => {
+                self.counts_from_zero(x[0], left)
             }
             _ => false,
         }

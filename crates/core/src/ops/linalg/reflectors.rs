@@ -9,9 +9,15 @@
 //! `beta = -sign(re alpha) |x|`, `tau = (beta - alpha) / beta`. Emitted as a scan over columns, so
 //! it is differentiable.
 
-use cotangent_core::ops::{Bounds, Checkpoint, Comparison, Scan};
-use cotangent_core::primitive::Val;
-use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
+use crate::bail;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{Emit, Val};
+use crate::ops::checkpoint::Checkpoint;
+use crate::ops::compare::Comparison;
+use crate::ops::scan::Scan;
+use crate::ops::windows::Bounds;
+use crate::shape::{Dim, Type};
 use std::sync::Arc;
 
 /// Form of a reduction by reflectors.
@@ -24,7 +30,7 @@ pub struct Reflectors {
 }
 
 /// True on the diagonal of matrices of this type.
-pub fn diagonal(cx: &dyn Emit, ty: &Type) -> Val {
+fn on_diagonal(cx: &dyn Emit, ty: &Type) -> Val {
     let index = ty.with_dtype(DType::I64);
     cx.compare(
         cx.iota(&index, ty.rank() - 2),
@@ -85,6 +91,9 @@ fn where_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, k: Val) -> 
 impl Reflectors {
     /// Returns the packed matrix, the scalar factors, and the original index of each column
     /// (`i64`).
+    ///
+    /// # Errors
+    /// An extent of the matrix is not known.
     pub fn reduce(self, cx: &dyn Emit, a: Val) -> Result<[Val; 3]> {
         let ty = cx.ty(a);
         let rank = ty.rank();
@@ -259,8 +268,28 @@ fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     )
 }
 
+/// The leading columns of the product of reflectors, of the shape of `a`.
+///
+/// # Errors
+/// The shapes do not fit, or an extent is not known.
+pub fn product_of_reflectors(cx: &dyn Emit, a: Val, taus: Val) -> Result<Val> {
+    let ty = cx.ty(a);
+    let eye = cx.select(on_diagonal(cx, &ty), cx.full(&ty, 1i64), cx.zeros(&ty));
+    apply_reflectors(cx, a, taus, eye, true, false)
+}
+
 /// Applies reflectors: `Q c`, or `Qᴴ c` with `adjoint`; from the right `c Q`, or `c Qᴴ`.
-pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, adjoint: bool) -> Result<Val> {
+///
+/// # Errors
+/// The shapes do not fit, or an extent is not known.
+pub fn apply_reflectors(
+    cx: &dyn Emit,
+    a: Val,
+    taus: Val,
+    c: Val,
+    left: bool,
+    adjoint: bool,
+) -> Result<Val> {
     let (ty, factors) = (cx.ty(a), cx.ty(taus));
     let (rank, last) = (ty.rank(), factors.rank().wrapping_sub(1));
     let (Some(steps), true) = (

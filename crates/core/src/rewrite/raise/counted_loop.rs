@@ -1,7 +1,6 @@
-//! Recognition of counted loops: a `while` whose condition compares a counter with a constant
-//! becomes a scan.
+//! Counted loops: a `while` whose condition compares a counter with a constant becomes a scan.
 //!
-//! JAX prints `scan` and `fori_loop` as loops with a counter. Scanned operands are read with
+//! Programs print `scan` and `fori_loop` as loops with a counter. Scanned operands are read with
 //! `dynamic_slice` at the counter, and stacked results are written with `dynamic_update_slice`.
 //! They are converted back to scans:
 //!
@@ -11,14 +10,22 @@
 //! ```
 //! Integer scalars are tracked as `a t + b` at step `t`. Carries that do not change become
 //! constants. Arrays read at `±t + b` within bounds become scanned operands. Carries that are only
-//! written at `±t + b` become stacked results.
+//! written at `±t + b` become stacked results. Condition: start, step and bound are constants, and
+//! the counter does not wrap. Values are equal to the bit.
 
-use super::function::FunctionLowering;
-use cotangent_core::graph::{Def, Eqn};
-use cotangent_core::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
-use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val};
+use super::pattern::Raising;
+use crate::array::Scalar;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{Def, Emit, Eqn, Function, Op, Val, Vals};
+use crate::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
+use crate::shape::{Dim, Type};
 use std::sync::Arc;
+
+pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
+    let Op::While(w) = op else { return None };
+    CountedLoop::new(r, w, x)?.write(r, w, x).ok()
+}
 
 /// The integer `a t + b` at step `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +76,8 @@ pub(super) struct CountedLoop {
     affine: Vec<Option<Affine>>,
 }
 
-fn number(f: &FunctionLowering<'_>, v: Val) -> Option<i128> {
-    let ty = f.cx().ty(v);
+fn number(f: &Raising, v: Val) -> Option<i128> {
+    let ty = f.ty(v);
     match f.number(v)? {
         Scalar::I(i) if ty.rank() == 0 && ty.dtype.is_int() => Some(i),
         _ => None,
@@ -78,10 +85,14 @@ fn number(f: &FunctionLowering<'_>, v: Val) -> Option<i128> {
 }
 
 impl CountedLoop {
-    pub(super) fn new(f: &FunctionLowering<'_>, w: &While, x: &[Val]) -> Option<CountedLoop> {
+    pub fn new(f: &Raising, w: &While, x: &[Val]) -> Option<CountedLoop> {
         let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
         let (body, init) = (&*w.body, &x[nc + nb..]);
         let params = &body.params()[nb..];
+        // A loop that saves residuals, or that chooses what to save, keeps its form.
+        if w.saves.is_some() || w.checkpoint != Checkpoint::Never {
+            return None;
+        }
         if body.results().len() != n || w.cond.params().len() != nc + n {
             return None;
         }
@@ -135,7 +146,7 @@ impl CountedLoop {
     }
 
     /// Emits the scan and returns the results of the loop.
-    pub(super) fn write(&self, f: &FunctionLowering<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+    fn write(&self, f: &Raising, w: &While, x: &[Val]) -> Result<Vals> {
         let (nc, nb) = (w.cond_consts, w.body_consts);
         let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
         let (cx, body) = (f.cx(), &*w.body);
@@ -187,7 +198,7 @@ impl CountedLoop {
             // Counters wrap in their element type.
             let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
             let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
-            inputs.push(if backward { cx.reverse(all, &[0]) } else { all });
+            inputs.push(all);
         }
         let b = cx.nested("body");
         let inner: &dyn Emit = &b;
@@ -257,27 +268,27 @@ impl CountedLoop {
     }
 
     /// Number of steps.
-    pub(super) fn steps(&self) -> usize {
+    pub fn steps(&self) -> usize {
         self.steps
     }
 
     /// Indices of the carries that are neither constant nor counters.
-    pub(super) fn free(&self) -> Vec<usize> {
+    pub fn free(&self) -> Vec<usize> {
         self.carries_where(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
     }
 
     /// Whether a carry equals the step index.
-    pub(super) fn counts_steps(&self, k: usize) -> bool {
+    pub fn counts_steps(&self, k: usize) -> bool {
         self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
     }
 
     /// Whether a carry is constant.
-    pub(super) fn stays(&self, k: usize) -> bool {
+    pub fn stays(&self, k: usize) -> bool {
         self.carries[k] == Carry::Fixed
     }
 
     /// The carries after the last step. `free` returns those of form [`Carry::Free`].
-    pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
+    pub fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
             Carry::Counter(a) => {

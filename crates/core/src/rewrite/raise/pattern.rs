@@ -1,0 +1,185 @@
+//! [`Raising`]: the function that raising writes, and the matcher over the equations that define
+//! its values.
+
+use crate::array::{Array, Scalar, Wide};
+use crate::error::Result;
+use crate::ir::{Builder, Emit, Function, Op, Session, Val, Vals};
+use crate::ops::{Binary, Comparison, Unary, Value};
+use crate::shape::{Env, Type};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// The function under construction, with facts about its values.
+pub(super) struct Raising {
+    pub b: Builder,
+    facts: RefCell<Facts>,
+    /// Results of operations that several patterns read, by a value of the source program.
+    written: RefCell<FxHashMap<Val, Vals>>,
+}
+
+struct Facts {
+    /// For each value the element that all of its elements equal, if it is constant.
+    splats: Vec<Option<Scalar>>,
+    /// Number of uses of each value in the source program.
+    uses: FxHashMap<Val, usize>,
+    /// Operands of the values that were raised to `softplus`.
+    softplus: FxHashMap<Val, Val>,
+}
+
+impl Raising {
+    /// An empty function into which `f` is copied.
+    pub fn new(f: &Function) -> Raising {
+        let b = Builder::deriving(&f.name, &Session::default(), &[f]);
+        b.reserve(f);
+        Raising {
+            b,
+            facts: RefCell::new(Facts {
+                splats: Vec::with_capacity(f.len()),
+                uses: FxHashMap::default(),
+                softplus: FxHashMap::default(),
+            }),
+            written: RefCell::default(),
+        }
+    }
+
+    pub fn finish(self, results: &[Val]) -> Result<Function> {
+        self.b.finish(results)
+    }
+
+    /// The emitter of the function.
+    pub fn cx(&self) -> &dyn Emit {
+        &self.b
+    }
+
+    pub fn ty(&self, v: Val) -> Type {
+        self.b.ty(v)
+    }
+
+    /// Computes the facts about new values.
+    pub fn update(&self) {
+        let mut facts = self.facts.borrow_mut();
+        for i in facts.splats.len()..self.b.values() {
+            let splat = self.splat(&facts, Val::from_index(i));
+            facts.splats.push(splat);
+        }
+    }
+
+    /// The element that all elements of `v` equal, from those of its operands.
+    fn splat(&self, facts: &Facts, v: Val) -> Option<Scalar> {
+        let of = |x: &Val| facts.splats[x.index()];
+        self.b.with_def(v, |op, x| match op {
+            Op::Constant(c) => match &c.value {
+                Value::Dense(a) if a.len() == 1 => Some(element(a)),
+                _ => c.as_splat(),
+            },
+            Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Slice(_) | Op::Transpose(_) => of(&x[0]),
+            op if !x.is_empty() && x.iter().all(|x| of(x).is_some()) => {
+                if !op.is_elementwise() || op.results() != 1 {
+                    return None;
+                }
+                let elements: Vec<Array> = x
+                    .iter()
+                    .map(|x| Some(of(x)?.array(self.ty(*x).dtype)))
+                    .collect::<Option<_>>()?;
+                let y = op.eval(&elements, &Env::default()).ok()?.pop()?;
+                Some(element(&y))
+            }
+            _ => None,
+        })?
+    }
+
+    /// Records the number of uses of a value in the source program.
+    pub fn set_uses(&self, v: Val, n: usize) {
+        *self.facts.borrow_mut().uses.entry(v).or_default() += n;
+    }
+
+    /// Whether the source program uses a value `n` times: a pattern that computes it again is
+    /// replaced only if nothing else uses it.
+    pub fn is_used(&self, v: Val, n: usize) -> bool {
+        self.facts.borrow().uses.get(&v) == Some(&n)
+    }
+
+    /// Whether two values are one value, or equal constants: programs repeat these.
+    pub fn same(&self, a: Val, b: Val) -> bool {
+        let constants = || self.number(a).zip(self.number(b));
+        a == b || constants().is_some_and(|(m, n)| m == n && self.ty(a) == self.ty(b))
+    }
+
+    /// The results of `write`, which is called once for each `key`.
+    pub fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
+        let mut written = self.written.borrow_mut();
+        written
+            .entry(key)
+            .or_insert_with(|| write(self.cx()))
+            .clone()
+    }
+
+    /// The element that all elements of a value equal, if it is constant.
+    pub fn number(&self, v: Val) -> Option<Scalar> {
+        *self.facts.borrow().splats.get(v.index())?
+    }
+
+    /// Whether all elements of a value equal `c`, rounded to its element type.
+    pub fn is_number(&self, v: Val, c: f64) -> bool {
+        let rounded = |c: f64, v: Val| match Scalar::F(c).array(self.ty(v).dtype).wide() {
+            Wide::F(x) => x.first().copied(),
+            _ => None,
+        };
+        match self.number(v) {
+            Some(Scalar::F(x)) => rounded(c, v) == Some(x),
+            _ => false,
+        }
+    }
+
+    /// The operand of a unary function.
+    pub fn unary(&self, v: Val, f: Unary) -> Option<Val> {
+        let is = |op: &Op, x: &[Val]| matches!(op, Op::Unary(g) if *g == f).then(|| x[0]);
+        self.b.with_def(v, is)?
+    }
+
+    /// The operands of a binary function.
+    pub fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
+        let is = |op: &Op, x: &[Val]| matches!(op, Op::Binary(g) if *g == f).then(|| [x[0], x[1]]);
+        self.b.with_def(v, is)?
+    }
+
+    /// The operand whose NaN a condition tests: `is_nan(x)`, or `x != x`.
+    pub fn nan_tested(&self, condition: Val) -> Option<Val> {
+        let compared = |op: &Op, x: &[Val]| match op {
+            Op::Unary(Unary::IsNan) => Some([x[0], x[0]]),
+            Op::Compare(c) if c.0 == Comparison::Ne => Some([x[0], x[1]]),
+            _ => None,
+        };
+        let [a, b] = self.b.with_def(condition, compared)??;
+        self.same(a, b).then_some(a)
+    }
+
+    /// Records that `y` is `softplus(x)`.
+    pub fn set_softplus(&self, y: Val, x: Val) {
+        self.facts.borrow_mut().softplus.insert(y, x);
+    }
+
+    /// The operand of a value that was raised to `softplus`.
+    pub fn softplus_operand(&self, v: Val) -> Option<Val> {
+        self.facts.borrow().softplus.get(&v).copied()
+    }
+}
+
+/// The first element of an array.
+fn element(a: &Array) -> Scalar {
+    match a.wide() {
+        Wide::F(v) => Scalar::F(v[0]),
+        Wide::I(v) => Scalar::I(v[0]),
+        Wide::C(v) => Scalar::C(v[0]),
+    }
+}
+
+/// The result of a pattern in two operands, tried in both orders.
+pub(super) fn in_either_order<R>([a, b]: [Val; 2], f: impl Fn(Val, Val) -> Option<R>) -> Option<R> {
+    f(a, b).or_else(|| f(b, a))
+}
+
+/// The results of an operation with one result.
+pub(super) fn one(v: Val) -> Option<Vals> {
+    Some(Vals::from_slice(&[v]))
+}
