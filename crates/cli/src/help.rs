@@ -34,7 +34,7 @@ Numbers in the names of derivatives, tangents and directions are positions in --
 
 const NUMERICS: &str = "\
 --numerics N replaces the numerics of derivatives in FILE, a comma-separated list: zero_division=nan or ieee (the key
-may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (docs/numerics.md).
+may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (book/src/numerics.md).
 ";
 
 /// Name and help text of each command.
@@ -57,7 +57,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "grad",
-        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (docs/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (book/src/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
     ),
     (
         "vjp",

@@ -39,5 +39,5 @@ pub mod graph {
 
 /// The tutorial on writing a set of operations, as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/scalar-operations.md")]
+#[doc = include_str!("../../../book/src/operation-set.md")]
 struct ScalarOperations;

@@ -85,7 +85,7 @@ struct Readme;
 
 /// Runs the programs of the guide to optional features as tests, if the features are on.
 #[cfg(all(doctest, feature = "ndarray", feature = "serde"))]
-#[doc = include_str!("../../../docs/interop.md")]
+#[doc = include_str!("../../../book/src/interop.md")]
 struct Interop;
 
 /// Runs the programs of the guides as tests, a name for each guide.
@@ -93,7 +93,7 @@ struct Interop;
 mod guides {
     macro_rules! guides {
         ($($name:ident $file:literal),* $(,)?) => {
-            $(#[doc = include_str!(concat!("../../../docs/", $file))]
+            $(#[doc = include_str!(concat!("../../../book/src/", $file))]
             struct $name;)*
         };
     }
@@ -104,7 +104,7 @@ mod guides {
         Complex "complex.md",
         Numerics "numerics.md",
         LinearAlgebra "linear-algebra.md",
-        Extensions "extensions.md",
+        Extensions "extending.md",
         FromPyTorch "from-pytorch.md",
         FromJax "from-jax.md",
     }

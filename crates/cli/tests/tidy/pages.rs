@@ -44,7 +44,7 @@ fn pages_are_short() {
 fn what_pages_refer_to_exists() {
     let link = Regex::new(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)").expect("a regular expression");
     let path = Regex::new(
-        r"`((?:crates|docs|examples|benches|tests|fuzz)/[\w./-]+|[A-Z]+\.md|\.ci/run|justfile)`",
+        r"`((?:book|crates|docs|examples|benches|tests|fuzz)/[\w./-]+|[A-Z]+\.md|\.ci/run|justfile)`",
     )
     .expect("a regular expression");
     let root = root();
