@@ -9,9 +9,10 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Rewrite the expected output of the text tests; read the diff before committing.
+# Rewrite the expected output of the text tests and of the book's commands; read the diff before committing.
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
+    BLESS=1 cargo test -p cotangent-cli --test book --test tidy
 
 # Benchmarks, named by question.
 bench:
@@ -38,6 +39,10 @@ loom:
 doc:
     cargo doc --workspace --no-deps
     cargo test --workspace --doc
+
+# The book as HTML in target/book (needs mdbook: `cargo install mdbook --locked`).
+book:
+    mdbook build book
 
 # Every sample of every operation, 10 MB of it, under ten limits of address space (minutes).
 short:
