@@ -9,10 +9,10 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Rewrite the expected output of the text tests and of the book's commands; read the diff before committing.
+# Rewrite the expected output of the text tests, of the book's commands, and the reference of operations; read the diff.
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
-    BLESS=1 cargo test -p cotangent-cli --test book --test tidy
+    BLESS=1 cargo test -p cotangent-cli --bin cotangent --test book --test tidy
 
 # Benchmarks, named by question.
 bench:

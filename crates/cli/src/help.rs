@@ -93,7 +93,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "ops",
-        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its types and rules.\n",
+        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its attributes, types and rules, its adjoint, its\nStableHLO form, and an example with results.\n",
     ),
 ];
 

@@ -240,7 +240,11 @@ fn ops_lists_the_set_and_one_of_it() {
     bad(&["ops", "softmx"], "", "did you mean `softmax`");
     let text = good(&["ops", "sin"], "");
     assert!(text.contains("stablehlo  stablehlo.sine\n"), "{text}");
+    assert!(text.contains("adjoint    mul(cos(%0), %ct_0)\n"), "{text}");
     assert!(text.contains("= tgraph.sin %"), "{text}");
+    let text = good(&["ops", "softmax"], "");
+    assert!(text.contains("axis       an integer  -1"), "{text}");
+    assert!(text.contains("%y0 f64[2,3]"), "{text}");
 }
 
 const SQUARES: &str = "module @jit_f {

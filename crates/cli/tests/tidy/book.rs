@@ -162,7 +162,13 @@ fn tour() -> [&'static str; 3] {
 #[test]
 fn the_tour_is_its_test() {
     let all = chapters();
-    let text = |name: &str| all.iter().find(|c| c.0 == name).expect("a chapter").1.as_str();
+    let text = |name: &str| {
+        all.iter()
+            .find(|c| c.0 == name)
+            .expect("a chapter")
+            .1
+            .as_str()
+    };
     let blocks: Vec<&str> = tour().iter().flat_map(|name| rust(text(name))).collect();
     let text = blocks.join("\n\n") + "\n";
     let path = root().join("crates/core/tests/tour.rs");
