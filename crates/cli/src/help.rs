@@ -85,7 +85,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n--html writes one page with the program, its adjoint, the steps, and memory over time.\n",
     ),
     (
         "profile",
