@@ -185,6 +185,7 @@ fn index(records: &[(usize, Record)]) -> String {
          The pages are generated from the list of operations, and `cotangent ops NAME` prints the same records.\n\
          An example is a module with its arguments and results, computed by the reference evaluation.\n\
          The line `adjoint` is the cotangent of each operand, in terms of operands and cotangents of results.\n\
+         Attributes are left out of it.\n\
          A composite is expanded into operations, so its derivatives are theirs.\n\n",
     );
     for (k, p) in PAGES.iter().enumerate() {
