@@ -9,10 +9,10 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Rewrite the expected output of the text tests, and methods from their tables; read the diff before committing.
+# Rewrite what tests write: expected outputs, methods of tensors, the reference of operations; read the diff.
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
-    BLESS=1 cargo test -p cotangent-cli --test methods
+    BLESS=1 cargo test -p cotangent-cli --bin cotangent --test book --test tidy --test methods
     BLESS=1 cargo test -p cotangent --test names
 
 # Benchmarks, named by question.
@@ -44,6 +44,10 @@ loom:
 doc:
     cargo doc --workspace --no-deps
     cargo test --workspace --doc
+
+# The book as HTML in target/book (needs mdbook: `cargo install mdbook --locked`).
+book:
+    mdbook build book
 
 # Every sample of every operation, 10 MB of it, under ten limits of address space (minutes).
 short:

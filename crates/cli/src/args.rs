@@ -39,6 +39,8 @@ pub struct Args {
     pub trace: Option<PathBuf>,
     /// `--svg` of `explain`.
     pub svg: Option<PathBuf>,
+    /// `--html` of `explain`.
+    pub html: Option<PathBuf>,
     /// `--help` was given.
     pub help: bool,
 }
@@ -56,7 +58,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("jacobian", &["wrt", "numerics", "in", "out"]),
     ("hessian", &["wrt", "numerics", "in", "out"]),
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
-    ("explain", &["wrt", "numerics", "in", "svg"]),
+    ("explain", &["wrt", "numerics", "in", "svg", "html"]),
     (
         "profile",
         &["wrt", "numerics", "in", "grad", "runs", "trace"],
@@ -110,6 +112,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("out") => a.output = Some(p.value().map_err(mistake)?.into()),
             Long("trace") => a.trace = Some(p.value().map_err(mistake)?.into()),
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
+            Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
             Long("runs") => {
                 let text = p.value().map_err(mistake)?;
                 let n = text

@@ -1,10 +1,11 @@
-//! Drawing of the steps of a compiled program: a box per step, a line per operand.
+//! Drawing of the steps of a compiled program, or of the equations of a function: a box per step, a
+//! line per operand.
 //!
 //! A step is placed in the row below the lowest step that it reads. Within a row, steps are in
 //! execution order.
 
-use cotangent::Function;
 use cotangent::cpu::{StepInfo, steps};
+use cotangent::graph::{Eqn, Function};
 use std::fmt::Write;
 
 /// Width of a box, in pixels.
@@ -43,7 +44,21 @@ struct Node {
 
 /// An SVG of the steps that `f` is compiled to.
 pub fn steps_svg(f: &Function) -> String {
-    let steps = steps(f);
+    svg(f, &steps(f))
+}
+
+/// An SVG of the equations of `f`.
+pub fn equations_svg(f: &Function) -> String {
+    let equation = |(k, e): (usize, &Eqn)| StepInfo {
+        equations: vec![k],
+        reads: f.operands(e).to_vec(),
+        writes: e.results().collect(),
+    };
+    let each: Vec<StepInfo> = f.eqns().iter().enumerate().map(equation).collect();
+    svg(f, &each)
+}
+
+fn svg(f: &Function, steps: &[StepInfo]) -> String {
     let mut nodes: Vec<Node> = Vec::new();
     let mut producer = vec![None; f.len()];
     for &p in f.params() {
@@ -54,7 +69,7 @@ pub fn steps_svg(f: &Function) -> String {
             colour: "#eef2f7",
         });
     }
-    for step in &steps {
+    for step in steps {
         let reads = step
             .reads
             .iter()
@@ -153,7 +168,8 @@ fn shorten(text: &str) -> String {
     }
 }
 
-fn escape(text: &str) -> String {
+/// Text for HTML and SVG.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -34,7 +34,7 @@ Numbers in the names of derivatives, tangents and directions are positions in --
 
 const NUMERICS: &str = "\
 --numerics N replaces the numerics of derivatives in FILE, a comma-separated list: zero_division=nan or ieee (the key
-may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (docs/numerics.md).
+may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (book/src/numerics.md).
 ";
 
 /// Name and help text of each command.
@@ -57,7 +57,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "grad",
-        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\nPrinted gradients name their value, as in grad_0 (Q); archives have the number alone.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (docs/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\nPrinted gradients name their value, as in grad_0 (Q); archives have the number alone.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (book/src/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
     ),
     (
         "vjp",
@@ -85,7 +85,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n--html writes one page with the program, its adjoint, the steps, and memory over time.\n",
     ),
     (
         "profile",
@@ -93,7 +93,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "ops",
-        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its types and rules.\n",
+        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its attributes, types and rules, its adjoint, its\nStableHLO form, and an example with results.\n",
     ),
 ];
 

@@ -10,6 +10,7 @@ mod help;
 mod inputs;
 mod load;
 mod output;
+mod page;
 mod show;
 mod streams;
 

@@ -191,6 +191,23 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// A table with left-aligned columns.
+pub fn left_table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter()
+            .filter_map(|r| r.get(c))
+            .map(|t| t.chars().count())
+            .max()
+    };
+    let width: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&width).map(|(t, w)| format!("{t:<w$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A number of bytes with a unit: `1.5 KiB`.
 pub fn bytes(n: f64) -> String {
     let (mut n, mut unit) = (n, 0);

@@ -259,6 +259,89 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
     bad(&["explain", "-", "--in", "nowhere.npz"], SIN, "nowhere.npz");
 }
 
+/// Elements that HTML closes.
+const CLOSED: [&str; 12] = [
+    "html", "head", "title", "style", "body", "h1", "h2", "pre", "details", "svg", "table", "text",
+];
+
+/// The page that `explain --html` writes for a program.
+fn page_of(name: &str, source: &str) -> String {
+    let folder = folder("html");
+    let (file, page) = (folder.join(name), folder.join("page.html"));
+    std::fs::write(&file, source).unwrap();
+    let args = [
+        "explain",
+        file.to_str().unwrap(),
+        "--html",
+        page.to_str().unwrap(),
+    ];
+    let printed = good(&args, "");
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains(&printed.lines().next().unwrap().replace('>', "&gt;")));
+    text
+}
+
+#[test]
+fn a_page_of_explain_refers_to_nothing_outside() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let read = |name: &str| std::fs::read_to_string(examples.join(name)).unwrap();
+    let sized = SIN.replace('?', "1000");
+    let programs = [
+        ("attention.tgraph", read("attention.tgraph")),
+        ("transformer.mlir", read("transformer.mlir")),
+        ("fixed_point.tgraph", read("fixed_point.tgraph")),
+        ("sin<b>&.tgraph", sized),
+    ];
+    for (name, source) in &programs {
+        let page = page_of(name, source);
+        assert!(page.starts_with("<!DOCTYPE html>\n") && page.ends_with("</html>\n"));
+        let inside = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for outside in [
+            "http", "src=", "href", "url(", "@import", "<script", "<link", "<iframe",
+        ] {
+            assert!(!inside.contains(outside), "{name}: {outside}");
+        }
+        for element in CLOSED {
+            let open = page.matches(&format!("<{element}>")).count()
+                + page.matches(&format!("<{element} ")).count();
+            let closed = page.matches(&format!("</{element}>")).count();
+            assert!(open == closed && open > 0, "{name}: <{element}>");
+        }
+        for heading in [
+            "Graph",
+            "Derivative",
+            "Steps of the derivative",
+            "Memory over time",
+        ] {
+            assert!(
+                page.contains(&format!("<h2>{heading}</h2>")),
+                "{name}: {heading}"
+            );
+        }
+        assert!(page.matches("<svg ").count() >= 3, "{name}");
+    }
+    // Names are text, and a peak of memory is drawn.
+    let page = page_of("sin<b>&.tgraph", &programs[3].1);
+    assert!(page.contains("sin&lt;b&gt;&amp;.tgraph") && !page.contains("<b>"));
+    assert!(page.contains(">3.9 KiB</text>") && page.contains("the peak is red"));
+    // Without extents there is no memory to draw, and without a derivative no derivative.
+    assert!(page_of("sin.tgraph", SIN).contains("Some extents are not known"));
+    let rounded = "tgraph.module @m {
+  %x = tgraph.arg : tensor<3xf32>
+  %y = tgraph.convert %x {to = i32}
+  tgraph.return %y
+}";
+    assert!(!page_of("rounded.tgraph", rounded).contains("<h2>Derivative</h2>"));
+    let own = folder("html").join("own.tgraph");
+    std::fs::write(&own, SIN).unwrap();
+    let own = own.to_str().unwrap();
+    bad(
+        &["explain", own, "--html", own],
+        "",
+        "is the program itself",
+    );
+}
+
 #[test]
 fn ops_lists_the_set_and_one_of_it() {
     assert!(good(&["ops"], "").lines().count() > 70);
@@ -271,7 +354,11 @@ fn ops_lists_the_set_and_one_of_it() {
     bad(&["ops", "softmx"], "", "did you mean `softmax`");
     let text = good(&["ops", "sin"], "");
     assert!(text.contains("stablehlo  stablehlo.sine\n"), "{text}");
+    assert!(text.contains("adjoint    mul(cos(%0), %ct_0)\n"), "{text}");
     assert!(text.contains("= tgraph.sin %"), "{text}");
+    let text = good(&["ops", "softmax"], "");
+    assert!(text.contains("axis       an integer  -1"), "{text}");
+    assert!(text.contains("%y0 f64[2,3]"), "{text}");
 }
 
 const SQUARES: &str = "module @jit_f {

@@ -37,7 +37,7 @@ pub mod graph {
     pub use crate::ir::{Builder, Def, Eqn, Function, MAX_DEPTH, unbound};
 }
 
-/// The tutorial on writing a set of operations, as a documentation test.
+/// The book's chapter on writing a set of operations, as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/scalar-operations.md")]
+#[doc = include_str!("../../../book/src/operation-set.md")]
 struct ScalarOperations;

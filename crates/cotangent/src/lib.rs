@@ -109,29 +109,45 @@ pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Runs the programs of the guide to optional features as tests, if the features are on.
+/// Runs the programs of the chapter on optional features as tests, if the features are on.
 #[cfg(all(doctest, feature = "ndarray", feature = "serde"))]
-#[doc = include_str!("../../../docs/interop.md")]
+#[doc = include_str!("../../../book/src/interop.md")]
 struct Interop;
 
-/// Runs the programs of the guides as tests, a name for each guide.
+/// Runs the programs of the book as tests, a name for each chapter.
 #[cfg(doctest)]
-mod guides {
-    macro_rules! guides {
+mod book {
+    macro_rules! chapters {
         ($($name:ident $file:literal),* $(,)?) => {
-            $(#[doc = include_str!(concat!("../../../docs/", $file))]
+            $(#[doc = include_str!(concat!("../../../book/src/", $file))]
             struct $name;)*
         };
     }
-    guides! {
-        Eager "eager.md",
-        Traced "traced.md",
+    chapters! {
+        Accuracy "accuracy.md",
         Closures "closures.md",
+        CommandLine "command-line.md",
         Complex "complex.md",
-        Numerics "numerics.md",
-        LinearAlgebra "linear-algebra.md",
-        Extensions "extensions.md",
-        FromPyTorch "from-pytorch.md",
+        Conventions "conventions.md",
+        DerivedPrograms "derived-programs.md",
+        Eager "eager.md",
+        Einsum "einsum.md",
+        Equations "equations.md",
+        Extending "extending.md",
+        FirstSteps "first-steps.md",
         FromJax "from-jax.md",
+        FromPyTorch "from-pytorch.md",
+        LinearAlgebra "linear-algebra.md",
+        Loops "loops.md",
+        Numerics "numerics.md",
+        Performance "performance.md",
+        Random "random.md",
+        Reproducibility "reproducibility.md",
+        StableHlo "stablehlo.md",
+        Tensors "tensors.md",
+        Testing "testing.md",
+        Text "text.md",
+        Traced "traced.md",
+        Training "training.md",
     }
 }

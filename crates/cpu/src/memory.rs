@@ -31,6 +31,8 @@ pub struct Memory {
     pub step: Option<usize>,
     /// Bytes of results that are not arguments or views of them.
     pub results: usize,
+    /// Bytes that are live while each step runs, in execution order.
+    pub live: Vec<usize>,
 }
 
 /// Computes the memory that a run of the function needs for arguments of these types, in one walk
@@ -82,6 +84,7 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
         peak: 0,
         step: None,
         results: 0,
+        live: Vec::with_capacity(nodes.len()),
     };
     for (k, node) in nodes.iter().enumerate() {
         let reads = walk.reads(node);
@@ -93,12 +96,10 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
                 walk.group(&g.lower(f), &reads, g.results(), ending)?
             }
         };
-        if walk.live_bytes + inside > memory.peak || memory.step.is_none() {
-            memory = Memory {
-                peak: walk.live_bytes + inside,
-                step: Some(k),
-                ..memory
-            };
+        let live = walk.live_bytes + inside;
+        memory.live.push(live);
+        if live > memory.peak || memory.step.is_none() {
+            (memory.peak, memory.step) = (live, Some(k));
         }
         let mut gone: Vec<Val> = reads.into_iter().filter(|&v| ending(v)).collect();
         gone.extend(made.into_iter().filter(|v| last[v.index()].is_none()));

@@ -4,9 +4,9 @@ use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::output::{Outcome, print};
-use crate::{draw, show};
+use crate::{draw, page, show};
 use cotangent::ad::{self, SavePolicy, Session};
-use cotangent::cpu::{memory, steps};
+use cotangent::cpu::{Memory, memory, steps};
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
 use std::collections::{BTreeMap, HashMap};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--svg", args.svg.as_deref())?;
+    target.refuse_overwrite("--html", args.html.as_deref())?;
+    let start = out.len();
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
@@ -86,12 +88,10 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
     let shown = gradient.as_ref().unwrap_or(&simple);
+    let env = extents(args, &target, f)?;
     print(
         out,
-        &memory_table(
-            &extents(args, &target, f)?,
-            &[("primal", &simple), ("adjoint", shown)],
-        ),
+        &memory_table(&env, &[("primal", &simple), ("adjoint", shown)]),
     )?;
     if let Some(path) = &args.svg {
         files::write(path, draw::steps_svg(shown).as_bytes())?;
@@ -102,7 +102,25 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             "\nExtents that are known only at run time count as 1.\n",
         )?;
     }
+    if let Some(path) = &args.html {
+        let page = page::Page {
+            file: &target.name(),
+            summary: &String::from_utf8_lossy(&out[start..]),
+            primal: &simple,
+            adjoint: gradient.as_ref(),
+            memory: memory_of(&env, shown),
+        };
+        files::write(path, page.html().as_bytes())?;
+    }
     Ok(Outcome::Good)
+}
+
+/// Memory of a run of a function. `None` if its extents are not known.
+fn memory_of(env: &Env, f: &Function) -> Option<Memory> {
+    let known = |ty: &Type| Ok(Type::new(ty.dtype, ty.shape.eval(env)?.as_slice()));
+    let types = f.params().iter().map(|&p| known(f.ty(p)));
+    let types = types.collect::<Result<Vec<Type>>>().ok()?;
+    memory(f, &types, &Env::default()).ok()
 }
 
 /// Memory of a run in addition to its arguments, for functions whose extents are known.
@@ -111,14 +129,7 @@ fn memory_table(env: &Env, functions: &[(&str, &Function)]) -> String {
         .map(str::to_owned)
         .to_vec();
     let row = |(name, f): &(&str, &Function)| {
-        let known = |ty: &Type| Ok(Type::new(ty.dtype, ty.shape.eval(env)?.as_slice()));
-        let types = f
-            .params()
-            .iter()
-            .map(|&p| known(f.ty(p)))
-            .collect::<Result<Vec<Type>>>()
-            .ok()?;
-        let m = memory(f, &types, &Env::default()).ok()?;
+        let m = memory_of(env, f)?;
         let at = m
             .step
             .map_or(String::new(), |k| draw::label(f, &steps(f)[k]));

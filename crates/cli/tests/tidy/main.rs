@@ -1,6 +1,7 @@
 //! The house rules that a program can see: import arrows, file sizes, headers, where `unsafe` may
 //! stand.
 
+mod book;
 mod imports;
 mod memory;
 mod pages;

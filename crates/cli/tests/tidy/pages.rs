@@ -39,12 +39,62 @@ fn pages_are_short() {
     assert_none("pages that are too long", bad);
 }
 
+/// Anchors of the headings of a page, as GitHub and mdBook make them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut fence = false;
+    let heading = |line: &str| {
+        fence ^= line.starts_with("```");
+        let title = line.trim_start_matches('#').strip_prefix(' ')?;
+        (line.starts_with('#') && !fence).then(|| {
+            let lower = title.to_lowercase();
+            let kept = lower.chars().filter_map(|c| match c {
+                ' ' => Some('-'),
+                c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+                _ => None,
+            });
+            kept.collect()
+        })
+    };
+    text.lines().filter_map(heading).collect()
+}
+
+/// Links to a heading, in a page or in another one.
+#[test]
+fn anchors_of_links_exist() {
+    let link = Regex::new(r"\]\(([^)#:\s]*)#([^)\s]+)\)").expect("a regular expression");
+    let pages = pages();
+    let mut bad = Vec::new();
+    let mut seen = 0;
+    for (name, text) in &pages {
+        let folder = root().join(name).parent().expect("a folder").to_owned();
+        for found in link.captures_iter(text) {
+            seen += 1;
+            let path = match &found[1] {
+                "" => root().join(name),
+                file => folder.join(file),
+            };
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            if !anchors(&text).iter().any(|a| *a == found[2]) {
+                bad.push(format!("{name}: {}#{}", &found[1], &found[2]));
+            }
+        }
+    }
+    assert!(seen > 100, "the reference has links to headings");
+    assert_none("links to headings that do not exist", bad);
+}
+
+#[test]
+fn anchors_are_those_of_headings() {
+    let text = "# One `two` (3)\n```\n# code\n```\n## The_end: it is\n";
+    assert_eq!(anchors(text), ["one-two-3", "the_end-it-is"]);
+}
+
 /// Links to files, and paths in code spans that begin with a folder of the repository.
 #[test]
 fn what_pages_refer_to_exists() {
     let link = Regex::new(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)").expect("a regular expression");
     let path = Regex::new(
-        r"`((?:crates|docs|examples|benches|tests|fuzz)/[\w./-]+|[A-Z]+\.md|\.ci/run|justfile)`",
+        r"`((?:book|crates|docs|examples|benches|tests|fuzz)/[\w./-]+|[A-Z]+\.md|\.ci/run|justfile)`",
     )
     .expect("a regular expression");
     let root = root();
