@@ -74,12 +74,14 @@ impl Raising {
             },
             Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Slice(_) | Op::Transpose(_) => of(&x[0]),
             op if !x.is_empty() && x.iter().all(|x| of(x).is_some()) => {
-                if !op.is_elementwise() || op.results() != 1 {
+                let types: Vec<Type> = x.iter().map(|&x| self.ty(x)).collect();
+                if !op.is_elementwise(&types) {
                     return None;
                 }
                 let elements: Vec<Array> = x
                     .iter()
-                    .map(|x| Some(of(x)?.array(self.ty(*x).dtype)))
+                    .zip(&types)
+                    .map(|(x, ty)| Some(of(x)?.array(ty.dtype)))
                     .collect::<Option<_>>()?;
                 let y = op.eval(&elements, &Env::default()).ok()?.pop()?;
                 Some(element(&y))
