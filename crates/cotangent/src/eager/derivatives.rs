@@ -261,7 +261,7 @@ impl EagerTensor {
             .collect()
     }
 
-    /// The same as [`EagerTensor::grad_of`].
+    /// Gradients with respect to several tensors: [`EagerTensor::grad_of`] by another name.
     #[track_caller]
     pub fn grads_of(
         &self,

@@ -221,7 +221,7 @@ fn values_and_gradients_at_extremes_are_those_of_jax() {
         let f = f.main();
         let x: Vec<Array> = x
             .split(" , ")
-            .map(|x| Array::from_vec(&[2, 3], list(x)).unwrap())
+            .map(|x| Array::from_vec([2, 3], list(x)).unwrap())
             .collect();
         let y = reference::run(f, &x).unwrap();
         let agree = |what: &str, got: Vec<f64>, want: Vec<f64>| {
@@ -251,8 +251,8 @@ fn the_program_as_printed_has_no_derivative_at_extremes() {
     let f = unraised(program("logistic float64"));
     let gradient = |f: &Function| {
         let back = vjp(&AdContext::default(), f, f.params()).unwrap();
-        let x = Array::from_vec(&[2, 3], vec![-1000.0; 6]).unwrap();
-        let one = Array::from_vec(&[2, 3], vec![1.0; 6]).unwrap();
+        let x = Array::from_vec([2, 3], vec![-1000.0; 6]).unwrap();
+        let one = Array::from_vec([2, 3], vec![1.0; 6]).unwrap();
         reference::run(&back, &[x, one]).unwrap()[0].to_f64()[0]
     };
     assert!(gradient(&f).is_nan());
