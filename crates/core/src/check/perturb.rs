@@ -9,6 +9,7 @@
 //! sensitivity (Monte Carlo arithmetic, Parker 1997).
 
 use super::numbers::{Rng, flat};
+use super::widen::dtypes;
 use crate::array::Array;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -58,6 +59,7 @@ pub fn agree_up_to_rounding(
             runs.push(y);
         }
     }
+    let absolute = RANGE_FACTOR * subnormal_spacing(f);
     for (k, got) in got.iter().enumerate() {
         let runs: Vec<Vec<f64>> = runs
             .iter()
@@ -65,7 +67,7 @@ pub fn agree_up_to_rounding(
             .collect();
         let (lo, hi) = range(runs[0].iter().copied());
         let margin = match lo <= hi {
-            true => tolerance * lo.abs().max(hi.abs()),
+            true => absolute + tolerance * lo.abs().max(hi.abs()),
             false => 0.0,
         };
         for (i, got) in flat(std::slice::from_ref(got)).into_iter().enumerate() {
@@ -79,6 +81,18 @@ pub fn agree_up_to_rounding(
         }
     }
     Ok(())
+}
+
+/// The largest distance of subnormal numbers of the element types of a function. Perturbations by
+/// factors do not change subnormal numbers.
+fn subnormal_spacing(f: &Function) -> f64 {
+    let spacing = |d: DType| match d.real() {
+        DType::F16 => 2f64.powi(-24),
+        DType::BF16 => 2f64.powi(-133),
+        DType::F32 => 2f64.powi(-149),
+        _ => 0.0,
+    };
+    dtypes(f).into_iter().map(spacing).fold(0.0, f64::max)
 }
 
 /// The smallest and the largest finite number.
@@ -229,6 +243,22 @@ mod tests {
         });
         assert!(accepts(&cancelling, 1.0, 1e-15));
         assert!(!accepts(&cancelling, 1.0, 1e-12));
+    }
+
+    #[test]
+    fn subnormal_numbers_differ_by_their_spacing() {
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::scalar(DType::F32), Some("x"));
+        let cx: &dyn Emit = &b;
+        let y = cx.convert(cx.mul(x, cx.full_like(x, 1e-30)), DType::F64);
+        let f = b.finish(&[y]).unwrap();
+        let args = [Array::scalar(1e-12f32)];
+        let want = reference::run(&f, &args).unwrap();
+        let agrees = |by: f64| {
+            let got = [Array::scalar(flat(&want)[0] + by)];
+            agree_up_to_rounding(&f, &args, &got, &want, 0.0).is_ok()
+        };
+        assert!(agrees(2e-45) && !agrees(1e-42));
     }
 
     #[test]
