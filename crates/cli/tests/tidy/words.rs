@@ -78,7 +78,7 @@ fn around(text: &str, found: std::ops::Range<usize>) -> String {
     format!("\"{}\"", &text[start..end])
 }
 
-/// What the rules forbid in comments, strings and pages.
+/// Hits of the rules in comments, strings and pages.
 fn prose_hits(rules: &[&Rule], prose: &[Prose]) -> Vec<Hit> {
     let mut out = Vec::new();
     for (rule, p) in rules
@@ -139,7 +139,7 @@ fn name_hits(rules: &[&Rule], code: &str) -> Vec<Hit> {
     out
 }
 
-/// What the rules forbid in a file.
+/// Hits of the rules in a file.
 fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<Hit> {
     let here =
         |rule: &&Rule| rule.folders.is_empty() || rule.folders.iter().any(|f| file.starts_with(f));
