@@ -56,6 +56,11 @@ fn assert_laws(
     samples: impl Fn(&'static str) -> Vec<Sample> + Sync,
 ) {
     let only = std::env::var("OP").ok();
+    if let Some(name) = &only {
+        let known =
+            entries().iter().any(|e| e.name == name) || composites().iter().any(|c| c.name == name);
+        assert!(known, "OP={name} is no operation or composite");
+    }
     let work: Vec<_> = names
         .into_iter()
         .filter(|n| only.as_deref().is_none_or(|o| o == *n))

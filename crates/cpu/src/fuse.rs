@@ -12,9 +12,9 @@
 //! so it is a member too: groups never depend on each other cyclically. A group whose results are
 //! read only by one other group of its space joins that group.
 //!
-//! Constants and broadcasts are not executed for a group; it reads their operand. A matrix product
-//! that a single group reads is computed inside it if its rows are rows of the group and blocking
-//! is cheap ([`products`](crate::products)).
+//! Constants, broadcasts and `stop_gradient` are not executed for a group; it reads their operand.
+//! A matrix product that a single group reads is computed inside it if its rows are rows of the
+//! group and blocking is cheap ([`products`](crate::products)).
 
 mod lower;
 
@@ -24,7 +24,7 @@ use crate::products::{self, Widths};
 use crate::program::needs_check;
 use crate::tuning::{MAX_CACHED_ROW_ELEMENTS, MAX_GROUP_OPERANDS};
 use cotangent_core::graph::Eqn;
-use cotangent_core::ops::{Constant, Op, Reduction, Value};
+use cotangent_core::ops::{Constant, Op, Reduction, Unary, Value};
 use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
 use cotangent_kernels::tile::fold::ReduceOp;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -387,6 +387,8 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
         });
     }
     let mut nodes: FxHashMap<usize, Group> = FxHashMap::default();
+    // Results of `stop_gradient` in a group: its members read the operand instead.
+    let mut stopped: FxHashMap<Val, Val> = FxHashMap::default();
     let mut known: FxHashSet<(usize, Input)> = FxHashSet::default();
     for &i in &alive {
         let own = fusion.root(i);
@@ -402,6 +404,23 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
             outputs: vec![],
         };
         let group = nodes.entry(own).or_insert_with(new);
+        for r in &mut reads[i] {
+            if let Read::Value(v, _) = r
+                && fusion.producer[v.index()].is_some_and(|p| fusion.root(p) == own)
+                && let Some(x) = stopped.get(v)
+            {
+                *v = *x;
+            }
+        }
+        if let (Op::Unary(Unary::StopGradient), [Read::Value(x, None)]) =
+            (&f.eqns()[i].op, &reads[i][..])
+        {
+            let results: SmallVec<[Val; 1]> = f.eqns()[i].results().collect();
+            stopped.extend(results.iter().map(|r| (*r, *x)));
+            if results.iter().all(|r| !leaves[r.index()]) {
+                continue;
+            }
+        }
         group
             .outputs
             .extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
@@ -421,11 +440,17 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
         group.eqns.push((i, part, std::mem::take(&mut reads[i])));
     }
     let node = |i: usize| match nodes.remove(&i) {
-        // A single reduction without products is not a group.
-        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) || !g.products.is_empty() => {
-            Node::Group(g)
-        }
-        _ => Node::Single(i),
+        // A single reduction of its own operand without products is not a group.
+        Some(g) => match g.eqns[..] {
+            [(k, Part::Fold(_), ref x)]
+                if g.products.is_empty()
+                    && matches!(x[..], [Read::Value(v, _)] if v == f.operands(&f.eqns()[k])[0]) =>
+            {
+                Node::Single(k)
+            }
+            _ => Node::Group(g),
+        },
+        None => Node::Single(i),
     };
     order.into_iter().map(node).collect()
 }

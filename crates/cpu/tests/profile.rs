@@ -2,7 +2,7 @@
 
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type};
-use cotangent_cpu::profile::{Machine, steps};
+use cotangent_cpu::profile::{Machine, StepInfo, steps};
 use cotangent_cpu::{Tensor, compile};
 use std::sync::Arc;
 
@@ -106,4 +106,33 @@ fn a_profile_counts_with_the_actual_sizes() {
     assert!(machine.copies.iter().all(|(_, speed)| *speed > 0.0));
     let (arithmetic, bandwidth) = machine.share(named("dot_general"));
     assert!(arithmetic > 0.0 && bandwidth > 0.0);
+}
+
+/// `exp(x - s) + s`, where `s = stop_gradient(max(stop_gradient(x)))` over rows. With `marked` false
+/// there is no `stop_gradient`.
+fn shifted(marked: bool) -> Function {
+    let b = Builder::new("f", Session::default());
+    let x = b.param(Type::new(DType::F32, [40, 30]), Some("x"));
+    let cx: &dyn Emit = &b;
+    let stop = |v| if marked { cx.stop_gradient(v) } else { v };
+    let most = stop(cx.reduce_max(stop(x), &[1]));
+    let all = cx.broadcast_in_dim(most, &[40.into(), 30.into()], &[0]);
+    let y = cx.add(cx.exp(cx.sub(x, all)), all);
+    b.finish(&[y, most]).unwrap()
+}
+
+#[test]
+fn a_group_reads_what_stop_gradient_reads() {
+    let names = |f: &Function| -> Vec<Vec<&str>> {
+        let of = |s: &StepInfo| s.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        steps(f).iter().map(of).collect()
+    };
+    let (marked, plain) = (Arc::new(shifted(true)), Arc::new(shifted(false)));
+    // The second one is a result, so it is computed.
+    let expected = ["reduce_max", "stop_gradient", "sub", "exp", "add"];
+    assert_eq!(names(&marked), [expected.to_vec()], "{marked:?}");
+    let x: Vec<f32> = (0..1200).map(|i| (i * i % 97) as f32 / 50.0).collect();
+    let x = [Array::from_vec([40, 30], x).unwrap()];
+    let run = |f: &Arc<Function>| compile(f).unwrap().run(&x).unwrap();
+    assert_eq!(run(&marked), run(&plain));
 }

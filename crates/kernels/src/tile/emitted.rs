@@ -29,6 +29,7 @@ mod tests;
 const MAX_CODE_INPUTS: usize = 64;
 
 /// Operands of calls of compiled code: inputs, then outputs.
+#[derive(Default)]
 struct CallOperands {
     /// Start address of each operand, and its distance in bytes from element to element.
     first: SmallVec<[(*mut u8, usize); 16]>,
@@ -36,6 +37,14 @@ struct CallOperands {
     table: SmallVec<[*mut u8; 16]>,
     /// Number of rows of a call, then the distance in bytes from row to row of each operand.
     steps: SmallVec<[isize; 16]>,
+}
+
+/// Memory for tiles of packed inputs: `TILE_BYTES` bytes for each.
+#[derive(Clone, Copy)]
+struct PackedTiles {
+    first: *mut u8,
+    /// Number of elements of a tile.
+    len: usize,
 }
 
 /// The engine that runs bodies.
@@ -285,43 +294,45 @@ impl Body {
             static PACKED: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
         }
         let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
-        let tile = if count == 0 {
-            range.len()
-        } else {
-            (TILE_BYTES / self.widest).min(range.len())
-        };
         PACKED.with_borrow_mut(|memory| {
             let lines = TILE_BYTES / size_of::<TileBlock>();
             if memory.len() < count * lines {
                 memory.resize(count * lines, TileBlock([0; 64]));
             }
-            let packed = memory.as_mut_ptr().cast::<u8>();
-            // SAFETY: the caller guarantees the preconditions (# Safety), and `packed` has
-            // `TILE_BYTES` bytes, which is at least `tile` elements, for each packed input.
+            let tiles = PackedTiles {
+                first: memory.as_mut_ptr().cast::<u8>(),
+                len: match count {
+                    0 => range.len(),
+                    _ => (TILE_BYTES / self.widest).min(range.len()),
+                },
+            };
+            let mut operands = CallOperands::default();
+            // SAFETY: the caller guarantees the preconditions (# Safety), and the tiles have
+            // `TILE_BYTES` bytes, which is at least `len` elements, for each packed input.
             unsafe {
-                let operands = self.operands(laid, range.start, tile, inputs, outputs, packed);
-                self.run_tiles(code, laid, range, inputs, tile, operands);
+                self.locate(&mut operands, laid, range.start, tiles, inputs, outputs);
+                self.run_tiles(code, laid, range, inputs, tiles.len, &mut operands);
             }
         });
     }
 
-    /// Addresses and strides of the operands. Tiles of packed inputs are in `packed`; those of
-    /// broadcast scalars are filled.
+    /// Sets the addresses and strides of the operands. Tiles of broadcast scalars are filled.
     ///
     /// # Safety
-    /// The preconditions of [`Body::run_emitted`]. `packed` is valid for writing `TILE_BYTES` bytes
-    /// per packed input, and this is room for `tile` elements.
+    /// The preconditions of [`Body::run_emitted`]. The tiles are valid for writing `TILE_BYTES`
+    /// bytes per packed input, and this is room for their number of elements.
     #[inline(always)]
-    unsafe fn operands(
+    unsafe fn locate(
         &self,
+        operands: &mut CallOperands,
         laid: &InputLayouts,
         start: usize,
-        tile: usize,
+        tiles: PackedTiles,
         inputs: &[*const u8],
         outputs: &[*mut u8],
-        packed: *mut u8,
-    ) -> CallOperands {
-        let (mut first, mut steps, mut free) = (SmallVec::new(), SmallVec::new(), packed);
+    ) {
+        let CallOperands { first, steps, .. } = operands;
+        let mut free = tiles.first;
         let len = laid.rows.map_or(0, |r| r.len as isize);
         steps.push(1);
         for (k, (layout, &data)) in laid.layouts.iter().zip(inputs).enumerate() {
@@ -337,8 +348,8 @@ impl Body {
                     free = free.wrapping_add(TILE_BYTES);
                     if matches!(layout, ViewLayout::Splat) {
                         // SAFETY: the caller guarantees that the input has an element, and that the
-                        // packed tile has room for `tile` elements.
-                        unsafe { fill(size, at, data, tile) };
+                        // tile has room for its number of elements.
+                        unsafe { fill(size, at, data, tiles.len) };
                     }
                     (at, 0, 0)
                 }
@@ -349,11 +360,6 @@ impl Body {
         for (&at, &(size, _)) in outputs.iter().zip(&self.outputs) {
             first.push((at, size));
             steps.push(len * size as isize);
-        }
-        CallOperands {
-            table: SmallVec::with_capacity(first.len() + 1),
-            first,
-            steps,
         }
     }
 
@@ -369,7 +375,7 @@ impl Body {
         range: Range<usize>,
         inputs: &[*const u8],
         tile: usize,
-        mut operands: CallOperands,
+        operands: &mut CallOperands,
     ) {
         let mut start = range.start;
         while start < range.end {
@@ -387,11 +393,11 @@ impl Body {
                 first,
                 table,
                 steps,
-            } = &mut operands;
+            } = operands;
             table.clear();
-            table.extend(
-                (first.iter()).map(|(at, size)| at.wrapping_add((start - range.start) * size)),
-            );
+            for (at, size) in first.iter() {
+                table.push(at.wrapping_add((start - range.start) * size));
+            }
             table.push(std::ptr::null_mut());
             for (k, layout) in laid.layouts.iter().enumerate() {
                 let ViewLayout::Strided(nest) = layout else {
@@ -410,7 +416,7 @@ impl Body {
             start += n * count;
             // SAFETY: the caller guarantees that these rows of `n` elements are inside the range of
             // each operand, and `table` has the addresses of their first elements.
-            unsafe { self.run_rows(code, laid, start - n..start, inputs, &mut operands) };
+            unsafe { self.run_rows(code, laid, start - n..start, inputs, operands) };
         }
     }
 

@@ -25,29 +25,30 @@ pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
     }
 }
 
-impl Raising {
+impl Raising<'_> {
     /// The result of folding `x` over `axes`, if that is `log |det a|` or a test for a singular
     /// matrix.
     fn determinant_of_fold(&self, fold: Reduction, x: Val, axes: &[usize]) -> Option<Val> {
-        let cx = self.cx();
-        if axes != [cx.ty(x).rank().checked_sub(1)?] {
+        if axes != [self.ty(x).rank().checked_sub(1)?] {
             return None;
         }
         match fold {
             Reduction::Sum => {
                 let magnitude = self.unary(x, Unary::Log)?;
                 let a = self.matrix_with_diagonal(self.unary(magnitude, Unary::Abs)?)?;
-                Some(cx.slogdet(a)[1])
+                Some(self.cx().slogdet(a)[1])
             }
             Reduction::Any => {
                 let equal = |op: &Op, x: &[Val]| {
                     matches!(op, Op::Compare(c) if c.0 == Comparison::Eq).then(|| (x[0], x[1]))
                 };
-                let (diagonal, zero) = self.b.with_def(x, equal).flatten()?;
+                let (diagonal, zero) = self.with_def(x, equal).flatten()?;
                 if !matches!(self.number(zero)?, Scalar::F(0.0)) {
                     return None;
                 }
-                let log = cx.slogdet(self.matrix_with_diagonal(diagonal)?)[1];
+                let a = self.matrix_with_diagonal(diagonal)?;
+                let cx = self.cx();
+                let log = cx.slogdet(a)[1];
                 Some(cx.compare(log, Comparison::Eq, cx.full_like(log, f64::NEG_INFINITY)))
             }
             _ => None,
@@ -63,7 +64,7 @@ impl Raising {
                 None
             }
         };
-        let (g, packed, places) = self.b.with_def(diagonal, gathered).flatten()?;
+        let (g, packed, places) = self.with_def(diagonal, gathered).flatten()?;
         let f = self.factor(packed).filter(|f| f.part == LuPart::Packed)?;
         let ty = self.ty(packed);
         let square = ty.shape[ty.rank() - 2] == ty.shape[ty.rank() - 1];
@@ -76,7 +77,7 @@ impl Raising {
         let joined = |op: &Op, x: &[Val]| {
             matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec())
         };
-        let parts = self.b.with_def(v, joined).flatten();
+        let parts = self.with_def(v, joined).flatten();
         parts.is_some_and(|x| {
             x.len() == 2 && x.iter().all(|&x| self.counts_from_zero(x, MAX_FOLLOWED))
         })
@@ -84,7 +85,7 @@ impl Raising {
 
     /// Whether a value is 0, 1, 2, .., possibly with a guard against negative indices.
     fn counts_from_zero(&self, v: Val, left: usize) -> bool {
-        let def = self.b.with_def(v, |op, x| (op.clone(), x.to_vec()));
+        let def = self.with_def(v, |op, x| (op.clone(), x.to_vec()));
         let (Some((op, x)), Some(left)) = (def, left.checked_sub(1)) else {
             return false;
         };

@@ -93,7 +93,7 @@ impl Product {
     }
 }
 
-impl Raising {
+impl Raising<'_> {
     /// The operands of a division by a constant.
     fn divided(&self, v: Val) -> Option<(Val, f64)> {
         let [x, by] = self.binary(v, Binary::Div)?;

@@ -39,7 +39,7 @@ enum LuStep {
     Moved(Val, i128),
 }
 
-impl Raising {
+impl Raising<'_> {
     /// The factorisation result that `v` is. Conversions, offsets of row swaps, and a select whose
     /// condition is the constant true (a test of `info`) are looked through.
     pub fn factor(&self, mut v: Val) -> Option<LuValue> {
@@ -55,7 +55,7 @@ impl Raising {
                 Op::Convert(c) if c.to.is_int() => Some((x[0], LuStep::Same)),
                 _ => None,
             };
-            let (x, step) = self.b.with_def(v, step)??;
+            let (x, step) = self.with_def(v, step)??;
             steps.push(step);
             v = x;
         }
@@ -82,8 +82,8 @@ impl Raising {
 
     fn lu_result(&self, v: Val) -> Option<LuValue> {
         let operand = |op: &Op, x: &[Val]| matches!(op, Op::Lu(_)).then(|| x[0]);
-        let a = self.b.with_def(v, operand)??;
-        let all: Vec<Val> = self.b.defined_with(v).collect();
+        let a = self.with_def(v, operand)??;
+        let all = self.defined_with(v);
         let [packed, swaps, order] = all[..] else {
             return None;
         };
@@ -100,7 +100,7 @@ impl Raising {
         let below = |op: &Op, x: &[Val]| {
             matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]))
         };
-        let compared = self.b.with_def(condition, below).flatten();
+        let compared = self.with_def(condition, below).flatten();
         compared.is_some_and(|(x, zero)| matches!(self.number(zero), Some(Scalar::I(0))) && are(x))
     }
 }

@@ -10,7 +10,7 @@
 //! of the operation: they are defined where the pattern gives NaN, and at the kinks of `abs` and
 //! `max` that the function does not have.
 //!
-//! One forward pass copies the needed equations. Each equation is tried as the last one of every
+//! One forward pass visits the needed equations. Each is tried as the last one of every
 //! pattern ([`RULES`]). A rule reads the equations that define its operands, and either writes a
 //! replacement or leaves the equation unchanged. Equations that only the pattern needed are removed
 //! at the end. Each file has one target, and states the pattern and the condition under which it
@@ -33,7 +33,7 @@ mod softmax;
 mod solve;
 
 use super::dce;
-use crate::ir::{Builder, Emit, Function, Op, Val, Vals};
+use crate::ir::{Emit, Eqn, Function, Op, Val, Vals};
 use pattern::Raising;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -119,17 +119,17 @@ fn raised(f: &Function, regions: &mut RaisedRegions) -> Option<Function> {
         regions,
         applied: false,
     };
-    let mut map = vec![Val::POISON; f.len()];
-    for &p in f.params() {
-        let name = f.name_of(p).map(|n| &**n);
-        map[p.index()] = pass.to.b.param(f.ty(p).clone(), name);
+    // The values of the source, until a rule applies. The parameters of the new function come first.
+    let mut map: Vec<Val> = f.vals().collect();
+    for (i, p) in f.params().iter().enumerate() {
+        map[p.index()] = Val::from_index(i);
     }
-    pass.copy(f, &mut map);
+    pass.raise(f, &mut map);
     if !pass.applied {
         return None;
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    match pass.to.finish(&results) {
+    match pass.to.finish(&results)? {
         Ok(g) => Some(dce(&g)),
         // A rule that does not type-check is a bug of this crate. The original program is still
         // correct.
@@ -140,58 +140,65 @@ fn raised(f: &Function, regions: &mut RaisedRegions) -> Option<Function> {
     }
 }
 
-struct RaisePass<'a> {
-    to: Raising,
+struct RaisePass<'f, 'a> {
+    to: Raising<'f>,
     regions: &'a mut RaisedRegions,
     applied: bool,
 }
 
-impl RaisePass<'_> {
-    /// Writes the needed equations of `f`. `map` has the values of its parameters, and receives
-    /// those of its equations.
-    fn copy(&mut self, f: &Function, map: &mut [Val]) {
+impl RaisePass<'_, '_> {
+    /// Raises the needed equations of `f`: of the source, or of a function that it calls. `map` has
+    /// the values of its parameters, and receives those of its equations.
+    fn raise(&mut self, f: &Function, map: &mut [Val]) {
         let needed = f.needed(None);
         let uses = uses(f, &needed);
-        let live = |e: &&crate::ir::Eqn| e.results().any(|r| needed[r.index()]);
-        for e in f.eqns().iter().filter(live) {
+        for (i, e) in f.eqns().iter().enumerate() {
+            if !e.results().any(|r| needed[r.index()]) {
+                continue;
+            }
             let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-            self.to.b.set_loc(e.loc);
-            let y = self.write(&e.op, &x);
+            self.to.visit(i, e);
+            let y = self.write(e, &x);
             for (r, &y) in e.results().zip(&y) {
                 map[r.index()] = y;
                 self.to.set_uses(y, uses[r.index()]);
                 if let Some(name) = f.name_of(r) {
-                    self.to.b.set_name(y, name);
+                    self.to.set_name(y, name);
                 }
             }
         }
     }
 
-    /// Writes one operation: what a rule writes for it, or the operation with raised regions.
-    fn write(&mut self, op: &Op, x: &[Val]) -> Vals {
-        if let Op::Call(c) = op
+    /// The results of an equation: what a rule writes for it, the operation with raised regions, or
+    /// the equation itself.
+    fn write(&mut self, e: &Eqn, x: &[Val]) -> Vals {
+        if let Op::Call(c) = &e.op
             && self.uses_factors(&c.callee, x)
         {
+            self.to.writer();
             let mut map = vec![Val::POISON; c.callee.len()];
             let params = c.callee.params().iter().zip(x);
             params.for_each(|(p, &v)| map[p.index()] = v);
-            self.copy(&c.callee, &mut map);
+            self.raise(&c.callee, &mut map);
             return c.callee.results().iter().map(|r| map[r.index()]).collect();
         }
-        let inner = self.regions.op(op);
+        let inner = self.regions.op(&e.op);
         self.applied |= inner.is_some();
-        let op = inner.as_ref().unwrap_or(op);
+        let op = inner.as_ref().unwrap_or(&e.op);
         self.to.update();
         if let Some(y) = RULES.iter().find_map(|rule| rule(&self.to, op, x)) {
+            self.to.writer();
             self.applied = true;
             return y;
         }
-        let b: &Builder = &self.to.b;
-        b.emit(op.clone(), x)
+        if inner.is_none() && !self.to.writes() {
+            return e.results().collect();
+        }
+        self.to.writer().emit(op.clone(), x)
     }
 }
 
-impl RaisePass<'_> {
+impl RaisePass<'_, '_> {
     /// Whether a call of `f` passes results of a factorisation. A short function is then copied, so
     /// that its use of the factors is recognised.
     fn uses_factors(&self, f: &Function, x: &[Val]) -> bool {

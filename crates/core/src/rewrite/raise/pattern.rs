@@ -2,63 +2,156 @@
 //! its values.
 
 use crate::array::{Array, Scalar, Wide};
-use crate::error::Result;
-use crate::ir::{Builder, Emit, Function, Op, Session, Val, Vals};
+use crate::error::{Loc, Result};
+use crate::ir::{Builder, Def, Emit, Eqn, Function, Op, Session, Val, Vals};
 use crate::ops::{Binary, Comparison, Unary, Value};
 use crate::shape::{Env, Type};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 
-/// The function under construction, with facts about its values.
-pub(super) struct Raising {
-    pub b: Builder,
+/// The function that raising writes, with facts about its values.
+///
+/// Until a rule writes, it is the source: raising a function that has no pattern copies nothing. The
+/// first write copies the equations before the visited one, which keep their values.
+pub(super) struct Raising<'f> {
+    source: &'f Function,
+    /// The visited equation of the source, and the number of values before it.
+    at: Cell<(usize, usize)>,
+    b: OnceCell<Builder>,
     facts: RefCell<Facts>,
     /// Results of operations that several patterns read, by a value of the source program.
     written: RefCell<FxHashMap<Val, Vals>>,
 }
 
+#[derive(Default)]
 struct Facts {
     /// For each value the element that all of its elements equal, if it is constant.
     splats: Vec<Option<Scalar>>,
     /// Number of uses of each value in the source program.
-    uses: FxHashMap<Val, usize>,
+    uses: Vec<usize>,
     /// Operands of the values that were raised to `softplus`.
     softplus: FxHashMap<Val, Val>,
 }
 
-impl Raising {
-    /// An empty function into which `f` is copied.
-    pub fn new(f: &Function) -> Raising {
-        let b = Builder::deriving(&f.name, &Session::default(), &[f]);
-        b.reserve(f);
-        Raising {
-            b,
-            facts: RefCell::new(Facts {
-                splats: Vec::with_capacity(f.len()),
-                uses: FxHashMap::default(),
-                softplus: FxHashMap::default(),
-            }),
+impl<'f> Raising<'f> {
+    /// The function before a rule applies. Its parameters are its first values.
+    pub fn new(source: &'f Function) -> Raising<'f> {
+        let params = source.params();
+        let r = Raising {
+            source,
+            at: Cell::new((0, params.len())),
+            b: OnceCell::new(),
+            facts: RefCell::default(),
             written: RefCell::default(),
+        };
+        if params.iter().enumerate().any(|(i, p)| p.index() != i) {
+            r.writer();
+        }
+        r
+    }
+
+    /// Visits an equation: of the source, or of a function that is copied in place of a call.
+    pub fn visit(&self, index: usize, e: &Eqn) {
+        match self.b.get() {
+            Some(b) => b.set_loc(e.loc),
+            None => {
+                let (_, values) = self.at.get();
+                let before = e.results().next().map_or(values, Val::index);
+                self.at.set((index, before));
+            }
         }
     }
 
-    pub fn finish(self, results: &[Val]) -> Result<Function> {
-        self.b.finish(results)
+    /// The equation of the source that defines a value.
+    fn eqn(&self, v: Val) -> Option<&'f Eqn> {
+        match self.source.def(v) {
+            Def::Eqn(i) => Some(&self.source.eqns()[i]),
+            Def::Param(_) => None,
+        }
     }
 
-    /// The emitter of the function.
+    /// Names a value, if it has no name.
+    pub fn set_name(&self, v: Val, name: &str) {
+        if let Some(b) = self.b.get() {
+            b.set_name(v, name);
+        }
+    }
+
+    /// Whether the function differs from the source.
+    pub fn writes(&self) -> bool {
+        self.b.get().is_some()
+    }
+
+    /// The function under construction.
+    pub fn writer(&self) -> &Builder {
+        self.b.get_or_init(|| {
+            let f = self.source;
+            let b = Builder::deriving(&f.name, &Session::default(), &[f]);
+            b.reserve(f);
+            let name = |v: Val| f.name_of(v).map(|n| &**n);
+            for &p in f.params() {
+                b.param(f.ty(p).clone(), name(p));
+            }
+            for e in &f.eqns()[..self.at.get().0] {
+                b.set_loc(e.loc);
+                for (r, y) in e.results().zip(b.emit(e.op.clone(), f.operands(e))) {
+                    if let Some(name) = name(r) {
+                        b.set_name(y, name);
+                    }
+                }
+            }
+            b.set_loc(
+                f.eqns()
+                    .get(self.at.get().0)
+                    .map_or(Loc::default(), |e| e.loc),
+            );
+            b
+        })
+    }
+
+    /// The function with these results; `None` if nothing was written.
+    pub fn finish(self, results: &[Val]) -> Option<Result<Function>> {
+        self.b.into_inner().map(|b| b.finish(results))
+    }
+
+    /// The emitter of the function. A rule asks for it after its pattern matches.
     pub fn cx(&self) -> &dyn Emit {
-        &self.b
+        self.writer()
     }
 
     pub fn ty(&self, v: Val) -> Type {
-        self.b.ty(v)
+        match self.b.get() {
+            Some(b) => b.ty(v),
+            None => self.source.ty(v).clone(),
+        }
+    }
+
+    /// Calls `look` on the operation that defines a value and on its operands. Returns `None` for a
+    /// parameter.
+    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
+        match self.b.get() {
+            Some(b) => b.with_def(v, look),
+            None => self.eqn(v).map(|e| look(&e.op, self.source.operands(e))),
+        }
+    }
+
+    /// The values that the equation of `v` defines, `v` among them. None for a parameter.
+    pub fn defined_with(&self, v: Val) -> Vals {
+        match self.b.get() {
+            Some(b) => b.defined_with(v).collect(),
+            None => self.eqn(v).into_iter().flat_map(Eqn::results).collect(),
+        }
+    }
+
+    /// The number of values so far.
+    fn values(&self) -> usize {
+        self.b.get().map_or(self.at.get().1, Builder::values)
     }
 
     /// Computes the facts about new values.
     pub fn update(&self) {
         let mut facts = self.facts.borrow_mut();
-        for i in facts.splats.len()..self.b.values() {
+        for i in facts.splats.len()..self.values() {
             let splat = self.splat(&facts, Val::from_index(i));
             facts.splats.push(splat);
         }
@@ -67,7 +160,7 @@ impl Raising {
     /// The element that all elements of `v` equal, from those of its operands.
     fn splat(&self, facts: &Facts, v: Val) -> Option<Scalar> {
         let of = |x: &Val| facts.splats[x.index()];
-        self.b.with_def(v, |op, x| match op {
+        self.with_def(v, |op, x| match op {
             Op::Constant(c) => match &c.value {
                 Value::Dense(a) if a.len() == 1 => Some(element(a)),
                 _ => c.as_splat(),
@@ -92,13 +185,15 @@ impl Raising {
 
     /// Records the number of uses of a value in the source program.
     pub fn set_uses(&self, v: Val, n: usize) {
-        *self.facts.borrow_mut().uses.entry(v).or_default() += n;
+        let uses = &mut self.facts.borrow_mut().uses;
+        uses.resize(uses.len().max(v.index() + 1), 0);
+        uses[v.index()] += n;
     }
 
     /// Whether the source program uses a value `n` times: a pattern that computes it again is
     /// replaced only if nothing else uses it.
     pub fn is_used(&self, v: Val, n: usize) -> bool {
-        self.facts.borrow().uses.get(&v) == Some(&n)
+        self.facts.borrow().uses.get(v.index()) == Some(&n)
     }
 
     /// Whether two values are one value, or equal constants: programs repeat these.
@@ -136,13 +231,13 @@ impl Raising {
     /// The operand of a unary function.
     pub fn unary(&self, v: Val, f: Unary) -> Option<Val> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Unary(g) if *g == f).then(|| x[0]);
-        self.b.with_def(v, is)?
+        self.with_def(v, is)?
     }
 
     /// The operands of a binary function.
     pub fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Binary(g) if *g == f).then(|| [x[0], x[1]]);
-        self.b.with_def(v, is)?
+        self.with_def(v, is)?
     }
 
     /// The operand whose NaN a condition tests: `is_nan(x)`, or `x != x`.
@@ -152,7 +247,7 @@ impl Raising {
             Op::Compare(c) if c.0 == Comparison::Ne => Some([x[0], x[1]]),
             _ => None,
         };
-        let [a, b] = self.b.with_def(condition, compared)??;
+        let [a, b] = self.with_def(condition, compared)??;
         self.same(a, b).then_some(a)
     }
 

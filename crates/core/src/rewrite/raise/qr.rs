@@ -67,11 +67,11 @@ fn same_scan(a: &Scan, b: &Scan) -> bool {
         && body(&a.body, &b.body)
 }
 
-impl Raising {
+impl Raising<'_> {
     /// The reduction whose packed reflectors, or leading rows and columns of them, `v` is.
     fn reflectors_of(&self, mut v: Val) -> Option<ReflectorScan> {
         for _ in 0..MAX_FOLLOWED {
-            let part = self.b.with_def(v, |op, x| match op {
+            let part = self.with_def(v, |op, x| match op {
                 Op::Slice(s) if s.start.iter().all(|d| d.is(0)) => {
                     s.stride.iter().all(|&s| s == 1).then_some(x[0])
                 }
@@ -82,12 +82,12 @@ impl Raising {
                 None => break,
             }
         }
-        let scan = self.b.with_def(v, |op, x| match (op, x) {
+        let scan = self.with_def(v, |op, x| match (op, x) {
             (Op::Scan(s), &[a, columns, steps]) => Some((s.clone(), a, columns, steps)),
             _ => None,
         });
         let (scan, a, columns, steps) = scan.flatten()?;
-        let results: Vec<Val> = self.b.defined_with(v).collect();
+        let results = self.defined_with(v);
         let ([packed, _, taus], ty) = (results[..].try_into().ok()?, self.ty(a));
         let extents = ty.shape.as_const()?;
         let real = ty.dtype.is_float() && ty.rank() >= 2;
@@ -150,7 +150,7 @@ impl Raising {
     fn is_transposed_twice(&self, mut v: Val, x: Val) -> bool {
         let mut order: Vec<usize> = (0..self.ty(v).rank()).collect();
         for _ in 0..MAX_FOLLOWED {
-            let step = self.b.with_def(v, |op, x| match op {
+            let step = self.with_def(v, |op, x| match op {
                 Op::Transpose(t) => Some((x[0], t.perm.clone())),
                 _ => None,
             });
@@ -165,21 +165,19 @@ impl Raising {
 
     /// Whether a value counts from 0 along an axis.
     fn counts(&self, v: Val, axis: usize) -> bool {
-        self.b
-            .with_def(v, |op, _| matches!(op, Op::Iota(i) if i.axis == axis))
-            == Some(true)
+        self.with_def(v, |op, _| matches!(op, Op::Iota(i) if i.axis == axis)) == Some(true)
     }
 
     fn compared(&self, v: Val, by: Comparison) -> Option<(Val, Val)> {
         let is = |op: &Op| matches!(op, Op::Compare(c) if c.0 == by);
-        self.b.with_def(v, |op, x| is(op).then(|| (x[0], x[1])))?
+        self.with_def(v, |op, x| is(op).then(|| (x[0], x[1])))?
     }
 
     /// Whether a matrix is 1 on the diagonal and 0 elsewhere.
     fn is_eye(&self, v: Val) -> bool {
         let rank = self.ty(v).rank();
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Select(_)).then(|| (x[0], x[1], x[2]));
-        let Some((mask, one, zero)) = self.b.with_def(v, is).flatten() else {
+        let Some((mask, one, zero)) = self.with_def(v, is).flatten() else {
             return false;
         };
         self.compared(mask, Comparison::Eq)
@@ -194,7 +192,7 @@ impl Raising {
     fn is_below_diagonal(&self, mask: Val) -> bool {
         let rank = self.ty(mask).rank();
         // A mask broadcast over a batch.
-        let repeated = self.b.with_def(mask, |op, x| match op {
+        let repeated = self.with_def(mask, |op, x| match op {
             Op::BroadcastInDim(b) if b.dims[..] == [rank - 2, rank - 1] => Some(x[0]),
             _ => None,
         });

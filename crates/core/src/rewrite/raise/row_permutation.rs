@@ -47,11 +47,11 @@ pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
 
 /// The results of a loop over row swaps, if it is one.
 fn row_permutation(f: &Raising, c: &CountedLoop, w: &While, x: &[Val]) -> Option<Vals> {
-    let (cx, nb) = (f.cx(), w.body_consts);
+    let nb = w.body_consts;
     let (consts, init) = x[w.cond_consts..].split_at(nb);
     let [k] = c.free()[..] else { return None };
-    let ty = cx.ty(init[k]);
-    let counts = f.b.with_def(
+    let ty = f.ty(init[k]);
+    let counts = f.with_def(
         init[k],
         |op, _| matches!(op, Op::Iota(i) if i.axis + 1 == i.ty.rank()),
     );
@@ -78,12 +78,12 @@ fn row_permutation(f: &Raising, c: &CountedLoop, w: &While, x: &[Val]) -> Option
         };
     }
     let (pivots, factor) = found?;
-    let every = cx.ty(pivots).shape.last().is_some_and(|n| n.is(c.steps()));
-    if !every || cx.ty(factor.order) != ty {
+    let every = f.ty(pivots).shape.last().is_some_and(|n| n.is(c.steps()));
+    if !every || f.ty(factor.order) != ty {
         return None;
     }
     let y = symbolic_results(&w.body, &seeds, 0)?;
-    (y[k] == Some(BodyValue::Swapped)).then(|| c.results(cx, init, |_| factor.order))
+    (y[k] == Some(BodyValue::Swapped)).then(|| c.results(f.cx(), init, |_| factor.order))
 }
 
 fn integer(s: Scalar) -> Option<BodyValue> {

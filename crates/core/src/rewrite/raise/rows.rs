@@ -19,7 +19,7 @@ fn is_half(dtype: DType) -> bool {
 
 /// The sum of the exponentials of the rows of `x`, from which a row value is subtracted.
 pub(super) struct RowExponentials<'a> {
-    r: &'a Raising,
+    r: &'a Raising<'a>,
     pub x: Val,
     ty: Type,
     pub axes: Vec<usize>,
@@ -36,7 +36,7 @@ pub(super) struct RowExponentials<'a> {
 impl RowExponentials<'_> {
     /// The rows whose exponentials `sum` adds up, if the shift is the maximum of each row, or zero
     /// where that is not finite.
-    pub fn of_sum<'a>(r: &'a Raising, sum: Val) -> Option<RowExponentials<'a>> {
+    pub fn of_sum<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
         let sum = r.without_new_elements(sum);
         let (e, axes) = r.reduced(sum, Reduction::Sum)?;
         // Halves may be added in single precision.
@@ -111,7 +111,7 @@ impl RowExponentials<'_> {
     }
 }
 
-impl Raising {
+impl Raising<'_> {
     /// The operand and the axes of a reduction whose sums are not compensated.
     fn reduced(&self, v: Val, by: Reduction) -> Option<(Val, Vec<usize>)> {
         let plain = |f: &Reduce| f.op == by && !f.stable;
@@ -119,20 +119,20 @@ impl Raising {
             Op::Reduce(f) if plain(f) => Some((x[0], f.axes_given()?.to_vec())),
             _ => None,
         };
-        self.b.with_def(v, is)?
+        self.with_def(v, is)?
     }
 
     /// The half that a value in single precision was converted from.
     fn widened(&self, v: Val) -> Option<Val> {
         let converted = |op: &Op, x: &[Val]| matches!(op, Op::Convert(_)).then(|| x[0]);
-        let half = self.b.with_def(v, converted)??;
+        let half = self.with_def(v, converted)??;
         (is_half(self.ty(half).dtype) && self.ty(v).dtype == DType::F32).then_some(half)
     }
 
     /// The condition and the value of `condition ? value : 0`.
     fn zero_unless(&self, v: Val) -> Option<(Val, Val)> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Select(_)).then(|| (x[0], x[1], x[2]));
-        let (condition, value, zero) = self.b.with_def(v, is)??;
+        let (condition, value, zero) = self.with_def(v, is)??;
         self.is_number(zero, 0.0).then_some((condition, value))
     }
 
@@ -146,7 +146,7 @@ impl Raising {
                 Op::Convert(_) => Some((x[0], true)),
                 _ => None,
             };
-            let Some((x, converted)) = self.b.with_def(v, inner).flatten() else {
+            let Some((x, converted)) = self.with_def(v, inner).flatten() else {
                 break;
             };
             let (from, to) = (self.ty(x), self.ty(v));
@@ -165,7 +165,7 @@ impl Raising {
         let mut dims: Vec<usize> = (0..self.ty(v).rank()).collect();
         let mut inner = v;
         for _ in 0..MAX_FOLLOWED {
-            let step = self.b.with_def(inner, |op, x| match op {
+            let step = self.with_def(inner, |op, x| match op {
                 Op::BroadcastInDim(b) => Some((x[0], b.dims.clone())),
                 Op::Reshape(_) => Some((x[0], self.axes_of_reshape(x[0], inner)?)),
                 _ => None,

@@ -37,30 +37,30 @@ pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
     }
 }
 
-impl Raising {
+impl Raising<'_> {
     /// `solve(a, b)`, if the operands of a solve by an upper factor are those of the pattern.
     fn solve_by_factors(&self, a: Val, b: Val) -> Option<Val> {
         let whole = self.factor(a).filter(|f| f.part == LuPart::Packed)?;
         let lower = |op: &Op, x: &[Val]| {
             matches!(op, Op::TriangularSolve(t) if *t == LOWER).then(|| (x[0], x[1]))
         };
-        let (l, rows) = self.b.with_def(self.reshaped_from(b), lower)??;
+        let (l, rows) = self.with_def(self.reshaped_from(b), lower)??;
         let same = self
             .factor(l)
             .is_some_and(|f| f.part == LuPart::Packed && f.order == whole.order);
-        let (cx, ty) = (self.cx(), self.ty(rows));
+        let ty = self.ty(rows);
         if !same || ty != self.ty(b) {
             return None;
         }
         let b = self.without_permutation(rows, ty.rank() - 2, whole.order, MAX_FOLLOWED)?;
-        Some(cx.op(Solve, &[whole.a, b]))
+        Some(self.cx().op(Solve, &[whole.a, b]))
     }
 
     /// The value before reshapes.
     fn reshaped_from(&self, mut v: Val) -> Val {
         let operand = |op: &Op, x: &[Val]| matches!(op, Op::Reshape(_)).then(|| x[0]);
         for _ in 0..MAX_FOLLOWED {
-            match self.b.with_def(v, operand).flatten() {
+            match self.with_def(v, operand).flatten() {
                 Some(x) => v = x,
                 None => break,
             }
@@ -71,15 +71,15 @@ impl Raising {
     /// `v` without the permutation `order` of its rows along `axis`, if it has one within `left`
     /// operations.
     fn without_permutation(&self, v: Val, axis: usize, order: Val, left: usize) -> Option<Val> {
-        let (cx, ty) = (self.cx(), self.ty(v));
+        let ty = self.ty(v);
         let left = left.checked_sub(1)?;
-        let (op, x) = self.b.with_def(v, |op, x| (op.clone(), x.to_vec()))?;
+        let (op, x) = self.with_def(v, |op, x| (op.clone(), x.to_vec()))?;
         let tx = self.ty(*x.first()?);
         match op {
-            Op::Transpose(t) => Some(cx.transpose(
-                self.without_permutation(x[0], t.perm[axis], order, left)?,
-                &t.perm,
-            )),
+            Op::Transpose(t) => {
+                let y = self.without_permutation(x[0], t.perm[axis], order, left)?;
+                Some(self.cx().transpose(y, &t.perm))
+            }
             Op::Gather(g)
                 if takes_rows(&g, &tx, &self.ty(x[1]), axis)
                     && self.is_order(x[1], order, left) =>
@@ -89,7 +89,7 @@ impl Raising {
             op if keeps_elements(&op, &tx, &ty) => {
                 let inner = same_axis(&tx, &ty, axis)?;
                 let y = self.without_permutation(x[0], inner, order, left)?;
-                Some(cx.reshape(y, &ty.shape))
+                Some(self.cx().reshape(y, &ty.shape))
             }
             _ => None,
         }
@@ -101,7 +101,7 @@ impl Raising {
         if self.factor(v).is_some_and(permutation) {
             return true;
         }
-        let def = self.b.with_def(v, |op, x| (op.clone(), x.to_vec()));
+        let def = self.with_def(v, |op, x| (op.clone(), x.to_vec()));
         let (Some((op, x)), Some(left)) = (def, left.checked_sub(1)) else {
             return false;
         };
