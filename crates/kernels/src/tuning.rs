@@ -125,6 +125,8 @@ tuning! {
     pub(crate) MAX_UNROLLED_ITEMS: usize = 800;
     /// Maximum size of all code, in bytes.
     pub(crate) MAX_CODE_BYTES: usize = 64 << 20;
+    /// Maximum extent of an innermost axis that is packed in a loop over the next axis.
+    pub(crate) SHORT_AXIS_ELEMENTS: usize = 8;
 }
 
 // Reductions, copies, sorts, transforms: `cargo bench -p cotangent --bench workloads`.

@@ -1,6 +1,7 @@
 //! Layouts of strided views, and copies of their elements to contiguous memory.
 
 use super::kernels::by_size;
+use crate::tuning::SHORT_AXIS_ELEMENTS;
 use smallvec::SmallVec;
 
 /// One axis: its length, and its stride in elements.
@@ -96,37 +97,102 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
     }
     let (mut skip, mut left) = (start % len, n);
     loop {
-        let run = (len - skip).min(left);
-        // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and that
-        // `dst` has `left` more elements; `run` is at most `left`.
-        unsafe {
-            let from = src.offset(at + skip as isize * step);
-            match step {
-                1 => std::ptr::copy_nonoverlapping(from, dst, run),
-                0 => {
-                    let x = from.read();
-                    (0..run).for_each(|i| dst.add(i).write(x));
-                }
-                // The compiler vectorizes loops of a constant stride.
-                -1 => (0..run).for_each(|i| dst.add(i).write(from.sub(i).read())),
-                2 => (0..run).for_each(|i| dst.add(i).write(from.add(2 * i).read())),
-                _ => (0..run).for_each(|i| dst.add(i).write(from.offset(i as isize * step).read())),
+        // Rows of the innermost axis that this step copies: several if they are short and whole.
+        let mut rows = 1;
+        let copied = match outer.first() {
+            Some(&(all, apart)) if skip == 0 && len <= SHORT_AXIS_ELEMENTS && len <= left => {
+                rows = (all - index[0]).min(left / len);
+                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
+                // that `dst` has `left` more elements; these rows have at most as many.
+                unsafe { copy_rows(dst, src.offset(at), (len, step), (rows, apart)) };
+                rows * len
             }
-            dst = dst.add(run);
-        }
-        left -= run;
+            _ => {
+                let run = (len - skip).min(left);
+                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
+                // that `dst` has `left` more elements; `run` is at most `left`.
+                unsafe { copy_run(dst, src.offset(at + skip as isize * step), run, step) };
+                run
+            }
+        };
+        left -= copied;
         if left == 0 {
             return;
         }
+        // SAFETY: `dst` is valid for `left` elements after the copied ones.
+        dst = unsafe { dst.add(copied) };
         skip = 0;
         for (k, &(len, step)) in outer.iter().enumerate() {
-            index[k] += 1;
-            at += step;
+            index[k] += rows;
+            at += rows as isize * step;
             if index[k] < len {
                 break;
             }
-            index[k] = 0;
+            (index[k], rows) = (0, 1);
             at -= len as isize * step;
+        }
+    }
+}
+
+/// Copies `n` elements of a constant stride.
+///
+/// # Safety
+/// `dst` is valid for `n` elements, and `src` at that many offsets.
+#[inline(always)]
+unsafe fn copy_run<T: Copy>(dst: *mut T, src: *const T, n: usize, step: isize) {
+    // SAFETY: the caller guarantees the preconditions (# Safety).
+    unsafe {
+        match step {
+            1 => std::ptr::copy_nonoverlapping(src, dst, n),
+            0 => {
+                let x = src.read();
+                (0..n).for_each(|i| dst.add(i).write(x));
+            }
+            // The compiler vectorizes loops of a constant stride.
+            -1 => (0..n).for_each(|i| dst.add(i).write(src.sub(i).read())),
+            2 => (0..n).for_each(|i| dst.add(i).write(src.add(2 * i).read())),
+            _ => (0..n).for_each(|i| dst.add(i).write(src.offset(i as isize * step).read())),
+        }
+    }
+}
+
+/// Copies rows, given by the length and stride of the inner and of the outer axis.
+///
+/// # Safety
+/// `dst` is valid for the elements of all rows, and `src` at the offsets of the two axes.
+#[inline(always)]
+unsafe fn copy_rows<T: Copy>(dst: *mut T, src: *const T, inner: LoopAxis, outer: LoopAxis) {
+    /// # Safety
+    /// The preconditions of [`copy_rows`] for rows of `N` elements.
+    unsafe fn copy<T: Copy, const N: usize>(
+        dst: *mut T,
+        src: *const T,
+        step: isize,
+        (rows, apart): LoopAxis,
+    ) {
+        for r in 0..rows {
+            for i in 0..N {
+                // SAFETY: the caller guarantees the preconditions (# Safety).
+                unsafe {
+                    let from = src.offset(r as isize * apart + i as isize * step);
+                    dst.add(r * N + i).write(from.read());
+                }
+            }
+        }
+    }
+    // SAFETY: the caller guarantees the preconditions (# Safety).
+    unsafe {
+        match inner {
+            (2, step) => copy::<T, 2>(dst, src, step, outer),
+            (3, step) => copy::<T, 3>(dst, src, step, outer),
+            (4, step) => copy::<T, 4>(dst, src, step, outer),
+            (n, step) => (0..outer.0).for_each(|r| {
+                let from = src.offset(r as isize * outer.1);
+                (0..n).for_each(|i| {
+                    let x = from.offset(i as isize * step).read();
+                    dst.add(r * n + i).write(x);
+                });
+            }),
         }
     }
 }
@@ -147,4 +213,47 @@ pub(super) unsafe fn fill(size: usize, dst: *mut u8, x: *const u8, n: usize) {
     }
     // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe { by_size!(size, run)(dst, x, n) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_elements_are_those_at_the_offsets_of_the_view() {
+        let shapes = [
+            [1, 7, 3],
+            [5, 4, 2],
+            [3, 5, 4],
+            [2, 3, 8],
+            [4, 3, 9],
+            [6, 1, 5],
+        ];
+        let strides = [
+            [40, 8, 1],
+            [0, 9, 1],
+            [50, 0, 2],
+            [1, 6, 0],
+            [70, -8, -1],
+            [3, 1, 30],
+        ];
+        let memory: Vec<u16> = (0..1000).collect();
+        for (shape, strides) in shapes.iter().flat_map(|s| strides.map(|t| (s, t))) {
+            let ViewLayout::Strided(nest) = ViewLayout::of(shape, &strides) else {
+                continue;
+            };
+            let all: usize = shape.iter().product();
+            for (start, n) in (0..all).flat_map(|a| (1..=all - a).map(move |n| (a, n))) {
+                let mut packed = vec![u16::MAX; n];
+                // SAFETY: offsets are between -200 and 500, and `packed` has `n` elements.
+                unsafe {
+                    let first = memory[300..].as_ptr().cast();
+                    nest.pack(2, packed.as_mut_ptr().cast(), first, start, n);
+                }
+                let at = |i| memory[(300 + nest.offset(start + i)) as usize];
+                let expected: Vec<u16> = (0..n).map(at).collect();
+                assert_eq!(packed, expected, "{shape:?} {strides:?} {start} {n}");
+            }
+        }
+    }
 }
