@@ -8,7 +8,7 @@ use super::pattern::{Raising, in_either_order};
 use crate::dtype::DType;
 use crate::ir::{Op, Val};
 use crate::ops::{Binary, Reduce, Reduction, Unary};
-use crate::shape::Type;
+use crate::shape::{Dim, Shape, Type};
 
 /// Maximum number of broadcasts, reshapes and conversions between two operations of a pattern.
 const MAX_FOLLOWED: usize = 8;
@@ -111,6 +111,18 @@ impl RowExponentials<'_> {
     }
 }
 
+/// Whether two shapes are known to have equally many elements.
+fn same_numel(a: &Shape, b: &Shape) -> bool {
+    let known = |s: &Shape| {
+        let mut extents = s.iter().map(Dim::as_const);
+        extents.try_fold(1usize, |n, d| n.checked_mul(d?))
+    };
+    match (known(a), known(b)) {
+        (Some(m), Some(n)) => m == n,
+        _ => a.numel().same(&b.numel()) == Some(true),
+    }
+}
+
 impl Raising<'_> {
     /// The operand and the axes of a reduction whose sums are not compensated.
     fn reduced(&self, v: Val, by: Reduction) -> Option<(Val, Vec<usize>)> {
@@ -151,8 +163,7 @@ impl Raising<'_> {
             };
             let (from, to) = (self.ty(x), self.ty(v));
             let half = is_half(to.dtype) && from.dtype == DType::F32;
-            let same = from.shape.numel().same(&to.shape.numel()) == Some(true);
-            if !same || (converted && !half) {
+            if !same_numel(&from.shape, &to.shape) || (converted && !half) {
                 break;
             }
             v = x;
