@@ -49,7 +49,8 @@ type Data = (TracedTensor, TracedTensor);
 fn spirals(n: usize) -> Data {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for i in 0..2 * n {
-        let (class, r) = (i % 2, (i / 2) as f32 / n as f32);
+        // Neighbors in the list are far apart, so a batch has points of the whole spiral.
+        let (class, r) = (i % 2, (i / 2 * 37 % n) as f32 / n as f32);
         let angle = 4.0 * r + PI * class as f32;
         x.extend([r * angle.cos(), r * angle.sin()]);
         y.push(class as i32);

@@ -126,7 +126,9 @@ pub struct Jit {
 /// named, too.
 ///
 /// The program runs as without this option. Only if a result has a NaN, it runs again, one
-/// operation after another. A NaN that does not reach a result is no error.
+/// operation after another. A NaN that does not reach a result is no error. Inside another
+/// transform the closure is a call, which is not checked: apply this option to the outermost
+/// closure.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::debug_nans};

@@ -6,6 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Debug, Write};
 use std::hash::{BuildHasher, Hash};
 
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tree of tensors",
+    label = "not a tree",
+    note = "a field that holds no tensor is marked `#[tree(fixed)]`",
+    note = "trees are `TracedTensor`, structs with `#[derive(Tree)]`, and tuples, arrays, `Vec`, `BTreeMap`, `HashMap`, \
+            `Option` and `Box` of trees"
+)]
 /// A tensor, or a structure of trees: tuples of up to 12 trees, arrays, vectors, maps, options.
 /// A `HashMap` is a tree in the order of its keys.
 ///
@@ -33,13 +40,6 @@ use std::hash::{BuildHasher, Hash};
 /// assert_eq!(g.offset.to_tensor()?.item::<f64>()?, 4.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tree of tensors",
-    label = "not a tree",
-    note = "a field that holds no tensor is marked `#[tree(fixed)]`",
-    note = "trees are `TracedTensor`, structs with `#[derive(Tree)]`, and tuples, arrays, `Vec`, `BTreeMap`, `HashMap`, \
-            `Option` and `Box` of trees"
-)]
 pub trait Tree: Sized {
     /// The tensors, in order.
     fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>);
