@@ -138,7 +138,7 @@ impl Primitive for After {
 
 impl TracedTensor {
     /// This tensor. Whenever a program computes it, `f` is called with its value: also under
-    /// [`jit`](crate::closures::jit), in derivatives, for each element of a
+    /// [`jit`](fn@crate::closures::jit), in derivatives, for each element of a
     /// [`vmap`](crate::closures::vmap), and in each step of a loop. Several inspected tensors are
     /// inspected in the order in which the program computes them.
     ///
