@@ -17,24 +17,6 @@ const GAP_X: usize = 24;
 /// Vertical distance of boxes, in pixels.
 const GAP_Y: usize = 36;
 
-/// Names of the operations of a step, abridged.
-pub fn label(f: &Function, step: &StepInfo) -> String {
-    const MAX_SHOWN_OPERATIONS: usize = 4;
-    let names: Vec<&str> = step
-        .equations
-        .iter()
-        .map(|&e| f.eqns()[e].op.name())
-        .collect();
-    match names.len() {
-        n if n <= MAX_SHOWN_OPERATIONS + 1 => names.join(" "),
-        n => format!(
-            "{} .. {} ({n})",
-            names[..MAX_SHOWN_OPERATIONS - 1].join(" "),
-            names[n - 1]
-        ),
-    }
-}
-
 /// A box of the drawing.
 struct Node {
     text: [String; 2],
@@ -87,7 +69,7 @@ fn svg(f: &Function, steps: &[StepInfo]) -> String {
             "#fff2cc"
         };
         nodes.push(Node {
-            text: [label(f, step), types.join(", ")],
+            text: [step.label(f), types.join(", ")],
             reads,
             colour,
         });

@@ -1,7 +1,7 @@
 //! One self-contained HTML page about a program: its graph, its derivative, the steps that it is
 //! compiled to, and memory over time. It has no script and refers to nothing outside.
 
-use crate::draw::{equations_svg, escape, label, steps_svg};
+use crate::draw::{equations_svg, escape, steps_svg};
 use crate::show;
 use cotangent::Function;
 use cotangent::cpu::{Memory, steps};
@@ -147,7 +147,7 @@ fn chart(f: &Function, m: &Memory) -> String {
             LEFT + bar * k as f64,
             bottom - tall,
             (bar - 1.0).max(bar * 0.8),
-            escape(&label(f, step)),
+            escape(&step.label(f)),
             show::bytes(live as f64)
         );
     }

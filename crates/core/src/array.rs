@@ -271,6 +271,15 @@ impl Array {
         }
     }
 
+    /// Whether an element, or a part of a complex one, is not a number.
+    pub fn has_nan(&self) -> bool {
+        match self.wide() {
+            Wide::F(x) => x.iter().any(|x| x.is_nan()),
+            Wide::C(z) => z.iter().any(|z| z.re.is_nan() || z.im.is_nan()),
+            Wide::I(_) => false,
+        }
+    }
+
     /// All elements in the interpreter's representation.
     pub fn wide(&self) -> Wide {
         fn ints<T: Copy + Into<i128>>(v: &[T]) -> Wide {

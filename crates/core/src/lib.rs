@@ -28,9 +28,15 @@ pub use ir::{
     AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, EmitterStatus, Function, MAX_DEPTH,
     Op, OpKey, Owner, Primitive, Sample, Val, Vals,
 };
-pub use ir::{attr, emit, primitive};
+pub use ir::{attr, emit};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use verify::verify;
+
+/// The interface of operations, and operations from functions of numbers.
+pub mod primitive {
+    pub use crate::ir::primitive::*;
+    pub use crate::ops::elementwise;
+}
 
 /// Functions and their builder.
 pub mod graph {

@@ -2,8 +2,8 @@
 //!
 //! A program is a [`Function`], built in Rust through [`Builder`] or read from text. The transforms
 //! in [`ad`] return functions, and [`run`] evaluates them. [`npz`] reads and writes arrays.
-//! [`methods`] lists the operations of tensors, and [`extend`] has the names for authors of
-//! operations.
+//! [`methods`] lists the operations of tensors, [`optim`] has optimizers, and [`extend`] has the
+//! names for authors of operations.
 
 pub mod ad;
 mod ad_context;
@@ -16,6 +16,7 @@ pub mod extend;
 pub mod fft;
 pub mod files;
 mod here;
+mod inspect;
 #[cfg(any(feature = "ndarray", feature = "serde"))]
 mod interop;
 pub mod linalg;
@@ -26,6 +27,7 @@ pub mod npy;
 mod npy_header;
 pub mod npz;
 mod operators;
+pub mod optim;
 mod plain;
 pub mod program;
 pub mod random;
@@ -36,6 +38,9 @@ mod tensor_ops;
 mod traced;
 pub mod windows;
 
+// `#[derive(Tree)]` names items by `::cotangent`.
+extern crate self as cotangent;
+
 pub use ad_context::{AdContext, AdContextBuilder};
 pub use axes::{Axes, Axis};
 pub use closures::Tree;
@@ -44,7 +49,6 @@ pub use cotangent_core::{
     Function, Op, Result, Scalar, Shape, Type, Val, bf16, check, dtype, error, f16, ops, reference,
     rewrite, text, verify,
 };
-pub use cotangent_derive::Tree;
 // Names for authors of operations, at their former paths: `extend` has them.
 #[doc(hidden)]
 pub use cotangent_core::{

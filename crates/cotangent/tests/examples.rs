@@ -1,7 +1,11 @@
 //! Runs every program in `examples/`. Each ends in assertions.
 
+#[path = "../examples/cnn.rs"]
+mod cnn;
 #[path = "../examples/complex.rs"]
 mod complex;
+#[path = "../examples/custom_function.rs"]
+mod custom_function;
 #[path = "../examples/eager.rs"]
 mod eager;
 #[path = "../examples/einsum.rs"]
@@ -12,6 +16,8 @@ mod implicit;
 mod random;
 #[path = "../examples/tensors.rs"]
 mod tensors;
+#[path = "../examples/train.rs"]
+mod train;
 
 #[test]
 fn random() {
@@ -41,4 +47,19 @@ fn complex() {
 #[test]
 fn implicit() {
     implicit::main().unwrap();
+}
+
+#[test]
+fn train() {
+    train::main().unwrap();
+}
+
+#[test]
+fn custom_function() {
+    custom_function::main().unwrap();
+}
+
+#[test]
+fn cnn() {
+    cnn::main().unwrap();
 }

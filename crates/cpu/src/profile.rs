@@ -10,11 +10,13 @@ use crate::fuse::{Node, plan};
 use crate::kernel::Operands;
 use crate::program::Program;
 use crate::tensor::Tensor;
-use cotangent_core::{Cost, DType, Env, Function, Result, Type, Val};
+use cotangent_core::{Cost, DType, Env, Function, Loc, Result, Type, Val};
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::view::View;
 use rustc_hash::FxHashSet;
+use std::fmt;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A step: equations that run as one kernel.
@@ -28,11 +30,42 @@ pub struct StepInfo {
     pub writes: Vec<Val>,
 }
 
+impl StepInfo {
+    /// Names of its operations in the function that was compiled, abridged.
+    pub fn label(&self, f: &Function) -> String {
+        const MAX_SHOWN_OPERATIONS: usize = 4;
+        let names: Vec<&str> = self
+            .equations
+            .iter()
+            .map(|&e| f.eqns()[e].op.name())
+            .collect();
+        match names.len() {
+            n if n <= MAX_SHOWN_OPERATIONS + 1 => names.join(" "),
+            n => format!(
+                "{} .. {} ({n})",
+                names[..MAX_SHOWN_OPERATIONS - 1].join(" "),
+                names[n - 1]
+            ),
+        }
+    }
+
+    /// The first known source location of its equations.
+    fn loc(&self, f: &Function) -> Loc {
+        let known = |l: &Loc| !matches!(l, Loc::None);
+        let mut locs = self.equations.iter().map(|&e| f.eqns()[e].loc);
+        locs.find(known).unwrap_or_default()
+    }
+}
+
 /// Measurements of a step.
 #[derive(Clone, Debug)]
 pub struct StepProfile {
     /// Equations and values of the step.
     pub step: StepInfo,
+    /// Names of its operations, abridged.
+    pub label: String,
+    /// The first known source location of its equations.
+    pub loc: Loc,
     /// Median time over the runs.
     pub time: Duration,
     /// Start time in the last run, relative to the start of that run.
@@ -43,9 +76,12 @@ pub struct StepProfile {
     pub double: bool,
 }
 
-/// Measurements of several runs of a program.
+/// Measurements of several runs of a program. `Display` is the [table](Profile::table) without a
+/// machine.
 #[derive(Clone, Debug)]
 pub struct Profile {
+    /// The name of the function.
+    pub function: Arc<str>,
     /// Steps in execution order.
     pub steps: Vec<StepProfile>,
     /// Median time of a run, with the overhead of measurement.
@@ -60,6 +96,62 @@ impl Profile {
             sum
         })
     }
+
+    /// A row per step, slowest first: its operations, median time, share of the sum of times,
+    /// arithmetic and memory traffic per second, and a source location. With a machine, the rates
+    /// are also shown as fractions of what it reaches.
+    pub fn table(&self, machine: Option<&Machine>) -> String {
+        let sum: f64 = self.steps.iter().map(|s| s.time.as_secs_f64()).sum();
+        let width = self.steps.iter().map(|s| s.label.chars().count()).max();
+        let width = width.unwrap_or(0).max(4);
+        let share = |part: f64| match machine {
+            Some(_) => format!(" {:>7.0} %", part * 100.0),
+            None => String::new(),
+        };
+        let of_peak = machine.map_or("", |_| "   of peak");
+        let mut out = format!(
+            "@{}: {} steps, {} us a run\n\n{:<width$} {:>9} {:>8} {:>9}{of_peak} {:>9}{of_peak}  place\n",
+            self.function,
+            self.steps.len(),
+            micros(self.total),
+            "step",
+            "us",
+            "share",
+            "GFLOP/s",
+            "GB/s"
+        );
+        let mut steps: Vec<&StepProfile> = self.steps.iter().collect();
+        steps.sort_by_key(|s| std::cmp::Reverse(s.time));
+        for s in steps {
+            let seconds = s.time.as_secs_f64().max(1e-9);
+            let (arithmetic, bandwidth) = machine.map_or((0.0, 0.0), |m| m.share(s));
+            let row = format!(
+                "{:<width$} {:>9} {:>6.1} % {:>9.2}{} {:>9.2}{}  {}",
+                s.label,
+                micros(s.time),
+                s.time.as_secs_f64() / sum.max(1e-12) * 100.0,
+                s.cost.flops / seconds * 1e-9,
+                share(arithmetic),
+                s.cost.bytes / seconds * 1e-9,
+                share(bandwidth),
+                s.loc
+            );
+            out += row.trim_end();
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.table(None))
+    }
+}
+
+/// A duration in microseconds.
+fn micros(t: Duration) -> String {
+    format!("{:.1}", t.as_secs_f64() * 1e6)
 }
 
 /// The steps into which [`compile`](crate::compile) divides a function.
@@ -183,12 +275,15 @@ impl Program {
         let steps = infos.into_iter().zip(times).zip(starts).zip(costs);
         let steps = steps.map(|(((step, times), start), cost)| StepProfile {
             double: double(&step),
+            label: step.label(&f),
+            loc: step.loc(&f),
             step,
             time: median(times),
             start,
             cost,
         });
         Ok(Profile {
+            function: f.name.clone(),
             steps: steps.collect(),
             total: median(totals),
         })

@@ -4,10 +4,11 @@
 #![warn(unreachable_pub)]
 
 use proc_macro::TokenStream;
-use proc_macro2::TokenStream as Tokens;
+use proc_macro2::{Span, TokenStream as Tokens};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Field, Index, parse_macro_input, parse_quote};
+use syn::{Data, DeriveInput, Field, Member, parse_macro_input, parse_quote};
 
 /// Implements `cotangent::Tree` for a struct. Each field must be a tree, or be marked
 /// `#[tree(fixed)]` and implement `Clone` and `Debug`. Fixed fields are cloned, and their `Debug`
@@ -17,35 +18,62 @@ pub fn derive_tree(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput)).into()
 }
 
+/// Code of the trait's methods for one field.
+struct FieldCode {
+    leaves: Tokens,
+    rebuilt: Tokens,
+    structure: Tokens,
+    paths: Tokens,
+}
+
+impl FieldCode {
+    /// The code for the field at this position.
+    fn new(position: usize, f: &Field) -> syn::Result<FieldCode> {
+        let member = match &f.ident {
+            Some(name) => Member::Named(name.clone()),
+            None => Member::Unnamed(position.into()),
+        };
+        if is_fixed(f)? {
+            return Ok(FieldCode {
+                leaves: Tokens::new(),
+                rebuilt: quote!(#member: ::std::clone::Clone::clone(&self.#member)),
+                structure: quote!(out.push_str(&::std::format!("{:?};", self.#member));),
+                paths: Tokens::new(),
+            });
+        }
+        // An error of a field that is no tree points to its type.
+        let span = f.ty.span().resolved_at(Span::call_site());
+        let name = match &f.ident {
+            Some(name) => name.unraw().to_string(),
+            None => position.to_string(),
+        };
+        Ok(FieldCode {
+            leaves: quote_spanned!(span=> ::cotangent::Tree::leaves(&self.#member, _out);),
+            rebuilt: quote_spanned!(span=> #member: ::cotangent::Tree::rebuild(&self.#member, _leaves)),
+            structure: quote_spanned!(span=> ::cotangent::Tree::structure(&self.#member, out);),
+            paths: quote_spanned! {span=>
+                ::cotangent::Tree::paths(&self.#member, &::std::format!("{}.{}", _path, #name), _out);
+            },
+        })
+    }
+}
+
 fn expand(mut input: DeriveInput) -> Tokens {
     let Data::Struct(data) = &input.data else {
         return quote_spanned! { input.ident.span() => compile_error!("Tree can be derived for structs only"); };
     };
-    let (mut leaves, mut rebuilt, mut structure) = (Vec::new(), Vec::new(), Vec::new());
-    for (i, f) in data.fields.iter().enumerate() {
-        let member = match &f.ident {
-            Some(name) => quote!(#name),
-            None => {
-                let index = Index {
-                    index: i as u32,
-                    span: f.span(),
-                };
-                quote!(#index)
-            }
-        };
-        match is_fixed(f) {
-            Err(e) => return e.to_compile_error(),
-            Ok(true) => {
-                rebuilt.push(quote!(#member: ::std::clone::Clone::clone(&self.#member)));
-                structure.push(quote!(out.push_str(&::std::format!("{:?};", self.#member));));
-            }
-            Ok(false) => {
-                leaves.push(quote!(::cotangent::Tree::leaves(&self.#member, _out);));
-                rebuilt.push(quote!(#member: ::cotangent::Tree::rebuild(&self.#member, _leaves)));
-                structure.push(quote!(::cotangent::Tree::structure(&self.#member, out);));
-            }
-        }
-    }
+    let fields = data.fields.iter().enumerate();
+    let fields = match fields
+        .map(|(i, f)| FieldCode::new(i, f))
+        .collect::<syn::Result<Vec<_>>>()
+    {
+        Ok(fields) => fields,
+        Err(e) => return e.to_compile_error(),
+    };
+    let leaves = fields.iter().map(|f| &f.leaves);
+    let rebuilt = fields.iter().map(|f| &f.rebuilt);
+    let structure = fields.iter().map(|f| &f.structure);
+    let paths = fields.iter().map(|f| &f.paths);
     for p in input.generics.type_params_mut() {
         p.bounds.push(parse_quote!(::cotangent::Tree));
     }
@@ -73,6 +101,14 @@ fn expand(mut input: DeriveInput) -> Tokens {
                 out.push('(');
                 #(#structure)*
                 out.push(')');
+            }
+
+            fn paths(
+                &self,
+                _path: &str,
+                _out: &mut ::std::vec::Vec<::std::string::String>,
+            ) {
+                #(#paths)*
             }
         }
 

@@ -130,9 +130,7 @@ fn memory_table(env: &Env, functions: &[(&str, &Function)]) -> String {
         .to_vec();
     let row = |(name, f): &(&str, &Function)| {
         let m = memory_of(env, f)?;
-        let at = m
-            .step
-            .map_or(String::new(), |k| draw::label(f, &steps(f)[k]));
+        let at = m.step.map_or(String::new(), |k| steps(f)[k].label(f));
         Some(vec![
             (*name).to_owned(),
             show::bytes(m.peak as f64),

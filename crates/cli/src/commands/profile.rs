@@ -4,12 +4,12 @@ use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::output::{Outcome, print};
-use crate::{draw, show};
+use crate::show;
 use cotangent::ad;
 use cotangent::check::points;
 use cotangent::cpu::{Machine, Profile, View, memory};
 use cotangent::rewrite::simplify;
-use cotangent::{Env, Error, Function, Loc, Result, Type, files};
+use cotangent::{Env, Error, Function, Result, Type, files};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if let Some(path) = &args.trace {
         files::write(path, trace(&f, &profile).as_bytes())?;
     }
-    print(out, &table(&f, &profile, &Machine::measure()))?;
+    print(out, &table(&profile, &Machine::measure()))?;
     let types: Vec<Type> = x.iter().map(View::ty).collect();
     match memory(&f, &types, &Env::default()) {
         Ok(m) => {
@@ -62,47 +62,9 @@ fn micros(t: Duration) -> String {
     format!("{:.1}", t.as_secs_f64() * 1e6)
 }
 
-/// A row per step, slowest first, and the peak rates of the machine.
-fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
-    let head = [
-        "step", "us", "share", "GFLOP/s", "of peak", "GB/s", "of peak", "place",
-    ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let sum: f64 = p
-        .steps
-        .iter()
-        .map(|s| s.time.as_secs_f64())
-        .sum::<f64>()
-        .max(1e-12);
-    let mut order: Vec<_> = p.steps.iter().collect();
-    order.sort_by_key(|s| std::cmp::Reverse(s.time));
-    for s in order {
-        let seconds = s.time.as_secs_f64().max(1e-9);
-        let (arithmetic, bandwidth) = machine.share(s);
-        let place = s
-            .step
-            .equations
-            .iter()
-            .map(|&e| f.eqns()[e].loc)
-            .find(|l| !matches!(l, Loc::None));
-        rows.push(vec![
-            draw::label(f, &s.step),
-            micros(s.time),
-            format!("{:.1} %", s.time.as_secs_f64() / sum * 100.0),
-            format!("{:.2}", s.cost.flops / seconds * 1e-9),
-            format!("{:.0} %", arithmetic * 100.0),
-            format!("{:.2}", s.cost.bytes / seconds * 1e-9),
-            format!("{:.0} %", bandwidth * 100.0),
-            place.map_or(String::new(), |l| l.to_string()),
-        ]);
-    }
-    let mut text = format!(
-        "@{}: {} steps, {} us a run\n\n{}",
-        f.name,
-        p.steps.len(),
-        micros(p.total),
-        show::table(&rows)
-    );
+/// The table of the profile, and the peak rates of the machine.
+fn table(p: &Profile, machine: &Machine) -> String {
+    let mut text = p.table(Some(machine));
     let copies: Vec<String> = machine
         .copies
         .iter()
@@ -130,7 +92,7 @@ fn trace(f: &Function, p: &Profile) -> String {
             .collect();
         format!(
             "{{\"name\": \"{}\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": {}, \"dur\": {}, \"args\": {{\"operations\": \"{}\", \"flops\": {}, \"bytes\": {}}}}}",
-            draw::label(f, &s.step),
+            s.label,
             micros(s.start),
             micros(s.time),
             operations.join(" "),

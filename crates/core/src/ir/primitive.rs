@@ -212,6 +212,12 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         None
     }
 
+    /// Whether evaluation does more than compute the results. Passes do not evaluate such an
+    /// operation. It runs where the program needs its results.
+    fn has_effect(&self) -> bool {
+        false
+    }
+
     /// Whether the results are linear in the operands marked by `mask` together, with the others
     /// held constant.
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -33,7 +33,7 @@ impl Function {
 
     /// Whether both have equal parameters, equations (with equal source locations) and results,
     /// including names, types, attributes and regions. Extension operations are equal if they are
-    /// one object.
+    /// one object or have one name and [key](crate::Primitive::key).
     pub fn same(&self, other: &Function) -> bool {
         let mut eqns = self.eqns.iter().zip(&other.eqns);
         self.name == other.name
@@ -58,7 +58,8 @@ impl Function {
 
 fn same_op(a: &Op, b: &Op) -> bool {
     if let (Op::Extension(a), Op::Extension(b)) = (a, b) {
-        return Arc::ptr_eq(a, b);
+        let keyed = || a.key().is_some() && a.name() == b.name() && a.key() == b.key();
+        return Arc::ptr_eq(a, b) || keyed();
     }
     if a.key_without_text().is_some() || b.key_without_text().is_some() {
         return a.key_without_text() == b.key_without_text();

@@ -66,9 +66,9 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     })
 }
 
-/// Operations that later derivatives depend on.
+/// Operations that later derivatives depend on, or that have an effect when they run.
 fn keeps(op: &Op) -> bool {
-    op.name() == "stop_gradient"
+    op.name() == "stop_gradient" || op.has_effect()
 }
 
 /// The constant that defines a value.

@@ -215,7 +215,7 @@ fn linearize_and_replay(
 /// The source of the cotangents of a reverse pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// The only result is a real scalar, seeded with one.
+    /// The first result is a real scalar, seeded with one. Other results have no cotangents.
     One,
     /// One more argument per differentiable result.
     Argument,
@@ -255,12 +255,13 @@ pub fn vjp_derived(
     keep_names(&b, f, &lin.map);
     let mut outs = Vec::new();
     for (i, t) in lin.tangents.iter().enumerate() {
-        if let Some(t) = t {
-            let ct = match seed {
-                Seed::One => cx.full(f.ty(f.results()[i]), 1.0),
-                Seed::Argument => cts[i].expect("differentiable results have one"),
-            };
-            outs.push((*t, ct));
+        let Some(t) = t else { continue };
+        match seed {
+            Seed::One if i == 0 => outs.push((*t, cx.full(f.ty(f.results()[0]), 1.0))),
+            Seed::One => {}
+            Seed::Argument => {
+                outs.push((*t, cts[i].expect("differentiable results have one")));
+            }
         }
     }
     let inputs: Vec<Lv> = seeds.iter().map(|s| s.1).collect();
@@ -293,7 +294,11 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
             f.results().len()
         )
     };
-    let ty = f.ty(*r);
+    check_loss_type(f.ty(*r))
+}
+
+/// Returns an error with a way out unless the type is that of a real floating-point scalar.
+fn check_loss_type(ty: &Type) -> Result<()> {
     if ty.rank() != 0 {
         let hint = if ty.shape.iter().all(|d| d.is(1)) {
             ", reshape it to []"
@@ -334,6 +339,16 @@ pub fn grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
 /// order.
 pub fn value_and_grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     check_scalar_loss(f)?;
+    Ok(vjp_derived(ad, f, wrt, Seed::One, true, "value_and_grad")?.f)
+}
+
+/// As [`value_and_grad`], for a function with further results: arguments of `f` -> all results,
+/// then the gradients of the first result in `wrt` order.
+pub fn value_and_grad_aux(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    let Some(&loss) = f.results().first() else {
+        return check_scalar_loss(f).map(|()| f.clone());
+    };
+    check_loss_type(f.ty(loss))?;
     Ok(vjp_derived(ad, f, wrt, Seed::One, true, "value_and_grad")?.f)
 }
 

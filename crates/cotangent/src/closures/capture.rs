@@ -5,7 +5,7 @@
 //! become further operands. A transform of the closure is therefore linear in the size of the
 //! closure, whatever computed its captures.
 
-use super::tree::{Returns, Tree, leaves, owned};
+use super::tree::{Returns, Tree, leaf_name, leaves, owned};
 use crate::traced::{Orders, Trace, fresh_id, record_in};
 use crate::{Emit, Function, Loc, Result, TracedTensor, Type, Val};
 use cotangent_core::transform::{AdContext, Numerics, RuleSet, Session};
@@ -34,6 +34,17 @@ impl<B: Tree> Closed<B> {
             .iter()
             .map(|t| TracedTensor::input_like(t.clone(), loc))
             .collect();
+        Closed::on(name, start, inputs, like, f)
+    }
+
+    /// Calls `f` on these placeholders, which are not older than `start`.
+    fn on<A: Tree, R: Returns<Out = B>>(
+        name: &'static str,
+        start: u64,
+        inputs: Vec<TracedTensor>,
+        like: &A,
+        f: impl FnOnce(A) -> R,
+    ) -> Result<Closed<B>> {
         let out = f(like.rebuild(&mut inputs.iter().cloned())).done()?;
         Ok(Closed {
             name,
@@ -41,6 +52,21 @@ impl<B: Tree> Closed<B> {
             inputs,
             out,
         })
+    }
+
+    /// Calls `f` on placeholders with the types and names of the leaves of `x`.
+    pub fn named<A: Tree, R: Returns<Out = B>>(
+        name: &'static str,
+        x: &A,
+        f: impl FnOnce(A) -> R,
+    ) -> Result<Closed<B>> {
+        let start = fresh_id();
+        let placeholder = |(k, ty): (usize, Type)| {
+            let leaf = leaf_name(x, k).unwrap_or("x".into());
+            TracedTensor::input_named(leaf.trim_matches('`'), ty.dtype, ty.shape)
+        };
+        let inputs = types(x)?.into_iter().enumerate().map(placeholder).collect();
+        Closed::on(name, start, inputs, x, f)
     }
 
     /// Calls `f` on placeholders of the types of `x`.

@@ -1,79 +1,47 @@
-//! `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`, `hvp`, `vmap` of closures.
+//! `vjp`, `jvp`, `jacobian`, `hessian`, `hvp`, `vmap` of closures.
 
 use super::capture::{Closed, inline, listed_as, session, types, with, write};
-use super::tree::{Nest, Returns, Tree, leaves, owned, structure};
+use super::tree::{Nest, Returns, Tree, leaf_name, leaves, owned, structure};
 use crate::here::here;
 use crate::{Code, Dim, Error, Function, Loc, Result, TracedTensor, Type, Val, bail};
 use cotangent_core::transform as core;
 use cotangent_core::transform::{AdContext, Direction};
 
-fn ad() -> AdContext {
+pub(super) fn ad() -> AdContext {
     session().context().clone()
 }
 
+/// Checks that every leaf has a tangent.
+pub(super) fn check_tangents<T: Tree>(x: &T) -> Result<()> {
+    let types = types(x)?;
+    match types.iter().position(|t| !t.dtype.has_tangent()) {
+        Some(k) => bail!(
+            IntegerInput,
+            "cannot differentiate with respect to {}, which is {}: integers and booleans have no tangent. Capture it, \
+             or pass it in the second argument of value_and_grad_of, or convert it to a float",
+            leaf_name(x, k).unwrap_or("the argument".into()),
+            types[k]
+        ),
+        None => Ok(()),
+    }
+}
+
 /// A function derived from a closure at the types of `x`, by all leaves of `x`; and the captures.
-fn derived<A: Tree, R: Returns>(
+pub(super) fn derived<A: Tree, R: Returns>(
     loc: Loc,
     f: &impl Fn(A) -> R,
     x: &A,
     derive: impl FnOnce(&Function, &[Val]) -> Result<Function>,
 ) -> Result<(Function, Vec<TracedTensor>)> {
+    check_tangents(x).map_err(|e| e.at(loc))?;
     let (f, captures) = Closed::like("f", loc, x, f)?.function()?;
     let n = f.params().len() - captures.len();
     let d = derive(&f, &f.params()[..n]).map_err(|e| e.at(loc))?;
     Ok((d, captures))
 }
 
-/// The gradient of a closure that returns a real scalar: a tree like its argument.
-///
-/// ```
-/// use cotangent::{TracedTensor, closures::grad};
-/// let x = || TracedTensor::scalar(2.0);
-/// let f = |x: TracedTensor| &x * &x * &x;
-/// assert_eq!(grad(f)(x())?.to_tensor()?.item::<f64>()?, 12.0);
-/// assert_eq!(grad(grad(f))(x())?.to_tensor()?.item::<f64>()?, 12.0);
-/// // Several arguments are a tuple.
-/// let (dx, dy) = grad(|(x, y): (TracedTensor, TracedTensor)| x.sin() * y)((x(), x()))?;
-/// assert_eq!(dx.to_tensor()?.item::<f64>()?, 2.0 * 2f64.cos());
-/// assert_eq!(dy.to_tensor()?.item::<f64>()?, 2f64.sin());
-/// # Ok::<(), cotangent::Error>(())
-/// ```
-#[track_caller]
-pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
-    f: impl Fn(A) -> R,
-) -> impl Fn(A) -> Result<A> {
-    let loc = here();
-    move |x| {
-        let (g, captures) = derived(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))?;
-        let y = inline(loc, &g, &with(&x, &captures))?;
-        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
-    }
-}
-
-/// The value of a closure that returns a real scalar, and its gradient, by one forward and one
-/// reverse pass.
-///
-/// ```
-/// use cotangent::{TracedTensor, closures::value_and_grad};
-/// let (y, g) = value_and_grad(|x: TracedTensor| x.exp())(TracedTensor::scalar(0.0))?;
-/// assert_eq!((y.to_tensor()?.item::<f64>()?, g.to_tensor()?.item::<f64>()?), (1.0, 1.0));
-/// # Ok::<(), cotangent::Error>(())
-/// ```
-#[track_caller]
-pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
-    f: impl Fn(A) -> R,
-) -> impl Fn(A) -> Result<(TracedTensor, A)> {
-    let loc = here();
-    move |x| {
-        let (g, captures) = derived(loc, &f, &x, |f, wrt| core::value_and_grad(&ad(), f, wrt))?;
-        let mut y = inline(loc, &g, &with(&x, &captures))?;
-        let value = y.remove(0);
-        Ok((value, x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter())))
-    }
-}
-
 /// Checks that a tree of directions has the structure and types of the values that it belongs to.
-fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
+fn check_directions<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     let (got, want) = (structure(given), structure(of));
     if got != want {
         return Err(Error::new(
@@ -83,9 +51,10 @@ fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     }
     for (k, (got, want)) in types(given)?.iter().zip(types(of)?).enumerate() {
         if want.dtype.has_tangent() && got.differs(&want) {
+            let of = leaf_name(of, k).map_or(String::new(), |n| format!(" of {n}"));
             return Err(Error::new(
                 code,
-                format!("{what} #{k} must have the type {want}, got {got}"),
+                format!("{what}{of} must have the type {want}, got {got}"),
             ));
         }
     }
@@ -132,7 +101,7 @@ fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
 #[track_caller]
 pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Out, R::Out)> {
     let loc = here();
-    check(Code::TangentMismatch, "the tangent", &t, &x).map_err(|e| e.at(loc))?;
+    check_directions(Code::TangentMismatch, "the tangent", &t, &x).map_err(|e| e.at(loc))?;
     let closed = Closed::like("f", loc, &x, f)?;
     let (f, captures) = closed.function()?;
     let n = f.params().len() - captures.len();
@@ -174,7 +143,7 @@ pub fn vjp<A: Tree, R: Returns>(
     let (ins, outs) = (types(&x)?, f.result_types());
     let like = closed.out.rebuild(&mut owned(&y).into_iter());
     let pull = move |ct: R::Out| {
-        check(Code::SeedMismatch, "the cotangent", &ct, &like).map_err(|e| e.at(loc))?;
+        check_directions(Code::SeedMismatch, "the cotangent", &ct, &like).map_err(|e| e.at(loc))?;
         let mut args = args.clone();
         args.extend(moving(&ct, &outs));
         let back = spread(loc, inline(loc, &d, &args)?, &ins)?;
@@ -255,7 +224,7 @@ pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(
 ) -> impl Fn(A, A) -> Result<A> {
     let loc = here();
     move |x, v| {
-        check(Code::TangentMismatch, "the direction", &v, &x).map_err(|e| e.at(loc))?;
+        check_directions(Code::TangentMismatch, "the direction", &v, &x).map_err(|e| e.at(loc))?;
         let (h, captures) = derived(loc, &f, &x, |f, wrt| {
             core::check_scalar_loss(f)?;
             core::hvp(&ad(), f, wrt)
@@ -375,19 +344,23 @@ fn batched<A: Tree, R: Returns>(
     }
     let mut args = owned(&x);
     let mut size: Option<Dim> = None;
+    let name = |k| leaf_name(&x, k).unwrap_or("the argument".into());
     for (k, axis) in axes.iter().enumerate() {
         let Some(axis) = *axis else { continue };
         if axis >= of[k].rank() {
             let text = format!(
-                "vmap over axis {axis} of argument #{k}, which has type {}",
+                "vmap over axis {axis} of {}, which has type {}",
+                name(k),
                 of[k]
             );
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));
         }
         let n = of[k].shape[axis].clone();
         if let Some(m) = size.as_ref().filter(|m| m.same(&n) == Some(false)) {
-            let text =
-                format!("vmap over arguments of different extents: {m}, and {n} in argument #{k}");
+            let text = format!(
+                "vmap over tensors of different extents: {m}, and {n} in {}",
+                name(k)
+            );
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));
         }
         size.get_or_insert(n);

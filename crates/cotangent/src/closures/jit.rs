@@ -1,6 +1,7 @@
 //! `jit`: a closure that is traced once per types of its arguments, and compiled.
 
 use super::capture::{Closed, types, with, write};
+use super::nans;
 use super::tree::{Returns, Tree, leaves, owned, structure};
 use crate::here::here;
 use crate::runtime::CacheStats;
@@ -103,7 +104,66 @@ pub fn jit<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::O
 pub fn jit_with_cache<A: Tree, R: Returns>(
     f: impl Fn(A) -> R,
 ) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
-    let loc = here();
+    debug_nans(false).jit_with_cache(f)
+}
+
+/// Options of [`jit`]: see [`debug_nans`].
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{Jit, debug_nans}};
+/// let options: Jit = debug_nans(true);
+/// let (f, cache) = options.jit_with_cache(|x: TracedTensor| x.sqrt());
+/// assert!(f(TracedTensor::scalar(-1.0)).is_err());
+/// assert_eq!(cache.stats().entries, 1);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Jit {
+    debug_nans: bool,
+}
+
+/// With `on`, a compiled closure whose results have a NaN returns an error that names the first
+/// operation that made one, with the line that wrote it. The operations of loops and branches are
+/// named, too.
+///
+/// The program runs as without this option. Only if a result has a NaN, it runs again, one
+/// operation after another. A NaN that does not reach a result is no error. Inside another
+/// transform the closure is a call, which is not checked: apply this option to the outermost
+/// closure.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::debug_nans};
+/// let f = debug_nans(true).jit(|x: TracedTensor| (x - 2.0).log() * 3.0);
+/// assert_eq!(f(TracedTensor::scalar(3.0))?.item::<f64>()?, 0.0);
+/// let e = f(TracedTensor::scalar(1.0)).err().unwrap().to_string();
+/// assert!(e.contains("`log` produced the first NaN") && e.contains(".rs:"), "{e}");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn debug_nans(on: bool) -> Jit {
+    Jit { debug_nans: on }
+}
+
+impl Jit {
+    /// As [`jit`].
+    #[track_caller]
+    pub fn jit<A: Tree, R: Returns>(self, f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::Out> {
+        self.jit_with_cache(f).0
+    }
+
+    /// As [`jit_with_cache`].
+    #[track_caller]
+    pub fn jit_with_cache<A: Tree, R: Returns>(
+        self,
+        f: impl Fn(A) -> R,
+    ) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
+        compiled(here(), self, f)
+    }
+}
+
+fn compiled<A: Tree, R: Returns>(
+    loc: Loc,
+    options: Jit,
+    f: impl Fn(A) -> R,
+) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
     let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_CLOSURE_PROGRAMS));
     let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
@@ -121,7 +181,14 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
         let args = with(&x, &entry.captures);
         let known: Option<Vec<&Tensor>> = args.iter().map(concrete).collect();
         let y = match known {
-            Some(args) => run(&backend, &entry, &args)?,
+            Some(args) => {
+                let y = run(&backend, &entry, &args)?;
+                if options.debug_nans {
+                    nans::check(&backend, &entry.function, &x, &entry.captures, &y)
+                        .map_err(|e| e.at(loc))?;
+                }
+                y
+            }
             None => write(loc, &args, |cx, x| cx.call(&entry.function, x))?,
         };
         Ok(entry.out.rebuild(&mut y.into_iter()))

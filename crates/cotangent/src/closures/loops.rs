@@ -2,7 +2,7 @@
 //! derivatives.
 
 use super::capture::{Closed, types, union, write};
-use super::tree::{Returns, Tree, leaves, owned, structure};
+use super::tree::{Returns, Tree, leaf_name, leaves, owned, structure};
 use crate::here::here;
 use crate::ops::Bound;
 use crate::{Code, DType, Emit, Error, Function, Result, TracedTensor, Type, Val, bail};
@@ -215,7 +215,8 @@ impl Loops {
         let mut length = None;
         for (k, t) in types(&xs)?.into_iter().enumerate() {
             if t.rank() == 0 {
-                let text = format!("scan runs along the first axis, tensor #{k} of xs is {t}");
+                let name = leaf_name(&xs, k).unwrap_or("xs".into());
+                let text = format!("scan runs along the first axis, {name} is {t}");
                 return Err(Error::new(Code::ShapeMismatch, text).at(loc));
             }
             length.get_or_insert_with(|| t.shape[0].clone());

@@ -23,25 +23,36 @@
 //! a closure, or of a tensor that it computed, is the error of the transform.
 
 mod capture;
+mod check;
 mod control;
+mod copied;
 mod custom;
 mod derivatives;
+mod gradients;
 mod implicit;
 mod jit;
 mod loops;
+mod nans;
+mod profile;
+mod saved;
 mod tree;
 
 pub use capture::{with_numerics, with_rules};
+pub use check::check;
 pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
+pub use cotangent_derive::Tree;
 pub use custom::{custom_jvp, custom_vjp};
-pub use derivatives::{
-    grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to,
+pub use derivatives::{hessian, hvp, jacobian, jvp, vjp, vmap, vmap_axes, vmap_axes_to};
+pub use gradients::{
+    grad, grad_aux, grad_of, value_and_grad, value_and_grad_aux, value_and_grad_of,
 };
 pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with,
     root, root_with,
 };
-pub use jit::{JitCache, evaluate, jit, jit_with_cache};
+pub use jit::{Jit, JitCache, debug_nans, evaluate, jit, jit_with_cache};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
+pub use profile::profile;
+pub use saved::{load, save};
 pub use tree::{Nest, Returns, Tree};

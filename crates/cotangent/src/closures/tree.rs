@@ -1,10 +1,20 @@
 //! Trees of tensors: the arguments and results of closures.
 
-use crate::{Error, Result, TracedTensor};
-use std::collections::BTreeMap;
+use crate::here::here;
+use crate::{Code, Error, Result, TracedTensor};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Debug, Write};
+use std::hash::{BuildHasher, Hash};
 
-/// A tensor, or a structure of trees: tuples, arrays, vectors, maps, options.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tree of tensors",
+    label = "not a tree",
+    note = "a field that holds no tensor is marked `#[tree(fixed)]`",
+    note = "trees are `TracedTensor`, structs with `#[derive(Tree)]`, and tuples, arrays, `Vec`, `BTreeMap`, `HashMap`, \
+            `Option` and `Box` of trees"
+)]
+/// A tensor, or a structure of trees: tuples of up to 12 trees, arrays, vectors, maps, options.
+/// A `HashMap` is a tree in the order of its keys.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::grad};
@@ -39,6 +49,91 @@ pub trait Tree: Sized {
 
     /// The structure as text, equal for trees that differ in tensors only.
     fn structure(&self, out: &mut String);
+
+    /// Appends the path of each tensor, in order: `path`, then a dot and a name for each field,
+    /// index or key that leads to the tensor. The default implementation numbers the tensors.
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        out.extend((0..leaves(self).len()).map(|k| format!("{path}.{k}")));
+    }
+
+    /// The tensors with their names: fields, indices and keys, separated by dots. The name of a
+    /// tensor that is a tree itself is empty.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, Tree};
+    /// #[derive(Tree)]
+    /// struct Dense { w: TracedTensor, b: TracedTensor }
+    /// let layer = |x: f64| Dense { w: TracedTensor::scalar(x), b: TracedTensor::scalar(0.0) };
+    /// let model = (vec![layer(1.0), layer(2.0)], TracedTensor::scalar(3.0));
+    /// let names: Vec<String> = model.named().into_iter().map(|(name, _)| name).collect();
+    /// assert_eq!(names, ["0.0.w", "0.0.b", "0.1.w", "0.1.b", "1"]);
+    /// ```
+    fn named(&self) -> Vec<(String, &TracedTensor)> {
+        let mut paths = Vec::new();
+        self.paths("", &mut paths);
+        let names = paths
+            .iter()
+            .map(|p| p.strip_prefix('.').unwrap_or(p).to_owned());
+        names.zip(leaves(self)).collect()
+    }
+
+    /// The tree of the results of `f` for each tensor, in order.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, Tree};
+    /// let x = (TracedTensor::scalar(1.0), vec![TracedTensor::scalar(2.0)]);
+    /// let y = x.map(|t| t * 10.0);
+    /// assert_eq!((y.0.item::<f64>()?, y.1[0].item::<f64>()?), (10.0, 20.0));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    fn map(&self, f: impl FnMut(&TracedTensor) -> TracedTensor) -> Self {
+        self.rebuild(&mut leaves(self).into_iter().map(f))
+    }
+
+    /// The tree of the results of `f` for each tensor and the tensor of `other` at the same
+    /// position.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, Tree};
+    /// let x = |a: f64, b: f64| vec![TracedTensor::scalar(a), TracedTensor::scalar(b)];
+    /// let step = x(1.0, 2.0).zip_map(&x(0.5, 1.0), |x, g| x - g * 0.1)?;
+    /// assert_eq!(step[1].item::<f64>()?, 1.9);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The trees have different structures.
+    #[track_caller]
+    fn zip_map(
+        &self,
+        other: &Self,
+        mut f: impl FnMut(&TracedTensor, &TracedTensor) -> TracedTensor,
+    ) -> Result<Self> {
+        let (a, b) = (structure(self), structure(other));
+        if a != b {
+            let text = format!("`zip_map` of trees of different structures: {a} and {b}");
+            return Err(Error::new(Code::Arity, text).at(here()));
+        }
+        let pairs = leaves(self).into_iter().zip(leaves(other));
+        Ok(self.rebuild(&mut pairs.map(|(x, y)| f(x, y))))
+    }
+}
+
+/// The entries of a map in the order of its keys.
+fn sorted<K: Ord, T, S>(map: &HashMap<K, T, S>) -> Vec<(&K, &T)> {
+    let mut entries: Vec<(&K, &T)> = map.iter().collect();
+    entries.sort_by_key(|(k, _)| *k);
+    entries
+}
+
+/// The path of the tree under a key of a map. Text is written without quotes.
+fn under_key(path: &str, key: &impl Debug) -> String {
+    let text = format!("{key:?}");
+    let bare = text
+        .strip_prefix('"')
+        .and_then(|t| t.strip_suffix('"'))
+        .filter(|t| !t.contains('\\'));
+    format!("{path}.{}", bare.unwrap_or(&text))
 }
 
 /// A tree with a `B` in place of every tensor. The [`hessian`](super::hessian) of a closure over
@@ -94,6 +189,25 @@ impl<B, K: Ord + Clone + Debug, T: Nest<B>> Nest<B> for BTreeMap<K, T> {
     }
 }
 
+impl<B, K, T, S> Nest<B> for HashMap<K, T, S>
+where
+    K: Ord + Hash + Clone + Debug,
+    T: Nest<B>,
+    S: BuildHasher + Clone,
+{
+    type Of = HashMap<K, T::Of, S>;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> HashMap<K, T::Of, S> {
+        let mut nested = HashMap::with_capacity_and_hasher(self.len(), self.hasher().clone());
+        nested.extend(
+            sorted(self)
+                .into_iter()
+                .map(|(k, t)| (k.clone(), t.nest(next))),
+        );
+        nested
+    }
+}
+
 impl<B, T: Nest<B>> Nest<B> for Option<T> {
     type Of = Option<T::Of>;
 
@@ -128,6 +242,10 @@ impl Tree for TracedTensor {
     fn structure(&self, out: &mut String) {
         out.push('*');
     }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        out.push(path.to_owned());
+    }
 }
 
 impl<T: Tree> Tree for Vec<T> {
@@ -144,6 +262,12 @@ impl<T: Tree> Tree for Vec<T> {
         self.iter().for_each(|t| t.structure(out));
         out.push(']');
     }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        for (k, t) in self.iter().enumerate() {
+            t.paths(&format!("{path}.{k}"), out);
+        }
+    }
 }
 
 impl<T: Tree, const N: usize> Tree for [T; N] {
@@ -159,6 +283,12 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
         out.push('[');
         self.iter().for_each(|t| t.structure(out));
         out.push(']');
+    }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        for (k, t) in self.iter().enumerate() {
+            t.paths(&format!("{path}.{k}"), out);
+        }
     }
 }
 
@@ -181,6 +311,48 @@ impl<K: Ord + Clone + Debug, T: Tree> Tree for BTreeMap<K, T> {
         }
         out.push('}');
     }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        for (k, t) in self {
+            t.paths(&under_key(path, k), out);
+        }
+    }
+}
+
+impl<K, T, S> Tree for HashMap<K, T, S>
+where
+    K: Ord + Hash + Clone + Debug,
+    T: Tree,
+    S: BuildHasher + Clone,
+{
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        sorted(self).into_iter().for_each(|(_, t)| t.leaves(out));
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> HashMap<K, T, S> {
+        let mut built = HashMap::with_capacity_and_hasher(self.len(), self.hasher().clone());
+        built.extend(
+            sorted(self)
+                .into_iter()
+                .map(|(k, t)| (k.clone(), t.rebuild(leaves))),
+        );
+        built
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('{');
+        for (k, t) in sorted(self) {
+            write!(out, "{k:?}:").expect("writing to a string");
+            t.structure(out);
+        }
+        out.push('}');
+    }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        for (k, t) in sorted(self) {
+            t.paths(&under_key(path, k), out);
+        }
+    }
 }
 
 impl<T: Tree> Tree for Option<T> {
@@ -196,6 +368,10 @@ impl<T: Tree> Tree for Option<T> {
         out.push('?');
         self.iter().for_each(|t| t.structure(out));
     }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        self.iter().for_each(|t| t.paths(path, out));
+    }
 }
 
 impl<T: Tree> Tree for Box<T> {
@@ -209,6 +385,10 @@ impl<T: Tree> Tree for Box<T> {
 
     fn structure(&self, out: &mut String) {
         (**self).structure(out);
+    }
+
+    fn paths(&self, path: &str, out: &mut Vec<String>) {
+        (**self).paths(path, out);
     }
 }
 
@@ -238,6 +418,10 @@ macro_rules! tuples {
                 $(self.$i.structure(out);)*
                 out.push(')');
             }
+
+            fn paths(&self, path: &str, out: &mut Vec<String>) {
+                $(self.$i.paths(&format!("{path}.{}", $i), out);)*
+            }
         }
 
         impl<__Of, $($T: Nest<__Of>),*> Nest<__Of> for ($($T,)*) {
@@ -257,6 +441,12 @@ tuples! {
     (A 0, B 1, C 2, D 3)
     (A 0, B 1, C 2, D 3, E 4)
     (A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11)
 }
 
 /// The type that a closure returns: a tree, or a result of one.
@@ -307,4 +497,12 @@ pub(super) fn structure<T: Tree>(t: &T) -> String {
     let mut out = String::new();
     t.structure(&mut out);
     out
+}
+
+/// The name of the leaf at this position for messages; `None` for a tensor that is a tree itself.
+pub(super) fn leaf_name<T: Tree>(t: &T, k: usize) -> Option<String> {
+    let name = t.named().into_iter().nth(k)?.0;
+    let index = name.starts_with(|c: char| c.is_ascii_digit());
+    let dot = if index { "." } else { "" };
+    (!name.is_empty()).then(|| format!("`{dot}{name}`"))
 }

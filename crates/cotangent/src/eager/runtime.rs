@@ -377,15 +377,7 @@ impl EagerRuntime {
 
 /// Whether a float or a part of a complex number is NaN.
 fn has_nan(x: &cotangent_cpu::Tensor) -> bool {
-    use cotangent_core::{Wide, dtype::Kind};
-    if !matches!(x.dtype().kind(), Kind::Float | Kind::Complex) {
-        return false;
-    }
-    match x.clone().into_array().map(|a| a.wide()) {
-        Ok(Wide::F(v)) => v.iter().any(|x| x.is_nan()),
-        Ok(Wide::C(v)) => v.iter().any(|z| z.re.is_nan() || z.im.is_nan()),
-        _ => false,
-    }
+    x.dtype().has_tangent() && x.clone().into_array().is_ok_and(|a| a.has_nan())
 }
 
 impl std::fmt::Debug for EagerRuntime {

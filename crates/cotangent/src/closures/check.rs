@@ -1,0 +1,52 @@
+//! `check`: the derivatives of a closure against finite differences, and forward against reverse
+//! mode.
+
+use super::capture::{Closed, with};
+use super::derivatives::ad;
+use super::jit::evaluate;
+use super::tree::{Returns, Tree};
+use crate::check::{Options, Report, check_function};
+use crate::here::here;
+use crate::{Array, Result, Val, bail};
+
+/// Checks the first, second and third derivatives of a closure at `x`: against finite differences,
+/// and forward against reverse mode ([`check`](crate::check) lists the laws). Rows of the report
+/// are named by the leaves of `x`. Integers in `x`, and tensors that the closure captures, are
+/// constants.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::check};
+/// let x = (TracedTensor::scalar(0.5), TracedTensor::vector(vec![1.0, 2.0]));
+/// let report = check(|(a, b): (TracedTensor, TracedTensor)| (&a.sin() * &b).square().sum(..), x)?;
+/// assert!(report.passed(), "{report}");
+/// assert_eq!(report.rows[0].value, "%.0");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+///
+/// # Errors
+/// The closure returns an error, or has nothing to differentiate. A tensor depends on a
+/// placeholder.
+#[track_caller]
+pub fn check<A: Tree, R: Returns>(f: impl FnOnce(A) -> R, x: A) -> Result<Report> {
+    let loc = here();
+    let (f, captures) = Closed::named("f", &x, f)?.function()?;
+    let args = evaluate(with(&x, &captures))?;
+    let args: Vec<Array> = args
+        .iter()
+        .map(|t| t.to_tensor()?.to_array())
+        .collect::<Result<_>>()?;
+    let moves = |v: &Val| f.ty(*v).dtype.has_tangent();
+    let n = args.len() - captures.len();
+    let wrt: Vec<Val> = f.params()[..n].iter().copied().filter(moves).collect();
+    if wrt.is_empty() || !f.results().iter().any(moves) {
+        bail!(
+            Input,
+            "a check needs a floating-point number in the argument and in the result of the closure"
+        );
+    }
+    let options = Options {
+        wrt: Some(wrt),
+        ..Options::default()
+    };
+    check_function(&ad(), &f, &args, &options).map_err(|e| e.at(loc))
+}
