@@ -8,6 +8,10 @@ mod eager;
 mod einsum;
 #[path = "../examples/implicit.rs"]
 mod implicit;
+#[path = "../examples/logistic.rs"]
+mod logistic;
+#[path = "../examples/newton_cg.rs"]
+mod newton_cg;
 #[path = "../examples/random.rs"]
 mod random;
 #[path = "../examples/tensors.rs"]
@@ -41,4 +45,14 @@ fn complex() {
 #[test]
 fn implicit() {
     implicit::main().unwrap();
+}
+
+#[test]
+fn logistic() {
+    logistic::main().unwrap();
+}
+
+#[test]
+fn newton_cg() {
+    newton_cg::main().unwrap();
 }
