@@ -7,6 +7,7 @@ pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
+use std::collections::BTreeSet;
 
 /// A backend that runs programs on the CPU: a thread limit, and kernels of extension operations.
 /// Cheap to clone.
@@ -23,6 +24,17 @@ pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps}
 #[derive(Clone, Default)]
 pub struct CpuBackend {
     executor: Executor,
+    /// Names of extension operations with a kernel.
+    kernels: BTreeSet<String>,
+}
+
+impl std::fmt::Debug for CpuBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuBackend")
+            .field("threads", &self.threads())
+            .field("kernels", &self.kernels)
+            .finish()
+    }
 }
 
 impl CpuBackend {
@@ -45,6 +57,7 @@ impl CpuBackend {
         }
         Ok(CpuBackend {
             executor: Executor::new().with_threads(n),
+            kernels: BTreeSet::new(),
         })
     }
 
@@ -62,6 +75,7 @@ impl CpuBackend {
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) {
         self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
+        self.kernels.insert(name.to_owned());
     }
 
     /// Returns an error that names the first kernel under the name of a built-in operation.

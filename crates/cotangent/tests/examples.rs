@@ -12,6 +12,10 @@ mod eager;
 mod einsum;
 #[path = "../examples/implicit.rs"]
 mod implicit;
+#[path = "../examples/logistic.rs"]
+mod logistic;
+#[path = "../examples/newton_cg.rs"]
+mod newton_cg;
 #[path = "../examples/random.rs"]
 mod random;
 #[path = "../examples/tensors.rs"]
@@ -62,4 +66,14 @@ fn custom_function() {
 #[test]
 fn cnn() {
     cnn::main().unwrap();
+}
+
+#[test]
+fn logistic() {
+    logistic::main().unwrap();
+}
+
+#[test]
+fn newton_cg() {
+    newton_cg::main().unwrap();
 }

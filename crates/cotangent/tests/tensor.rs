@@ -1,7 +1,9 @@
 //! Tensors: orders, views, constructors, printing, files.
 
 use cotangent::tensor::{Order, Tensor, TypedTensor};
-use cotangent::{Array, C64, Code, DType, bf16};
+use cotangent::{
+    Array, C64, Code, DType, Dim, EagerRuntime, EagerTensor, TracedTensor, Tree, bf16,
+};
 
 fn grid() -> Tensor {
     Tensor::from_vec_row_major(vec![2, 3], (1..=6).map(f64::from).collect()).unwrap()
@@ -263,4 +265,233 @@ fn files_keep_orders() {
     std::fs::remove_file(one)
         .and(std::fs::remove_file(all))
         .unwrap();
+}
+
+#[test]
+fn every_kind_of_tensor_prints_its_numbers() {
+    let t = Tensor::from_vec_row_major([2, 2], vec![1.0, 2.5, 3.0, 4.0]).unwrap();
+    let shown = "[[ 1., 2.5],\n [ 3.,  4.]] f64[2, 2]";
+    assert_eq!(t.to_string(), shown);
+    // A traced tensor is computed, wherever it came from.
+    let x = TracedTensor::from(t.clone());
+    assert_eq!(x.to_string(), shown);
+    let y = x.square().sum(..);
+    assert_eq!(
+        (y.to_string(), format!("{y:.1}")),
+        ("32.25 f64[]".into(), "32.2 f64[]".into())
+    );
+    // Placeholders and errors have no numbers.
+    let p = TracedTensor::input_named("p", DType::F32, vec![Dim::sym("n")]);
+    assert_eq!(p.to_string(), "TracedTensor(p: f32[n])");
+    assert_eq!(p.exp().to_string(), "TracedTensor(exp -> f32[n])");
+    let wrong = &x + &TracedTensor::from([1.0, 2.0, 3.0]);
+    assert!(
+        wrong.to_string().contains("`add` of f64[2,2] and f64[3]"),
+        "{wrong}"
+    );
+    // Eager tensors, and their errors.
+    let rt = EagerRuntime::new();
+    let e = rt.variable_from(t).unwrap();
+    assert_eq!(e.to_string(), shown);
+    let wrong = &e + &rt.vector(vec![1.0, 2.0, 3.0]).unwrap();
+    assert!(wrong.to_string().contains("f64[3]"), "{wrong}");
+}
+
+#[test]
+fn debug_output_has_numbers_on_one_line() {
+    let t = Tensor::from_vec_row_major([2, 2], vec![1.0, 2.5, 3.0, 4.0]).unwrap();
+    assert_eq!(
+        format!("{t:?}"),
+        "Tensor([[1., 2.5], [3., 4.]] f64[2, 2], RowMajor)"
+    );
+    let x = TracedTensor::from(t.clone());
+    assert_eq!(
+        format!("{x:?}"),
+        "TracedTensor([[1., 2.5], [3., 4.]] f64[2, 2])"
+    );
+    assert_eq!(format!("{:?}", x.sum(..)), "TracedTensor(10.5 f64[])");
+    let p = TracedTensor::input(DType::F64, [2]);
+    assert_eq!(format!("{p:?}"), "TracedTensor(f64[2])");
+    let long = TracedTensor::arange(DType::I32, 0.0, 100.0, 1.0);
+    let text = "TracedTensor([0, 1, 2, ..., 97, 98, 99] i32[100])";
+    assert_eq!(format!("{long:?}"), text);
+
+    // A struct of tensors is readable, on one line or on several.
+    #[derive(Debug, Tree)]
+    #[allow(dead_code)]
+    struct Affine {
+        slope: TracedTensor,
+        offset: TracedTensor,
+    }
+    let line = Affine {
+        slope: x.mean([0]),
+        offset: 0.5.into(),
+    };
+    assert_eq!(
+        format!("{line:?}"),
+        "Affine { slope: TracedTensor([2., 3.25] f64[2]), offset: TracedTensor(0.5 f64[]) }"
+    );
+    assert_eq!(
+        format!("{line:#?}"),
+        "Affine {\n    slope: TracedTensor([2., 3.25] f64[2]),\n    offset: TracedTensor(0.5 f64[]),\n}"
+    );
+}
+
+#[test]
+fn debug_output_of_eager_tensors_and_runtimes_names_their_state() {
+    let rt = EagerRuntime::new();
+    let x = rt.variable_from(vec![1.0, 2.0]).unwrap();
+    let (y, c) = (x.exp().unwrap(), rt.constant_from([1i64, 2]).unwrap());
+    let id = rt.id();
+    let text = format!("{c:?}");
+    let want = format!(
+        "EagerTensor {{ dtype: i64, shape: [2], key: none, requires_grad: false, has_trace: false, \
+         ctx_id: {id}, elements: [1, 2] }}"
+    );
+    assert_eq!(text, want);
+    let text = format!("{x:?}");
+    assert!(
+        text.contains("requires_grad: true, has_trace: false"),
+        "{text}"
+    );
+    assert!(text.ends_with("elements: [1., 2.] }"), "{text}");
+    let text = format!("{y:?}");
+    assert!(
+        text.contains("requires_grad: true, has_trace: true"),
+        "{text}"
+    );
+    // Two results have two keys.
+    let key = |t: &EagerTensor| {
+        let text = format!("{t:?}");
+        text.split("key: ")
+            .nth(1)
+            .unwrap()
+            .split(',')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert_ne!(key(&x), key(&y));
+    assert_eq!(key(&y), key(&y.clone()));
+    let wrong = &x + &rt.vector(vec![1.0, 2.0, 3.0]).unwrap();
+    assert!(format!("{wrong:?}").starts_with("EagerTensor("));
+
+    let text = format!("{rt:?}");
+    let start = format!(
+        "EagerRuntime {{ id: {id}, backend: cpu, executor: CpuBackend {{ threads: None, kernels: {{}} }}, rules: "
+    );
+    assert!(text.starts_with(&start), "{text}");
+    assert!(text.ends_with("slots: 1 }"), "{text}");
+    drop((x, y, wrong));
+    assert!(format!("{rt:?}").ends_with("slots: 0 }"));
+}
+
+#[test]
+fn every_kind_of_tensor_has_the_constructors() {
+    let rt = EagerRuntime::new();
+    let three = |t: cotangent::Result<Tensor>, x: TracedTensor, e: EagerTensor| {
+        let (t, x, e) = (t.unwrap(), x.to_tensor().unwrap(), e.to_tensor().unwrap());
+        assert!(t.same_bits(&x) && t.same_bits(&e), "{t} {x} {e}");
+        assert_eq!((t.order(), t.order()), (x.order(), e.order()));
+    };
+    let (f, shape) = (DType::F32, [2usize, 3]);
+    type T = TracedTensor;
+    three(
+        Tensor::zeros(f, shape),
+        T::zeros(f, shape),
+        rt.zeros(f, shape).unwrap(),
+    );
+    three(
+        Tensor::ones(f, shape),
+        T::ones(f, shape),
+        rt.ones(f, shape).unwrap(),
+    );
+    three(
+        Tensor::full(f, shape, 2.5),
+        T::full(f, shape, 2.5),
+        rt.full(f, shape, 2.5).unwrap(),
+    );
+    three(Tensor::eye(f, 3), T::eye(f, 3), rt.eye(f, 3).unwrap());
+    three(
+        Tensor::arange(f, 0.0, 2.0, 0.5),
+        T::arange(f, 0.0, 2.0, 0.5),
+        rt.arange(f, 0.0, 2.0, 0.5).unwrap(),
+    );
+    three(
+        Tensor::linspace(f, 0.0, 1.0, 4),
+        T::linspace(f, 0.0, 1.0, 4),
+        rt.linspace(f, 0.0, 1.0, 4).unwrap(),
+    );
+    let v = || vec![1i64, -2, 3];
+    three(
+        Ok(Tensor::vector(v())),
+        T::vector(v()),
+        rt.vector(v()).unwrap(),
+    );
+    three(
+        Ok(Tensor::scalar(true)),
+        T::scalar(true),
+        rt.scalar(true).unwrap(),
+    );
+    for t in [
+        Tensor::vector(v()),
+        Tensor::eye(DType::C64, 2).unwrap(),
+        Tensor::scalar(true),
+    ] {
+        let (x, e) = (T::from(t.clone()), rt.constant_from(t.clone()).unwrap());
+        three(t.zeros_like(), x.zeros_like(), e.zeros_like().unwrap());
+        three(t.ones_like(), x.ones_like(), e.ones_like().unwrap());
+    }
+    // A constructor of traced tensors returns no result: its error is that of the program.
+    let e = T::full(DType::U8, [2], 256i64)
+        .exp()
+        .to_tensor()
+        .unwrap_err();
+    assert_eq!(
+        e.code(),
+        Tensor::full(DType::U8, [2], 256i64).unwrap_err().code()
+    );
+}
+
+#[test]
+fn numbers_vectors_and_arrays_become_tensors() {
+    fn both<X: Clone>(x: X) -> Tensor
+    where
+        Tensor: From<X>,
+        TracedTensor: From<X>,
+    {
+        let t = Tensor::from(x.clone());
+        assert!(TracedTensor::from(x).to_tensor().unwrap().same_bits(&t));
+        t
+    }
+    assert!(both(1.5f32).same_bits(&Tensor::scalar(1.5f32)));
+    assert!(both(1.5).same_bits(&Tensor::scalar(1.5f64)));
+    assert!(both(2).same_bits(&Tensor::scalar(2i32)));
+    assert!(both(2i64).same_bits(&Tensor::scalar(2i64)));
+    assert!(both(vec![1.0f32, 2.0]).same_bits(&Tensor::vector(vec![1.0f32, 2.0])));
+    assert!(both([true, false]).same_bits(&Tensor::vector(vec![true, false])));
+    assert!(both([C64::new(1.0, 2.0)]).same_bits(&Tensor::vector(vec![C64::new(1.0, 2.0)])));
+    assert_eq!(both([0.0f64; 0]).shape(), [0]);
+    // Also where a runtime takes a tensor.
+    let rt = EagerRuntime::new();
+    let x = rt.variable_from([3.0, 4.0]).unwrap();
+    assert_eq!(x.square().unwrap().to_vec::<f64>().unwrap(), [9.0, 16.0]);
+    assert_eq!(rt.constant_from(2.0).unwrap().item::<f64>().unwrap(), 2.0);
+}
+
+#[test]
+fn numbers_of_traced_and_eager_tensors_need_no_plain_tensor() {
+    let x = TracedTensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(x.sum(..).item::<f64>().unwrap(), 10.0);
+    assert_eq!((&x * 2.0).to_vec::<f64>().unwrap(), [2.0, 4.0, 6.0, 8.0]);
+    let e = EagerRuntime::new()
+        .from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])
+        .unwrap();
+    assert_eq!(e.to_vec::<f64>().unwrap(), x.to_vec::<f64>().unwrap());
+    assert_eq!(e.sum(..).unwrap().item::<f64>().unwrap(), 10.0);
+    // Another element type, more than one element, and a placeholder are errors.
+    assert_eq!(x.to_vec::<f32>().unwrap_err().code(), Code::DTypeMismatch);
+    assert_eq!(x.item::<f64>().unwrap_err().code(), Code::ShapeMismatch);
+    let p = TracedTensor::input(DType::F64, [2]);
+    assert_eq!(p.to_vec::<f64>().unwrap_err().code(), Code::Unbound);
 }

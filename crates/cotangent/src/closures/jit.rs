@@ -2,10 +2,11 @@
 
 use super::capture::{Closed, types, with, write};
 use super::nans;
-use super::tree::{Returns, Tree, leaves, owned, structure};
+use super::tree::{Returns, Tree, leaves, structure};
 use crate::here::here;
 use crate::runtime::CacheStats;
-use crate::traced::{Cache, Orders, TraceNodeKind};
+use crate::tensor::Given;
+use crate::traced::{Cache, Orders, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -64,10 +65,13 @@ impl<B> JitCache<B> {
 
 /// A closure that is traced once for each structure and types of its argument.
 ///
-/// On arrays it runs immediately, and its results are arrays. On tensors without values (inside
-/// another transform, for example) it becomes a call. The captures of the closure live as long as
-/// it does. The 256 most recently used programs are cached. [`jit_with_cache`] sets another limit,
-/// clears the cache and counts its hits.
+/// If its argument and captures are [known](TracedTensor::is_known), it computes their arrays
+/// unless they are stored, and runs immediately. Its results are then arrays, which record no
+/// derivative. If they depend on a placeholder (inside another transform, for example), it becomes
+/// a call.
+///
+/// The captures of the closure live as long as it does. The 256 most recently used programs are
+/// cached. [`jit_with_cache`] sets another limit, clears the cache and counts its hits.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, jit}};
@@ -80,10 +84,17 @@ impl<B> JitCache<B> {
 /// for k in 0..3 {
 ///     let y = f(TracedTensor::scalar(k as f64))?;
 ///     assert!(y.is_concrete());
-///     assert_eq!(y.to_tensor()?.item::<f64>()?, (k * k) as f64);
+///     assert_eq!(y.item::<f64>()?, (k * k) as f64);
 /// }
 /// assert_eq!(traced.get(), 1);
-/// assert_eq!(grad(&f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 6.0);
+/// // Values that were computed are known, too: each step runs once.
+/// let (step, mut w) = (jit(grad(&f)), TracedTensor::scalar(1.0));
+/// for _ in 0..3 {
+///     let g = step(w.clone())?;
+///     w = w - g * 0.25;
+/// }
+/// assert_eq!(w.item::<f64>()?, 0.125);
+/// assert_eq!(grad(&f)(TracedTensor::scalar(3.0))?.item::<f64>()?, 6.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -167,37 +178,66 @@ fn compiled<A: Tree, R: Returns>(
     let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_CLOSURE_PROGRAMS));
     let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
-    let call = move |x| {
-        let key = (structure(&x), types(&x)?);
+    let call = move |x: A| {
+        let known = leaves(&x).iter().all(|t| t.is_known());
+        let types = match known {
+            true => types_of_arrays(&leaves(&x))?,
+            false => types(&x)?,
+        };
+        let key = (structure(&x), types);
         let entry = match entries.get(&key) {
             Some(e) => e,
             None => {
                 // The closure may call itself: no lock is held while it is traced.
-                let e = Rc::new(trace(loc, &x, &f)?);
+                let e = Rc::new(trace(loc, &x, &key.1, &f)?);
                 entries.insert(key, e.clone());
                 e
             }
         };
         let args = with(&x, &entry.captures);
-        let known: Option<Vec<&Tensor>> = args.iter().map(concrete).collect();
-        let y = match known {
-            Some(args) => {
-                let y = run(&backend, &entry, &args)?;
-                if options.debug_nans {
-                    nans::check(&backend, &entry.function, &x, &entry.captures, &y)
-                        .map_err(|e| e.at(loc))?;
-                }
-                y
+        let y = if known && entry.captures.iter().all(TracedTensor::is_known) {
+            let args: Vec<&TracedTensor> = args.iter().collect();
+            evaluate_arguments(&args)?;
+            let y = run(loc, &backend, &entry, &args)?;
+            if options.debug_nans {
+                nans::check(&backend, &entry.function, &x, &entry.captures, &y)
+                    .map_err(|e| e.at(loc))?;
             }
-            None => write(loc, &args, |cx, x| cx.call(&entry.function, x))?,
+            y
+        } else {
+            let args: Vec<TracedTensor> = args.iter().map(|t| of_traced_type(loc, t)).collect();
+            write(loc, &args, |cx, x| cx.call(&entry.function, x))?
         };
         Ok(entry.out.rebuild(&mut y.into_iter()))
     };
     (call, cache)
 }
 
-fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result<Entry<R::Out>> {
-    let closed = Closed::like("jit", loc, x, f)?;
+/// Evaluates tensors. Returns the types of their arrays, whose extents are numbers.
+fn types_of_arrays(tensors: &[&TracedTensor]) -> Result<Vec<Type>> {
+    evaluate_arguments(tensors)?;
+    let arrays = tensors.iter().filter_map(|t| t.array());
+    Ok(arrays.map(|(array, _)| array.ty()).collect())
+}
+
+/// The operand of a call. A run decided the extents of an evaluated tensor with symbolic extents,
+/// and the closure was traced with them: the operand is the array.
+fn of_traced_type(loc: Loc, t: &TracedTensor) -> TracedTensor {
+    match t.array() {
+        Some((array, _)) if t.shape().is_ok_and(|shape| shape.as_const().is_none()) => {
+            computed_from(array.clone(), ancestors_of(&[t]), loc)
+        }
+        _ => t.clone(),
+    }
+}
+
+fn trace<A: Tree, R: Returns>(
+    loc: Loc,
+    x: &A,
+    types: &[Type],
+    f: impl FnOnce(A) -> R,
+) -> Result<Entry<R::Out>> {
+    let closed = Closed::call("jit", loc, x, types, f)?;
     let (function, captures) = closed.function()?;
     let orders = closed.orders(&captures);
     // The cache holds only the structure, not the trace.
@@ -215,14 +255,13 @@ fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result
     })
 }
 
-fn concrete(t: &TracedTensor) -> Option<&Tensor> {
-    match &t.node.kind {
-        TraceNodeKind::Value(t) => Some(t),
-        _ => None,
-    }
-}
-
-fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Vec<TracedTensor>> {
+/// Runs the program on evaluated tensors.
+fn run<B>(
+    loc: Loc,
+    backend: &CpuBackend,
+    entry: &Entry<B>,
+    args: &[&TracedTensor],
+) -> Result<Vec<TracedTensor>> {
     let program = match entry.program.get() {
         Some(p) => p,
         None => {
@@ -230,15 +269,22 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
             entry.program.get_or_init(|| p)
         }
     };
-    let orders = entry.orders.results(args.iter().map(|t| t.given()), &[]);
-    let y = program.run_tensors(args.iter().map(|t| t.view().clone()))?;
+    let arrays: Vec<(&Tensor, Given)> = args.iter().filter_map(|t| t.array()).collect();
+    let orders = entry.orders.results(arrays.iter().map(|a| a.1), &[]);
+    let y = program.run_tensors(arrays.iter().map(|a| a.0.view().clone()))?;
+    let from = ancestors_of(args);
     y.into_iter()
         .zip(&*orders)
-        .map(|(t, &g)| Tensor::computed(t, g).map(TracedTensor::from_tensor))
+        .map(|(t, &g)| Ok(computed_from(Tensor::computed(t, g)?, from.clone(), loc)))
         .collect()
 }
 
-/// The arrays of a tree of tensors. Tensors without values are compiled as one program and run.
+/// A tree of arrays, which are constants of programs that read them. Tensors whose arrays are not
+/// stored are computed together, and then store them. An error if one is not
+/// [known](TracedTensor::is_known).
+///
+/// A call is needed for speed nowhere: [`jit`] and [`TracedTensor::to_tensor`] compute a tensor
+/// once.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::evaluate};
@@ -248,8 +294,8 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub fn evaluate<T: Tree>(t: T) -> Result<T> {
-    let program =
-        crate::GraphCompiler::new().compile_many(&owned(&t).iter().collect::<Vec<_>>())?;
-    let y = crate::GraphExecutor::default().run_many(&program)?;
-    Ok(t.rebuild(&mut y.into_iter().map(TracedTensor::from_tensor)))
+    let all = leaves(&t);
+    evaluate_all(&all)?;
+    let arrays: Vec<TracedTensor> = all.iter().map(|t| t.evaluate()).collect::<Result<_>>()?;
+    Ok(t.rebuild(&mut arrays.into_iter()))
 }

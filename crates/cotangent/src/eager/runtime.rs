@@ -380,8 +380,38 @@ fn has_nan(x: &cotangent_cpu::Tensor) -> bool {
     x.dtype().has_tangent() && x.clone().into_array().is_ok_and(|a| a.has_nan())
 }
 
-impl std::fmt::Debug for EagerRuntime {
+/// A part of a runtime in its debug output; `None` while another call uses it.
+struct OrLocked<T>(Option<T>);
+
+impl<T: std::fmt::Debug> std::fmt::Debug for OrLocked<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EagerRuntime #{}", self.id)
+        match &self.0 {
+            Some(x) => x.fmt(f),
+            None => f.write_str("<locked>"),
+        }
+    }
+}
+
+impl std::fmt::Debug for EagerRuntime {
+    /// Prints the backend, its executor, the number of compiled rules, and that of gradient slots
+    /// (one for each variable). A part that another call uses is `<locked>`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let backend = self.backend.try_read().ok();
+        let slots = self.variables.try_lock().ok();
+        let slots = slots.map(|all| all.iter().filter(|v| v.strong_count() > 0).count());
+        f.debug_struct("EagerRuntime")
+            .field("id", &self.id)
+            .field("backend", &format_args!("cpu"))
+            .field("executor", &OrLocked(backend))
+            .field(
+                "rules",
+                &OrLocked(
+                    self.rules
+                        .try_count()
+                        .map(|(operations, tapes)| operations + tapes),
+                ),
+            )
+            .field("slots", &OrLocked(slots))
+            .finish()
     }
 }

@@ -6,7 +6,7 @@ use super::ids::recording;
 use super::runtime::EagerRuntime;
 use super::tape::{Grad, Node, Value, Values};
 use crate::here::here;
-use crate::tensor::{Given, Order, Tensor};
+use crate::tensor::{Given, OneLine, Order, Tensor};
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use std::borrow::Borrow;
 use std::panic::Location;
@@ -322,12 +322,27 @@ impl EagerTensor {
 }
 
 impl std::fmt::Debug for EagerTensor {
+    /// Prints the type, the key of its recorded operation, and the elements on one line; of a
+    /// tensor that carries an error, the error.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.to_tensor() {
-            Ok(t) if self.tracks_grad() => write!(f, "EagerTensor({t}, tracked)"),
-            Ok(t) => write!(f, "EagerTensor({t})"),
-            Err(e) => write!(f, "EagerTensor({e})"),
-        }
+        let value = match self.value() {
+            Ok(value) => value,
+            Err(e) => return f.debug_tuple("EagerTensor").field(&e).finish(),
+        };
+        let edge = value.edge.as_ref();
+        let key = edge.map(|e| format!("{}.{}", e.node.id, e.slot));
+        let mut out = f.debug_struct("EagerTensor");
+        out.field("dtype", &format_args!("{}", self.dtype()))
+            .field("shape", &self.shape())
+            .field("key", &format_args!("{}", key.as_deref().unwrap_or("none")))
+            .field("requires_grad", &self.requires_grad())
+            .field("has_trace", &edge.is_some_and(|e| !e.node.is_leaf()))
+            .field("ctx_id", &self.ctx_id());
+        match tensor_of(value) {
+            Ok(t) => out.field("elements", &OneLine(&t)),
+            Err(e) => out.field("elements", &e),
+        };
+        out.finish()
     }
 }
 

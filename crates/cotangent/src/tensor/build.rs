@@ -70,6 +70,16 @@ impl Tensor {
         Tensor::full(dtype, shape, 1.0)
     }
 
+    /// Zeros of the element type and shape of this tensor (false for booleans).
+    pub fn zeros_like(&self) -> Result<Tensor> {
+        Tensor::zeros(self.dtype(), self.shape())
+    }
+
+    /// Ones of the element type and shape of this tensor (true for booleans).
+    pub fn ones_like(&self) -> Result<Tensor> {
+        Tensor::ones(self.dtype(), self.shape())
+    }
+
     /// A tensor with one value in every element. An error if the element type cannot represent the
     /// value.
     pub fn full(
@@ -256,3 +266,30 @@ fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
     };
     Ok(wide.narrow(dtype, [n])?.into())
 }
+
+impl<T: Element> From<Vec<T>> for Tensor {
+    /// A vector, without a copy.
+    fn from(data: Vec<T>) -> Tensor {
+        Tensor::vector(data)
+    }
+}
+
+impl<T: Element, const N: usize> From<[T; N]> for Tensor {
+    /// A vector.
+    fn from(data: [T; N]) -> Tensor {
+        Tensor::vector(data.into())
+    }
+}
+
+macro_rules! scalars {
+    ($($t:ty)*) => { $(
+        impl From<$t> for Tensor {
+            /// A scalar.
+            fn from(x: $t) -> Tensor {
+                Tensor::scalar(x)
+            }
+        }
+    )* };
+}
+
+scalars! { f32 f64 i32 i64 }

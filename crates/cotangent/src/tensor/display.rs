@@ -12,17 +12,19 @@ use std::fmt;
 
 /// Maximum number of elements that are printed unabridged.
 const MAX_UNABRIDGED_ELEMENTS: usize = 1000;
+/// Maximum number of elements that are printed unabridged on one line.
+const MAX_LINE_ELEMENTS: usize = 24;
 /// Number of elements printed at either end of an abridged axis.
 const EDGE_ELEMENTS: usize = 3;
 
 /// Whether a tensor is abridged: by its number of elements or, if an extent is 0, by its number of
 /// brackets.
-fn is_long(shape: &[usize]) -> bool {
+fn is_long(shape: &[usize], limit: usize) -> bool {
     shape
         .iter()
         .map(|&n| n.max(1))
         .try_fold(1, usize::checked_mul)
-        .is_none_or(|n| n > MAX_UNABRIDGED_ELEMENTS)
+        .is_none_or(|n| n > limit)
 }
 
 /// The indices of an axis that are printed; `None` marks the omitted ones.
@@ -85,56 +87,98 @@ fn elements(
     Ok(())
 }
 
-/// Prints brackets around the elements, which are the next ones of `texts`.
-fn nested(
-    shape: &[usize],
+/// The format of the elements of a tensor.
+#[derive(Clone, Copy)]
+struct Brackets {
     abridged: bool,
-    depth: usize,
-    texts: &mut impl Iterator<Item = String>,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let Some((&n, inner)) = shape.split_first() else {
-        return f.write_str(&texts.next().unwrap_or_default());
-    };
-    f.write_str("[")?;
-    for (k, i) in shown(n, abridged).into_iter().enumerate() {
-        if k > 0 && inner.is_empty() {
-            f.write_str(", ")?;
-        } else if k > 0 {
-            write!(f, ",{}{}", "\n".repeat(inner.len()), " ".repeat(depth + 1))?;
+    one_line: bool,
+}
+
+impl Brackets {
+    /// Prints brackets around the elements, which are the next ones of `texts`.
+    fn nested(
+        self,
+        shape: &[usize],
+        depth: usize,
+        texts: &mut impl Iterator<Item = String>,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let Some((&n, inner)) = shape.split_first() else {
+            return f.write_str(&texts.next().unwrap_or_default());
+        };
+        f.write_str("[")?;
+        for (k, i) in shown(n, self.abridged).into_iter().enumerate() {
+            if k > 0 && (self.one_line || inner.is_empty()) {
+                f.write_str(", ")?;
+            } else if k > 0 {
+                write!(f, ",{}{}", "\n".repeat(inner.len()), " ".repeat(depth + 1))?;
+            }
+            match i {
+                Some(_) => self.nested(inner, depth + 1, texts, f)?,
+                None => f.write_str("...")?,
+            }
         }
-        match i {
-            Some(_) => nested(inner, abridged, depth + 1, texts, f)?,
-            None => f.write_str("...")?,
-        }
+        f.write_str("]")
     }
-    f.write_str("]")
+
+    /// Prints the elements of a tensor.
+    fn print(self, x: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut texts = Vec::new();
+        // Indexing is in bounds, and the number of printed elements is bounded. The only possible
+        // failure is a lack of memory.
+        elements(x, self.abridged, f, &mut texts).map_err(|_| fmt::Error)?;
+        let width = match self.one_line || x.rank() == 0 {
+            true => 0,
+            false => texts.iter().map(String::len).max().unwrap_or(0),
+        };
+        let mut padded = texts.into_iter().map(|t| format!("{t:>width$}"));
+        self.nested(x.shape(), 0, &mut padded, f)
+    }
 }
 
 impl fmt::Display for Tensor {
     /// Prints the elements in nested brackets, then the type. A precision (`{:.3}`) sets the number
     /// of digits after the point of floats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let abridged = is_long(self.shape());
-        let mut texts = Vec::new();
-        // Indexing is in bounds, and the number of printed elements is bounded. The only possible
-        // failure is a lack of memory.
-        elements(self, abridged, f, &mut texts).map_err(|_| fmt::Error)?;
-        let width = texts.iter().map(String::len).max().unwrap_or(0);
-        let mut padded = texts.into_iter().map(|t| {
-            if self.rank() == 0 {
-                t
-            } else {
-                format!("{t:>width$}")
-            }
-        });
-        nested(self.shape(), abridged, 0, &mut padded, f)?;
+        let brackets = Brackets {
+            abridged: is_long(self.shape(), MAX_UNABRIDGED_ELEMENTS),
+            one_line: false,
+        };
+        brackets.print(self, f)?;
         write!(f, " {}{:?}", self.dtype(), self.shape())
     }
 }
 
-impl fmt::Debug for Tensor {
+/// The elements of a tensor on one line, with long axes abridged.
+pub(crate) struct OneLine<'t>(pub &'t Tensor);
+
+impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({self}, {:?})", self.order())
+        let brackets = Brackets {
+            abridged: is_long(self.0.shape(), MAX_LINE_ELEMENTS),
+            one_line: true,
+        };
+        brackets.print(self.0, f)
+    }
+}
+
+impl fmt::Debug for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Tensor {
+    /// Prints the elements on one line, with long axes abridged, then the type and the order.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tensor(")?;
+        fmt::Display::fmt(&OneLine(self), f)?;
+        write!(
+            f,
+            " {}{:?}, {:?})",
+            self.dtype(),
+            self.shape(),
+            self.order()
+        )
     }
 }

@@ -25,6 +25,7 @@ mod display;
 mod order;
 mod typed;
 
+pub(crate) use display::OneLine;
 pub(crate) use order::Given;
 pub use order::Order;
 pub use typed::TypedTensor;

@@ -31,9 +31,22 @@ struct Program {
     function: Arc<Function>,
     params: Vec<TracedTensor>,
     orders: Arc<Orders>,
+    outputs: Vec<WeakTensor>,
 }
 
-/// Arrays, and the memory orders of the results that are computed from them.
+/// Node and index of a tensor, which the program does not keep alive.
+type WeakTensor = (Weak<TraceNode>, u32);
+
+fn weak(t: &TracedTensor) -> WeakTensor {
+    (Arc::downgrade(&t.node), t.index)
+}
+
+fn strong((node, i): &WeakTensor) -> Option<TracedTensor> {
+    Some(TracedTensor::result(node.upgrade()?, *i as usize))
+}
+
+/// Arrays, and the memory orders of the results that are computed from them: first those that
+/// callers get, then those that the results pass on in the trace (see [`TracedTensor::array`]).
 type Arguments = (Vec<Tensor>, Arc<[Given]>);
 
 impl GraphProgram {
@@ -62,6 +75,18 @@ impl GraphProgram {
             .collect()
     }
 
+    /// Stores the arrays of its results, which a run computed from the arrays in the trace. The
+    /// orders are those of [`GraphProgram::arguments`].
+    pub(super) fn store(&self, results: &[Tensor], orders: &[Given]) -> Result<()> {
+        let own = &orders[results.len()..];
+        for ((t, array), &given) in self.0.outputs.iter().zip(results).zip(own) {
+            if let Some(t) = strong(t) {
+                t.store(Tensor::computed(array.view().clone(), given)?, given);
+            }
+        }
+        Ok(())
+    }
+
     /// An array per parameter: the one that the caller passed, or the one in the trace.
     pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Arguments> {
         let params = &self.0.params;
@@ -74,7 +99,20 @@ impl GraphProgram {
             ) {
                 bail!(
                     ForeignValue,
-                    "{t:?} is computed: only placeholders and arrays can be given another array"
+                    "{} is computed: only placeholders and arrays can be given another array",
+                    t.described()
+                );
+            }
+            // Another array in place of one that the parameters were computed from has no effect.
+            let computed = |p: &&TracedTensor| p.node.ancestors().is_some_and(|a| a.has(&t.node));
+            if !t.node.open
+                && let Some(p) = params.iter().find(computed)
+            {
+                bail!(
+                    GraphFreed,
+                    "{} is given another array, but the program reads an array that was computed from it at {}",
+                    t.described(),
+                    p.node.loc
                 );
             }
             // Parameters are sorted by order of creation.
@@ -94,8 +132,10 @@ impl GraphProgram {
                         sizes[..sizes.len() - 1].iter().any(|o| o.0.same(t))
                     }
                     None => {
-                        let text =
-                            format!("{t:?} is given an array, but is not an input of this program");
+                        let text = format!(
+                            "{} is given an array, but is not an input of this program",
+                            t.described()
+                        );
                         return Err(
                             crate::Error::new(crate::Code::ForeignValue, text).at(t.node.loc)
                         );
@@ -103,34 +143,34 @@ impl GraphProgram {
                 },
             };
             if twice {
-                let text = format!("{t:?} is given an array twice");
+                let text = format!("{} is given an array twice", t.described());
                 return Err(crate::Error::new(crate::Code::DuplicateName, text).at(t.node.loc));
             }
         }
-        let mut all = Vec::with_capacity(params.len());
+        let (mut all, mut orders) = (Vec::with_capacity(params.len()), Vec::new());
         for (k, (p, array)) in params.iter().zip(given).enumerate() {
-            all.push(match (array, &p.node.kind) {
-                (Some(t), _) => t.clone(),
-                (None, TraceNodeKind::Value(t)) => t.clone(),
-                (None, _) => {
+            let stored = || p.array();
+            let (array, order) = match array.map(|t| (t, t.given())).or_else(stored) {
+                Some(array) => array,
+                None => {
                     return Err(crate::Error::new(
                         crate::Code::Unbound,
                         format!(
-                            "the placeholder {p:?} (parameter {k}) has no array: pass it with run_with_inputs(&program, \
-                             &[(&x, &tensor)])"
+                            "the placeholder {} (parameter {k}) has no array: pass it with run_with_inputs(&program, \
+                             &[(&x, &tensor)])",
+                            p.described()
                         ),
                     )
                     .at(p.node.loc));
                 }
-            });
+            };
+            all.push(array.clone());
+            orders.push(order);
         }
         for (t, array) in sizes {
             self.check_extents(t, array, &all)?;
         }
-        let orders = self
-            .0
-            .orders
-            .results(all.iter().map(Tensor::given), &others);
+        let orders = self.0.orders.results(orders.into_iter(), &others);
         Ok((all, orders))
     }
 
@@ -174,7 +214,8 @@ impl GraphProgram {
         if !fits {
             bail!(
                 ShapeMismatch,
-                "{t:?} got {}, whose extents differ from those of other inputs with the same symbols",
+                "{} got {}, whose extents differ from those of other inputs with the same symbols",
+                t.described(),
                 array.ty()
             );
         }
@@ -210,36 +251,31 @@ type Ids = Vec<[(u64, u32); 2]>;
 #[derive(Clone)]
 struct WeakProgram {
     made: Simplified,
-    params: Vec<(Weak<TraceNode>, u32)>,
+    params: Vec<WeakTensor>,
     orders: Arc<Orders>,
+    outputs: Vec<WeakTensor>,
 }
 
 impl WeakProgram {
     fn of(p: &Program) -> WeakProgram {
-        let params = p
-            .params
-            .iter()
-            .map(|t| (Arc::downgrade(&t.node), t.index))
-            .collect();
         WeakProgram {
             made: (p.id, p.function.clone()),
-            params,
+            params: p.params.iter().map(weak).collect(),
             orders: p.orders.clone(),
+            outputs: p.outputs.clone(),
         }
     }
 
     /// The program, if all tensors that it reads are alive.
     fn program(self) -> Option<GraphProgram> {
-        let param = |(node, i): &(Weak<TraceNode>, u32)| {
-            Some(TracedTensor::result(node.upgrade()?, *i as usize))
-        };
-        let params = self.params.iter().map(param).collect::<Option<_>>()?;
+        let params = self.params.iter().map(strong).collect::<Option<_>>()?;
         let (id, function) = self.made;
         Some(GraphProgram(Arc::new(Program {
             id,
             function,
             params,
             orders: self.orders,
+            outputs: self.outputs,
         })))
     }
 }
@@ -306,10 +342,24 @@ impl GraphCompiler {
             self.programs.count(true);
             return Ok(p);
         }
+        let p = self.compile_trace(outputs, Trace::of("main", outputs, &[])?);
+        self.known.insert(ids, WeakProgram::of(&p.0));
+        Ok(p)
+    }
+
+    /// The program of tensors, with all stored arrays as parameters.
+    pub(super) fn compile_from_arrays(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
+        let trace = Trace::of_arrays("main", outputs)?;
+        Ok(self.compile_trace(outputs, trace))
+    }
+
+    fn compile_trace(&self, outputs: &[&TracedTensor], trace: Trace) -> GraphProgram {
         let Trace {
             function, params, ..
-        } = Trace::of("main", outputs, &[])?;
-        let orders = Arc::new(Orders::of(outputs, &params));
+        } = trace;
+        let own: Vec<TracedTensor> = outputs.iter().map(|t| t.without_order()).collect();
+        let of: Vec<&TracedTensor> = outputs.iter().copied().chain(&own).collect();
+        let orders = Arc::new(Orders::of(&of, &params));
         let fingerprint = function.fingerprint();
         let written = FunctionKey(Arc::new(function), fingerprint);
         let (id, function) = match self.programs.get(&written) {
@@ -320,14 +370,13 @@ impl GraphCompiler {
                 made
             }
         };
-        let p = Program {
+        GraphProgram(Arc::new(Program {
             id,
             function,
             params,
             orders,
-        };
-        self.known.insert(ids, WeakProgram::of(&p));
-        Ok(GraphProgram(Arc::new(p)))
+            outputs: outputs.iter().map(|t| weak(t)).collect(),
+        }))
     }
 
     /// Statistics of the cache of programs.

@@ -103,7 +103,7 @@ impl AdContext {
         wrt: &[&TracedTensor],
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
-        let trace = Trace::of("loss", &[loss], wrt)?;
+        let trace = Trace::of("loss", &[loss], wrt).map_err(|e| e.at(loc))?;
         let derived = check_scalar_loss(&trace.function).and_then(|()| {
             vjp_derived(
                 self,
@@ -184,7 +184,7 @@ impl AdContext {
             }
             check_type(Code::SeedMismatch, "cotangent", ct, y).map_err(|e| e.at(loc))?;
         }
-        let trace = Trace::of("y", ys, wrt)?;
+        let trace = Trace::of("y", ys, wrt).map_err(|e| e.at(loc))?;
         let derived = vjp_derived(
             self,
             &trace.function,
@@ -246,7 +246,7 @@ impl AdContext {
             );
             return Err(Error::new(Code::IntegerOutput, text).at(loc));
         }
-        let trace = Trace::of("y", ys, wrt)?;
+        let trace = Trace::of("y", ys, wrt).map_err(|e| e.at(loc))?;
         let derived = jvp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, false);
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, tangents, ys)
     }

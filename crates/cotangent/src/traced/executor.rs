@@ -101,9 +101,10 @@ impl GraphExecutor {
         self.run_many_with_inputs(program, &[])
     }
 
-    /// All results, with arrays for placeholders (or in place of arrays in the trace). Errors: an
-    /// array without the type of its placeholder, a placeholder that is given twice or belongs to
-    /// another program, and different extents for one symbol.
+    /// All results, with arrays for placeholders (or in place of arrays in the trace). Without
+    /// `inputs` the tensors of the program store their arrays, and are not computed again. Errors:
+    /// an array without the type of its placeholder, a placeholder that is given twice or belongs
+    /// to another program, and different extents for one symbol.
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,
@@ -120,11 +121,15 @@ impl GraphExecutor {
             }
         };
         let results = compiled.run_tensors(arguments.into_iter().map(Tensor::into_view))?;
-        results
+        let results: Vec<Tensor> = results
             .into_iter()
             .zip(&*orders)
             .map(|(t, &given)| Tensor::computed(t, given))
-            .collect()
+            .collect::<Result<_>>()?;
+        if inputs.is_empty() {
+            program.store(&results, &orders)?;
+        }
+        Ok(results)
     }
 
     /// Statistics of the cache of compiled programs.

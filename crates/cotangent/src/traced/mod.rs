@@ -21,9 +21,11 @@
 //! than one axis that it was computed from is, and row-major otherwise. A gradient has the memory
 //! order of the tensor that it was taken by, a tangent that of the differentiated tensor.
 
+mod ancestors;
 mod cache;
 mod compiler;
 mod derive;
+mod evaluate;
 mod executor;
 mod generated;
 mod methods;
@@ -38,6 +40,7 @@ pub(crate) use cache::Cache;
 pub use cache::CacheStats;
 pub use compiler::{GraphCompiler, GraphProgram};
 pub use derive::TracedTensorAdExt;
+pub(crate) use evaluate::{ancestors_of, computed_from, evaluate_all, evaluate_arguments};
 pub use executor::GraphExecutor;
 pub use node::TracedTensor;
 pub(crate) use node::{TraceNode, TraceNodeKind, fresh_id};

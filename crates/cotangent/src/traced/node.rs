@@ -3,12 +3,16 @@
 //! A node is an operation with its operands, a placeholder, an array, or an error. Ids ascend in
 //! order of creation, so their order is topological. Nodes refer to their operands only. Neither
 //! traversal nor drop of nodes is recursive.
+//!
+//! A node stores the arrays of its results once they were computed. Then its operands may be
+//! released (see `evaluate.rs`), and it is a leaf of the trace like an array.
 
+use crate::tensor::Given;
 use crate::{Error, Loc, Op, Result, Sym, Tensor, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -75,6 +79,11 @@ impl TracedTensor {
         }
     }
 
+    /// The same value with the memory order of its own operands.
+    pub(super) fn without_order(&self) -> TracedTensor {
+        TracedTensor::result(self.node.clone(), self.index as usize)
+    }
+
     pub(crate) fn failed(e: Error) -> TracedTensor {
         let loc = e.loc();
         TracedTensor::of(TraceNodeKind::Failed(e), smallvec![], loc)
@@ -92,6 +101,23 @@ impl TracedTensor {
         }
     }
 
+    /// The array, if it is stored, and the memory order that it passes on to results. Derivatives
+    /// may have another order: see [`TracedTensor::to_tensor`].
+    pub(crate) fn array(&self) -> Option<(&Tensor, Given)> {
+        match &self.node.kind {
+            TraceNodeKind::Value(t) => Some((t, t.given())),
+            _ => {
+                let computed = self.node.arrays.get(self.index as usize)?.get()?;
+                Some((&computed.tensor, computed.given))
+            }
+        }
+    }
+
+    /// Stores a computed array. The first array that is stored remains.
+    pub(super) fn store(&self, tensor: Tensor, given: Given) {
+        let _ = self.node.arrays[self.index as usize].set(Box::new(Computed { tensor, given }));
+    }
+
     /// Node and index of the tensor, and of the tensor that determines its memory order.
     pub(super) fn ids(&self) -> [(u64, u32); 2] {
         let as_what = self.like.as_ref().map_or(self, |like| &like.of);
@@ -100,10 +126,43 @@ impl TracedTensor {
 }
 
 pub(crate) enum TraceNodeKind {
-    Op(Op, SmallVec<[TracedTensor; 2]>),
+    Op(Op),
     Input(Option<Arc<str>>),
     Value(Tensor),
     Failed(Error),
+}
+
+/// The operands of an operation, shared with traversals.
+pub(crate) type Operands = Arc<SmallVec<[TracedTensor; 2]>>;
+
+/// An array that a run computed, and the order of the arrays that it was computed from.
+struct Computed {
+    tensor: Tensor,
+    given: Given,
+}
+
+/// Tensors that an array was computed from, and that the program may still hold. Of an array
+/// without operands, the derivative with respect to them is not known. It is an error, not zero.
+pub(crate) enum Ancestors {
+    Listed(Vec<Weak<TraceNode>>),
+    /// Too many to list: possibly every tensor that is older than this id.
+    OlderThan(u64),
+}
+
+impl Ancestors {
+    pub fn has(&self, node: &Arc<TraceNode>) -> bool {
+        match self {
+            Ancestors::Listed(all) => all.iter().any(|a| a.as_ptr() == Arc::as_ptr(node)),
+            Ancestors::OlderThan(id) => node.id < *id,
+        }
+    }
+}
+
+/// The link of a node to the tensors that it was computed from.
+enum History {
+    Operands(Operands),
+    /// A leaf. The program may still hold these tensors, which its array was computed from.
+    Leaf(Option<Arc<Ancestors>>),
 }
 
 pub(crate) struct TraceNode {
@@ -114,33 +173,122 @@ pub(crate) struct TraceNode {
     /// them.
     pub sizes: Box<[TracedTensor]>,
     pub loc: Loc,
+    /// Whether it depends on a placeholder.
+    pub open: bool,
+    history: Mutex<History>,
+    /// Number of successive evaluations that computed it, whose operations remain.
+    evaluations: AtomicU32,
+    /// An operation and its ancestors, for results of compiled closures.
+    pub lineage: OnceLock<Arc<Ancestors>>,
+    /// The arrays of the results of an operation that were computed.
+    arrays: SmallVec<[OnceLock<Box<Computed>>; 1]>,
 }
 
 impl TraceNode {
+    /// A placeholder, an array or an error.
     pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
+        let open = matches!(kind, TraceNodeKind::Input(_));
+        TraceNode::with(kind, types, loc, open, Box::default(), History::Leaf(None))
+    }
+
+    /// An operation.
+    pub fn op(
+        op: Op,
+        operands: SmallVec<[TracedTensor; 2]>,
+        types: SmallVec<[Type; 1]>,
+        sizes: Box<[TracedTensor]>,
+        loc: Loc,
+    ) -> Arc<TraceNode> {
+        let open = !sizes.is_empty() || operands.iter().any(|x| x.node.open);
+        let history = History::Operands(Arc::new(operands));
+        TraceNode::with(TraceNodeKind::Op(op), types, loc, open, sizes, history)
+    }
+
+    /// An array that was computed from tensors that the program may still hold.
+    pub fn computed(tensor: Tensor, from: Option<Arc<Ancestors>>, loc: Loc) -> Arc<TraceNode> {
+        let types = smallvec![tensor.ty()];
+        let (kind, history) = (TraceNodeKind::Value(tensor), History::Leaf(from));
+        TraceNode::with(kind, types, loc, false, Box::default(), history)
+    }
+
+    fn with(
+        kind: TraceNodeKind,
+        types: SmallVec<[Type; 1]>,
+        loc: Loc,
+        open: bool,
+        sizes: Box<[TracedTensor]>,
+        history: History,
+    ) -> Arc<TraceNode> {
         Arc::new(TraceNode {
             id: fresh_id(),
+            arrays: types.iter().map(|_| OnceLock::new()).collect(),
             kind,
             types,
-            sizes: Box::default(),
+            sizes,
             loc,
+            open,
+            history: Mutex::new(history),
+            evaluations: AtomicU32::new(0),
+            lineage: OnceLock::new(),
         })
     }
 
-    pub fn operands(&self) -> &[TracedTensor] {
-        match &self.kind {
-            TraceNodeKind::Op(_, x) => x,
-            _ => &[],
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The operands of an operation, unless they were released. `None`: the node is a leaf.
+    pub fn operands(&self) -> Option<Operands> {
+        match &*self.history() {
+            History::Operands(x) => Some(x.clone()),
+            History::Leaf(_) => None,
+        }
+    }
+
+    /// The tensors that the array of a leaf was computed from, as far as the program holds them.
+    pub fn ancestors(&self) -> Option<Arc<Ancestors>> {
+        match &*self.history() {
+            History::Operands(_) => None,
+            History::Leaf(from) => from.clone(),
+        }
+    }
+
+    /// Releases the operands of an operation whose arrays are stored.
+    pub fn release(&self, from: Option<Arc<Ancestors>>) {
+        let old = std::mem::replace(&mut *self.history(), History::Leaf(from));
+        // Dropped without the lock: it may hold the last reference to a user's operation.
+        drop(old);
+    }
+
+    /// Number of successive evaluations that computed it, if their operations remain.
+    pub fn evaluations(&self) -> u32 {
+        self.evaluations.load(Ordering::Relaxed)
+    }
+
+    pub fn note_evaluations(&self, n: u32) {
+        self.evaluations.store(n, Ordering::Relaxed);
+    }
+
+    /// Whether the arrays of all results are stored.
+    pub fn is_computed(&self) -> bool {
+        self.arrays.iter().all(|a| a.get().is_some())
+    }
+
+    /// The operands, if nothing else refers to them.
+    fn take_operands(&mut self) -> Option<SmallVec<[TracedTensor; 2]>> {
+        let history = self.history.get_mut().unwrap_or_else(|e| e.into_inner());
+        match std::mem::replace(history, History::Leaf(None)) {
+            History::Operands(x) => Arc::into_inner(x),
+            History::Leaf(_) => None,
         }
     }
 }
 
 impl Drop for TraceNode {
     fn drop(&mut self) {
-        let TraceNodeKind::Op(_, x) = &mut self.kind else {
+        let Some(mut rest) = self.take_operands() else {
             return;
         };
-        let mut rest: SmallVec<[TracedTensor; 2]> = std::mem::take(x);
         // Operands without other references are dropped in this loop, because their own drop would
         // recurse.
         while let Some(t) = rest.pop() {
@@ -149,9 +297,9 @@ impl Drop for TraceNode {
                 rest.extend(like.from);
             }
             if let Some(mut node) = Arc::into_inner(t.node)
-                && let TraceNodeKind::Op(_, x) = &mut node.kind
+                && let Some(x) = node.take_operands()
             {
-                rest.append(x);
+                rest.extend(x);
             }
         }
     }
@@ -170,30 +318,39 @@ pub(crate) fn has_extent(ty: &Type, s: &Sym) -> bool {
     ty.shape.iter().any(|d| d.as_sym() == Some(s))
 }
 
-/// The nodes that `roots` reach, in ascending order. The traversal stops at nodes for which `stop`
-/// holds.
+/// An operation that a traversal reached, with its operands at that time.
+pub(crate) struct Visited {
+    pub node: Arc<TraceNode>,
+    pub operands: Operands,
+}
+
+/// The operations that `roots` reach, in ascending order, and the tensors that the traversal
+/// stopped at: those for which `stop` holds, and leaves of the trace. A tensor may be listed twice.
 pub(crate) fn reached(
     roots: &[&TracedTensor],
-    stop: &dyn Fn(&TraceNode) -> bool,
-) -> Vec<Arc<TraceNode>> {
+    stop: &dyn Fn(&TracedTensor) -> bool,
+) -> (Vec<Visited>, Vec<TracedTensor>) {
     let mut seen = FxHashSet::default();
-    let mut found = Vec::new();
-    let mut rest: Vec<Arc<TraceNode>> = roots.iter().map(|t| t.node.clone()).collect();
-    while let Some(n) = rest.pop() {
-        if seen.insert(n.id) {
-            if !stop(&n) {
-                rest.extend(
-                    n.operands()
-                        .iter()
-                        .filter(|x| !seen.contains(&x.node.id))
-                        .map(|x| x.node.clone()),
-                );
+    let (mut found, mut leaves) = (Vec::new(), Vec::new());
+    let mut rest: Vec<TracedTensor> = roots.iter().map(|&t| t.clone()).collect();
+    while let Some(t) = rest.pop() {
+        if stop(&t) {
+            leaves.push(t);
+        } else if !seen.contains(&t.node.id) {
+            match t.node.operands() {
+                Some(operands) => {
+                    seen.insert(t.node.id);
+                    let new = |x: &&TracedTensor| !seen.contains(&x.node.id);
+                    rest.extend(operands.iter().filter(new).cloned());
+                    let node = t.node;
+                    found.push(Visited { node, operands });
+                }
+                None => leaves.push(t),
             }
-            found.push(n);
         }
     }
-    found.sort_unstable_by_key(|n| n.id);
-    found
+    found.sort_unstable_by_key(|v| v.node.id);
+    (found, leaves)
 }
 
 /// The values of a function, by the tensors that they stem from.
@@ -207,9 +364,5 @@ impl ValOf {
 
     pub fn get(&self, t: &TracedTensor) -> Option<Val> {
         self.0.get(&(t.node.id, t.index)).copied()
-    }
-
-    pub fn contains(&self, node: &TraceNode) -> bool {
-        self.0.contains_key(&(node.id, 0))
     }
 }

@@ -69,10 +69,7 @@ impl Walk {
         if let Some(&k) = self.of_others.get(&id(t)) {
             return k;
         }
-        let given = match &t.node.kind {
-            TraceNodeKind::Value(value) => value.given(),
-            _ => Given::Nothing,
-        };
+        let given = t.array().map_or(Given::Nothing, |(_, given)| given);
         let k = self.others.len() as u32;
         self.others.push(Other {
             id: id(t),
@@ -100,8 +97,8 @@ impl Walk {
     /// Visits a node whose operands were visited.
     fn visit(&mut self, t: &TracedTensor) {
         let node: &TraceNode = &t.node;
-        let step = match &node.kind {
-            TraceNodeKind::Op(_, operands) => {
+        let step = match (&node.kind, node.operands()) {
+            (TraceNodeKind::Op(_), Some(operands)) => {
                 let mut from: SmallVec<[u32; 2]> = operands
                     .iter()
                     .filter_map(|x| self.find(x).flatten())
@@ -114,8 +111,8 @@ impl Walk {
                     _ => Some(self.step(OrderStep::Join(from))),
                 }
             }
-            TraceNodeKind::Failed(_) => None,
-            TraceNodeKind::Input(_) | TraceNodeKind::Value(_) => {
+            (TraceNodeKind::Failed(_), _) => None,
+            _ => {
                 let k = self.other(t);
                 Some(self.step(OrderStep::Leaf(Leaf::Other(k))))
             }
@@ -146,7 +143,7 @@ impl Orders {
                 continue;
             }
             let before = stack.len();
-            for x in t.node.operands() {
+            for x in t.node.operands().iter().flat_map(|x| x.iter()) {
                 if walk.find(x).is_none() {
                     stack.push(sources(x).clone());
                 }
@@ -177,7 +174,7 @@ impl Orders {
         let k = self.others.iter().position(|o| o.id == id(t))?;
         let (want, got) = (&self.others[k].ty, array.ty());
         if want.differs(&got) {
-            let text = format!("{t:?} takes {want}, got {got}");
+            let text = format!("{} takes {want}, got {got}", t.described());
             return Some(Err(crate::Error::new(crate::Code::ShapeMismatch, text)));
         }
         Some(Ok(k))

@@ -9,7 +9,7 @@ use cotangent_core::EmitterStatus;
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 /// The session of operations without derivatives.
 static PLAIN: LazyLock<Session> = LazyLock::new(Session::default);
@@ -128,14 +128,8 @@ impl Recorder {
         } else {
             Box::default()
         };
-        let (kind, types) = (TraceNodeKind::Op(op, operands), results.into());
-        let node = Arc::new(TraceNode {
-            id: fresh_id(),
-            kind,
-            types,
-            sizes,
-            loc,
-        });
+        let types = results.into_iter().collect();
+        let node = TraceNode::op(op, operands, types, sizes, loc);
         Ok((0..node.types.len())
             .map(|i| self.push(TracedTensor::result(node.clone(), i)))
             .collect())

@@ -1,9 +1,10 @@
 //! Constructors of [`TracedTensor`], its types, and its array.
 
-use super::compiler::GraphCompiler;
-use super::executor::GraphExecutor;
+use super::Orders;
+use super::evaluate::evaluate_all;
 use super::node::{TraceNodeKind, TracedTensor, fresh_id};
 use crate::here::here;
+use crate::tensor::OneLine;
 use crate::{DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
 use smallvec::smallvec;
 use std::fmt;
@@ -176,9 +177,43 @@ impl TracedTensor {
         Ok(self.ty()?.rank())
     }
 
-    /// Whether it has an array: it is neither a placeholder nor computed.
+    /// Whether its array is stored: it was made from an array, or was computed.
     pub fn is_concrete(&self) -> bool {
-        matches!(self.node.kind, TraceNodeKind::Value(..))
+        self.array().is_some()
+    }
+
+    /// Whether its array can be computed: it carries no error, and depends on no placeholder.
+    ///
+    /// ```
+    /// use cotangent::{DType, TracedTensor};
+    /// let x = TracedTensor::vector(vec![3.0, 4.0]);
+    /// let y = x.norm(&[0]);
+    /// assert!(y.is_known() && !y.is_concrete());
+    /// assert_eq!(y.item::<f64>()?, 5.0);
+    /// assert!(y.is_concrete()); // it is not computed again
+    /// assert!(!TracedTensor::input(DType::F64, [2]).exp().is_known());
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn is_known(&self) -> bool {
+        !self.node.open && !matches!(self.node.kind, TraceNodeKind::Failed(_))
+    }
+
+    /// The tensor as an array, which is a constant of programs that read it. `self` stores the
+    /// array, as in [`to_tensor`](Self::to_tensor), and remains differentiable. An error if it is
+    /// not [known](Self::is_known).
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, TracedTensorAdExt};
+    /// let x = TracedTensor::scalar(3.0);
+    /// let y = x.square();
+    /// let array = y.evaluate()?;
+    /// // The array is a constant of a derivative, the tensor is not.
+    /// assert_eq!((&array * &x).grad(&x)?.item::<f64>()?, 9.0);
+    /// assert_eq!((&y * &x).grad(&x)?.item::<f64>()?, 27.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn evaluate(&self) -> Result<TracedTensor> {
+        Ok(TracedTensor::from_tensor(self.to_tensor()?))
     }
 
     /// Whether `other` is the same value of the program, not only equal elements.
@@ -186,25 +221,68 @@ impl TracedTensor {
         self.node.id == other.node.id && self.index == other.index
     }
 
-    /// The only element of the tensor that [`to_tensor`](Self::to_tensor) computes.
+    /// The array. It is computed by the first call, together with intermediate tensors that the
+    /// program still refers to, and stored. Placeholders are an error.
+    pub fn to_tensor(&self) -> Result<Tensor> {
+        evaluate_all(&[self])?;
+        let (array, _) = self.array().expect("it was evaluated");
+        match self.like {
+            None => Ok(array.clone()),
+            Some(_) => {
+                let order = Orders::of(&[self], &[]).results(std::iter::empty(), &[]);
+                Tensor::computed(array.view().clone(), order[0])
+            }
+        }
+    }
+
+    /// The only element, as [`to_tensor`](Self::to_tensor) computes it.
     pub fn item<T: Element>(&self) -> Result<T> {
         self.to_tensor()?.item()
     }
 
-    /// Compiles and runs the program of this tensor. Placeholders are an error.
-    pub fn to_tensor(&self) -> Result<Tensor> {
-        let program = GraphCompiler::new().compile(self)?;
-        GraphExecutor::default().run(&program)
+    /// The elements in the tensor's memory order, as [`to_tensor`](Self::to_tensor) computes them.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.to_tensor()?.to_vec()
+    }
+
+    /// Operation or name, and type.
+    pub(crate) fn described(&self) -> String {
+        match (&self.node.kind, self.ty()) {
+            (TraceNodeKind::Op(op), Ok(t)) => format!("TracedTensor({} -> {t})", op.name()),
+            (TraceNodeKind::Input(Some(n)), Ok(t)) => format!("TracedTensor({n}: {t})"),
+            (_, Ok(t)) => format!("TracedTensor({t})"),
+            (_, Err(e)) => format!("TracedTensor(error: {e})"),
+        }
+    }
+
+    /// The array to print, unless it cannot be computed.
+    fn printed(&self) -> Option<Tensor> {
+        self.is_known().then(|| self.to_tensor().ok()).flatten()
+    }
+}
+
+impl fmt::Display for TracedTensor {
+    /// Prints the elements in the format of [`Tensor`], computing them first; of a tensor that is
+    /// not known, its operation or name, and its type.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.printed() {
+            Some(t) => fmt::Display::fmt(&t, f),
+            None => f.write_str(&self.described()),
+        }
     }
 }
 
 impl fmt::Debug for TracedTensor {
+    /// Prints the elements on one line, computing them first, with long axes abridged; of a tensor
+    /// that is not known, its operation or name, and its type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.node.kind, self.ty()) {
-            (TraceNodeKind::Op(op, _), Ok(t)) => write!(f, "TracedTensor({} -> {t})", op.name()),
-            (TraceNodeKind::Input(Some(n)), Ok(t)) => write!(f, "TracedTensor({n}: {t})"),
-            (_, Ok(t)) => write!(f, "TracedTensor({t})"),
-            (_, Err(e)) => write!(f, "TracedTensor(error: {e})"),
+        match self.printed() {
+            Some(t) => {
+                f.write_str("TracedTensor(")?;
+                fmt::Display::fmt(&OneLine(&t), f)?;
+                write!(f, " {}{:?})", t.dtype(), t.shape())
+            }
+            None => f.write_str(&self.described()),
         }
     }
 }
@@ -216,8 +294,32 @@ impl From<Tensor> for TracedTensor {
     }
 }
 
-impl From<f64> for TracedTensor {
-    fn from(x: f64) -> TracedTensor {
-        TracedTensor::scalar(x)
+impl<T: Element> From<Vec<T>> for TracedTensor {
+    /// A vector.
+    #[track_caller]
+    fn from(data: Vec<T>) -> TracedTensor {
+        TracedTensor::vector(data)
     }
 }
+
+impl<T: Element, const N: usize> From<[T; N]> for TracedTensor {
+    /// A vector.
+    #[track_caller]
+    fn from(data: [T; N]) -> TracedTensor {
+        TracedTensor::vector(data.into())
+    }
+}
+
+macro_rules! scalars {
+    ($($t:ty)*) => { $(
+        impl From<$t> for TracedTensor {
+            /// A scalar.
+            #[track_caller]
+            fn from(x: $t) -> TracedTensor {
+                TracedTensor::scalar(x)
+            }
+        }
+    )* };
+}
+
+scalars! { f32 f64 i32 i64 }

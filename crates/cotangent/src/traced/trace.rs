@@ -1,7 +1,8 @@
 //! [`Trace`]: the part of a trace that some tensors need, as a closed function.
 
 use super::TracedTensor;
-use super::node::{TraceNode, TraceNodeKind, ValOf, has_extent, reached};
+use super::ancestors::check_ancestors;
+use super::node::{TraceNode, TraceNodeKind, ValOf, Visited, has_extent, reached};
 use crate::{Builder, Code, Emit, Error, Function, Result, Val};
 use cotangent_core::transform::Session;
 use std::sync::Arc;
@@ -13,14 +14,22 @@ pub(crate) struct Trace {
     /// The tensors of its parameters.
     pub params: Vec<TracedTensor>,
     vals: ValOf,
-    nodes: Vec<Arc<TraceNode>>,
+    ops: Vec<Visited>,
 }
 
 impl Trace {
     /// The function of `outputs`, with all placeholders and arrays that `outputs` and `also` need
-    /// as parameters.
+    /// as parameters. An error if an output was computed from one of `also`, and the operations
+    /// between them were released.
     pub fn of(name: &str, outputs: &[&TracedTensor], also: &[&TracedTensor]) -> Result<Trace> {
-        Trace::cut(name, &[], outputs, also, 0)
+        let trace = Trace::cut(name, &[], outputs, also, 0)?;
+        check_ancestors(&trace.params, outputs, also)?;
+        Ok(trace)
+    }
+
+    /// The function of `outputs`, with placeholders and all stored arrays as parameters.
+    pub fn of_arrays(name: &str, outputs: &[&TracedTensor]) -> Result<Trace> {
+        Trace::stopped(name, &[], outputs, &[], 0, &|t| t.array().is_some())
     }
 
     /// The function of `outputs`. Its parameters are `inputs`, then the tensors that are older than
@@ -31,6 +40,19 @@ impl Trace {
         outputs: &[&TracedTensor],
         also: &[&TracedTensor],
         start: u64,
+    ) -> Result<Trace> {
+        Trace::stopped(name, inputs, outputs, also, start, &|t| t.node.id < start)
+    }
+
+    /// The function of `outputs`. Its parameters are `inputs`, then the leaves of the trace and the
+    /// tensors for which `stop` holds.
+    fn stopped(
+        name: &str,
+        inputs: &[TracedTensor],
+        outputs: &[&TracedTensor],
+        also: &[&TracedTensor],
+        start: u64,
+        stop: &dyn Fn(&TracedTensor) -> bool,
     ) -> Result<Trace> {
         let mut vals = ValOf::default();
         let b = Builder::new(name, Session::default());
@@ -48,48 +70,38 @@ impl Trace {
             add(t.clone(), &mut vals)?;
         }
         let roots: Vec<&TracedTensor> = outputs.iter().chain(also).copied().collect();
-        let nodes = reached(&roots, &|n| n.id < start || vals.contains(n));
-        // Of an older node with several results only the used ones become parameters.
-        let old =
-            |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, TraceNodeKind::Op(..));
-        let used = nodes
-            .iter()
-            .filter(|n| n.id >= start)
-            .flat_map(|n| n.operands())
-            .chain(roots.iter().copied());
-        let mut leaves: Vec<&TracedTensor> = used.filter(|t| old(t)).collect();
+        let (ops, mut leaves) = reached(&roots, &|t| stop(t) || vals.get(t).is_some());
         // Placeholders that are not read may still define symbolic extents. The region of an
         // operation takes these from the enclosing function.
         if start == 0 {
-            let mut known: Vec<&TracedTensor> = leaves.clone();
-            for s in nodes.iter().flat_map(|n| &n.sizes) {
+            for s in ops.iter().flat_map(|v| &v.node.sizes) {
                 let dims = || s.node.types[0].shape.iter().filter_map(|d| d.as_sym());
-                if dims().any(|d| {
-                    !known
-                        .iter()
-                        .any(|t| has_extent(&t.node.types[t.index as usize], d))
-                }) {
-                    known.push(s);
+                let has = |t: &TracedTensor, d| has_extent(&t.node.types[t.index as usize], d);
+                if dims().any(|d| !leaves.iter().any(|t| has(t, d))) {
+                    leaves.push(s.clone());
                 }
             }
-            leaves = known;
         }
         leaves.sort_by_key(|t| (t.node.id, t.index));
         leaves.dedup_by_key(|t| (t.node.id, t.index));
         for t in leaves {
-            if vals.get(t).is_none() {
-                add(t.clone(), &mut vals)?;
+            if vals.get(&t).is_none() {
+                add(t, &mut vals)?;
             }
         }
-        for n in nodes.iter().filter(|n| n.id >= start) {
-            if let TraceNodeKind::Op(op, x) = &n.kind {
-                b.set_loc(n.loc);
-                let x: Vec<Val> = x
+        for Visited { node, operands } in &ops {
+            if let TraceNodeKind::Op(op) = &node.kind {
+                b.set_loc(node.loc);
+                let x: Vec<Val> = operands
                     .iter()
                     .map(|t| vals.get(t).unwrap_or(Val::POISON))
                     .collect();
                 for (i, y) in b.emit(op.clone(), &x).into_iter().enumerate() {
-                    vals.insert(&TracedTensor::result(n.clone(), i), y);
+                    let t = TracedTensor::result(node.clone(), i);
+                    // A stored result is a parameter.
+                    if vals.get(&t).is_none() {
+                        vals.insert(&t, y);
+                    }
                 }
             }
         }
@@ -102,7 +114,7 @@ impl Trace {
             function,
             params,
             vals,
-            nodes,
+            ops,
         })
     }
 
@@ -114,11 +126,13 @@ impl Trace {
 
     /// The tensors that the operations of the function compute, and their values.
     pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
-        let all = self
-            .nodes
+        let results = |node: &Arc<TraceNode>| {
+            let node = node.clone();
+            (0..node.types.len()).map(move |i| TracedTensor::result(node.clone(), i))
+        };
+        self.ops
             .iter()
-            .filter(|n| matches!(n.kind, TraceNodeKind::Op(..)));
-        all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor::result(n.clone(), i)))
+            .flat_map(move |v| results(&v.node))
             .filter_map(|t| self.vals.get(&t).map(|v| (t, v)))
     }
 }

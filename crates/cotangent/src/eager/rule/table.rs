@@ -144,22 +144,30 @@ impl Rules {
 
     /// The numbers of compiled operations and of compiled tapes.
     pub fn count(&self) -> (usize, usize) {
-        let table = lock(&self.table);
-        let operations = table
+        lock(&self.table).count()
+    }
+
+    /// As [`Rules::count`]; `None` if another thread uses the table.
+    pub fn try_count(&self) -> Option<(usize, usize)> {
+        Some(self.table.try_lock().ok()?.count())
+    }
+}
+
+impl RuleTable {
+    fn count(&self) -> (usize, usize) {
+        let operations = self
             .rules
             .values()
             .flatten()
             .filter(|rule| rule.compiled.is_some())
             .count();
-        (
-            operations,
-            table
-                .tapes
-                .values()
-                .flatten()
-                .filter(|tape| tape.compiled.is_some())
-                .count(),
-        )
+        let tapes = self
+            .tapes
+            .values()
+            .flatten()
+            .filter(|tape| tape.compiled.is_some())
+            .count();
+        (operations, tapes)
     }
 }
 
