@@ -62,7 +62,7 @@ pub fn main() -> Result<()> {
             TracedTensor::scalar(1.0),
         )?;
         cond(
-            &x.greater(&TracedTensor::scalar(0.0)),
+            &x.greater(0.0),
             power,
             |p: TracedTensor| p,
             |p| -p,

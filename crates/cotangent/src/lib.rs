@@ -25,6 +25,7 @@ pub mod methods;
 pub mod npy;
 mod npy_header;
 pub mod npz;
+mod operand;
 mod operators;
 mod plain;
 pub mod program;

@@ -121,7 +121,7 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
         let args = with(&x, &entry.captures);
         let known: Option<Vec<&Tensor>> = args.iter().map(concrete).collect();
         let y = match known {
-            Some(args) => run(&backend, &entry, &args)?,
+            Some(args) => run(&backend, &entry, &args).map_err(|e| e.at(loc))?,
             None => write(loc, &args, |cx, x| cx.call(&entry.function, x))?,
         };
         Ok(entry.out.rebuild(&mut y.into_iter()))
@@ -180,6 +180,7 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
 /// assert!(y.is_concrete() && z.is_concrete());
 /// # Ok::<(), cotangent::Error>(())
 /// ```
+#[track_caller]
 pub fn evaluate<T: Tree>(t: T) -> Result<T> {
     let program =
         crate::GraphCompiler::new().compile_many(&owned(&t).iter().collect::<Vec<_>>())?;

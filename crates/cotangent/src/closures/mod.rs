@@ -36,7 +36,8 @@ pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use custom::{custom_jvp, custom_vjp};
 pub use derivatives::{
-    grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to,
+    grad, hessian, holomorphic_derivative, hvp, jacobian, jvp, value_and_grad, vjp, vmap,
+    vmap_axes, vmap_axes_to,
 };
 pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with,

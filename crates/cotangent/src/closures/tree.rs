@@ -308,3 +308,8 @@ pub(super) fn structure<T: Tree>(t: &T) -> String {
     t.structure(&mut out);
     out
 }
+
+/// The name of the leaf at this position for messages; `None` for a tensor that is a tree itself.
+pub(super) fn leaf_name<T: Tree>(t: &T, k: usize) -> Option<String> {
+    (structure(t) != "*").then(|| format!("tensor #{k}"))
+}

@@ -3,6 +3,7 @@
 use super::cache::{Cache, CacheStats};
 use super::node::has_extent;
 use super::{Orders, Trace, TraceNode, TraceNodeKind, TracedTensor, fresh_id};
+use crate::here::AtCaller;
 use crate::tensor::Given;
 use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
 use std::hash::{Hash, Hasher};
@@ -63,6 +64,7 @@ impl GraphProgram {
     }
 
     /// An array per parameter: the one that the caller passed, or the one in the trace.
+    #[track_caller]
     pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Arguments> {
         let params = &self.0.params;
         let mut given: Vec<Option<&Tensor>> = vec![None; params.len()];
@@ -112,6 +114,14 @@ impl GraphProgram {
             all.push(match (array, &p.node.kind) {
                 (Some(t), _) => t.clone(),
                 (None, TraceNodeKind::Value(t)) => t.clone(),
+                (None, _) if p.node.of_closure => {
+                    let text = format!(
+                        "{p:?} is the argument of a closure that is being traced; its value is not known here. \
+                         Use cond or select to choose by it; return it to see it"
+                    );
+                    return Err(crate::Error::new(crate::Code::Unbound, text)
+                        .note(format!("the closure: {}", p.node.loc)));
+                }
                 (None, _) => {
                     return Err(crate::Error::new(
                         crate::Code::Unbound,
@@ -295,11 +305,13 @@ impl GraphCompiler {
     /// assert!(e.to_string().contains("`add` of f64[2] and f64[3]"), "{e}");
     /// assert!(e.to_string().contains(".rs:"), "{e}"); // the line of `+`
     /// ```
+    #[track_caller]
     pub fn compile(&self, output: &TracedTensor) -> Result<GraphProgram> {
         self.compile_many(&[output])
     }
 
     /// One program of several tensors, with results in this order. Shared values are computed once.
+    #[track_caller]
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
         let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
         if let Some(p) = self.known.peek(&ids).and_then(WeakProgram::program) {
@@ -308,7 +320,7 @@ impl GraphCompiler {
         }
         let Trace {
             function, params, ..
-        } = Trace::of("main", outputs, &[])?;
+        } = Trace::of("main", outputs, &[]).at_caller()?;
         let orders = Arc::new(Orders::of(outputs, &params));
         let fingerprint = function.fingerprint();
         let written = FunctionKey(Arc::new(function), fingerprint);

@@ -80,16 +80,31 @@ impl TracedTensor {
         TracedTensor::of(TraceNodeKind::Failed(e), smallvec![], loc)
     }
 
+    /// The argument of a closure.
     pub(crate) fn input_like(ty: Type, loc: Loc) -> TracedTensor {
-        TracedTensor::of(TraceNodeKind::Input(None), smallvec![ty], loc)
+        let node = TraceNode {
+            id: fresh_id(),
+            kind: TraceNodeKind::Input(None),
+            types: smallvec![ty],
+            sizes: Box::default(),
+            loc,
+            of_closure: true,
+        };
+        TracedTensor::result(Arc::new(node), 0)
     }
 
     /// Element type and shape, or the error that this tensor carries.
+    #[track_caller]
     pub fn ty(&self) -> Result<Type> {
         match &self.node.kind {
             TraceNodeKind::Failed(e) => Err(e.clone()),
             _ => Ok(self.node.types[self.index as usize].clone()),
         }
+    }
+
+    /// Element type and shape, unless the tensor carries an error.
+    pub(super) fn known_ty(&self) -> Option<&Type> {
+        self.node.types.get(self.index as usize)
     }
 
     /// Node and index of the tensor, and of the tensor that determines its memory order.
@@ -114,6 +129,8 @@ pub(crate) struct TraceNode {
     /// them.
     pub sizes: Box<[TracedTensor]>,
     pub loc: Loc,
+    /// Whether it is the argument of a closure.
+    pub of_closure: bool,
 }
 
 impl TraceNode {
@@ -124,6 +141,7 @@ impl TraceNode {
             types,
             sizes: Box::default(),
             loc,
+            of_closure: false,
         })
     }
 

@@ -4,7 +4,7 @@ use super::compiler::GraphCompiler;
 use super::executor::GraphExecutor;
 use super::node::{TraceNodeKind, TracedTensor, fresh_id};
 use crate::here::here;
-use crate::{DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
+use crate::{Axis, DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
 use smallvec::smallvec;
 use std::fmt;
 
@@ -101,6 +101,12 @@ impl TracedTensor {
         TracedTensor::given(Tensor::arange(dtype, start, stop, step))
     }
 
+    /// The index of each element along an axis.
+    #[track_caller]
+    pub fn iota(dtype: DType, shape: impl Into<Vec<usize>>, axis: impl Into<Axis>) -> TracedTensor {
+        TracedTensor::given(Tensor::iota(dtype, shape, axis))
+    }
+
     /// `num` evenly spaced numbers, both ends included.
     #[track_caller]
     pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> TracedTensor {
@@ -162,16 +168,19 @@ impl TracedTensor {
     }
 
     /// The extents, or the error that this tensor carries.
+    #[track_caller]
     pub fn shape(&self) -> Result<Shape> {
         Ok(self.ty()?.shape)
     }
 
     /// The element type, or the error that this tensor carries.
+    #[track_caller]
     pub fn dtype(&self) -> Result<DType> {
         Ok(self.ty()?.dtype)
     }
 
     /// Number of axes, or the error that this tensor carries.
+    #[track_caller]
     pub fn rank(&self) -> Result<usize> {
         Ok(self.ty()?.rank())
     }
@@ -187,11 +196,13 @@ impl TracedTensor {
     }
 
     /// The only element of the tensor that [`to_tensor`](Self::to_tensor) computes.
+    #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         self.to_tensor()?.item()
     }
 
     /// Compiles and runs the program of this tensor. Placeholders are an error.
+    #[track_caller]
     pub fn to_tensor(&self) -> Result<Tensor> {
         let program = GraphCompiler::new().compile(self)?;
         GraphExecutor::default().run(&program)
