@@ -138,6 +138,7 @@ mod book {
         FirstSteps "first-steps.md",
         FromJax "from-jax.md",
         FromPyTorch "from-pytorch.md",
+        FromTenferro "from-tenferro.md",
         LinearAlgebra "linear-algebra.md",
         Loops "loops.md",
         Numerics "numerics.md",
