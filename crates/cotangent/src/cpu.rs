@@ -54,9 +54,9 @@ impl CpuBackend {
     }
 
     /// Adds the kernel of an extension operation. An extension without a kernel runs by its `eval`.
-    /// A second kernel of one name is a mistake, and a kernel under the name of a built-in operation
-    /// would never run: `register_extension` of executors and runtimes returns an error for them,
-    /// and then nothing runs on the backend.
+    /// A second kernel of one name is a mistake, and a kernel under the name of a built-in
+    /// operation would never run: `register_extension` of executors and runtimes returns an error
+    /// for them, and then nothing runs on the backend.
     #[track_caller]
     pub fn register_kernel(
         &mut self,

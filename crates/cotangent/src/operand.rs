@@ -1,5 +1,5 @@
-//! [`Operand`]: a tensor or a number as the operand of a method, and [`Number`]: a number as the
-//! operand of an operator.
+//! [`Operand`]: a tensor or a number as the operand of a method, and [`NumberOperand`]: a number as
+//! the operand of an operator.
 
 use crate::here::here;
 use crate::{Code, Error, Scalar};
@@ -8,9 +8,9 @@ use crate::{Code, Error, Scalar};
 /// type of the tensor; one that the element type cannot represent is an error.
 ///
 /// ```
-/// use cotangent::{TracedTensor, methods::Number};
+/// use cotangent::{TracedTensor, methods::NumberOperand};
 /// /// `c` times the tensor, for a number of any type.
-/// fn times(c: impl Number, x: &TracedTensor) -> TracedTensor {
+/// fn times(c: impl NumberOperand, x: &TracedTensor) -> TracedTensor {
 ///     x * c
 /// }
 /// let x = TracedTensor::vector(vec![1.0f32, 2.0]);
@@ -21,7 +21,7 @@ use crate::{Code, Error, Scalar};
 /// assert!(half.unwrap_err().to_string().contains("0.5 is not a number of type i32"));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub trait Number: Copy {
+pub trait NumberOperand: Copy {
     /// The number as a scalar of the core.
     fn scalar(self) -> Scalar;
 }
@@ -53,7 +53,7 @@ impl<'a, T> From<&'a T> for Operand<'a, T> {
 
 macro_rules! numbers {
     ($($t:ty: $variant:ident),*) => {$(
-        impl Number for $t {
+        impl NumberOperand for $t {
             fn scalar(self) -> Scalar {
                 Scalar::$variant(self.into())
             }

@@ -3,7 +3,7 @@
 //!
 //! A failed operator returns a tensor that carries the error. So does the sum of an empty iterator.
 
-use crate::operand::Number;
+use crate::operand::NumberOperand;
 use crate::ops::{Binary, Unary};
 use crate::{EagerTensor, TracedTensor};
 use std::iter::Sum;
@@ -53,7 +53,7 @@ macro_rules! binary {
 /// `f64` or an `i32`.
 macro_rules! numbers {
     ($T:ident: $($Trait:ident $method:ident),*) => {$(
-        impl<N: Number> $Trait<N> for &$T {
+        impl<N: NumberOperand> $Trait<N> for &$T {
             type Output = $T;
             #[track_caller]
             fn $method(self, c: N) -> $T {
@@ -61,7 +61,7 @@ macro_rules! numbers {
             }
         }
 
-        impl<N: Number> $Trait<N> for $T {
+        impl<N: NumberOperand> $Trait<N> for $T {
             type Output = $T;
             #[track_caller]
             fn $method(self, c: N) -> $T {
@@ -109,7 +109,7 @@ macro_rules! assigning {
             }
         }
 
-        impl<N: Number> $Trait<N> for $T {
+        impl<N: NumberOperand> $Trait<N> for $T {
             #[track_caller]
             fn $method(&mut self, c: N) {
                 *self = self.operator_number(Binary::$op, c.scalar(), false);

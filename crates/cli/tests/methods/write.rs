@@ -120,8 +120,8 @@ pub fn elementwise() -> String {
          //! comparisons.\n//! {NOTICE}\n\n\
          use super::Operand;\nuse super::broadcast::{{of_operand, of_pair}};\nuse crate::TensorOps;\n\
          use crate::ops::Comparison;\nuse crate::tensor_ops::called_one;\n\n\
-         /// Elementwise functions. Operands of two are broadcast to one shape by NumPy's rule. In\n\
-         /// comparisons, `maximum`, `minimum` and `pow` the second one may be a number.\n\
+         /// Elementwise functions. Operands of two are broadcast to one shape by NumPy's rule.\n\
+         /// In comparisons, `maximum`, `minimum` and `pow` the second one may be a number.\n\
          ///\n/// ```\n/// use cotangent::{{Tensor, methods::*}};\n\
          /// let x = Tensor::vector(vec![1.0, 4.0]);\n\
          /// assert_eq!(x.sqrt()?.add(&x)?.to_vec::<f64>()?, [2.0, 6.0]);\n\

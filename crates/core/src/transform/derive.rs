@@ -342,8 +342,8 @@ pub fn is_scalar_loss(f: &Function) -> bool {
     check_scalar_loss(f).is_ok()
 }
 
-/// Returns an error with a way out unless a value of type `y` is a complex scalar and one of type `x`
-/// is complex.
+/// Returns an error with a way out unless a value of type `y` is a complex scalar and one of type
+/// `x` is complex.
 pub fn check_holomorphic(y: &Type, x: &Type) -> Result<()> {
     if y.rank() != 0 || !y.dtype.is_complex() {
         bail!(

@@ -8,8 +8,8 @@ use crate::TensorOps;
 use crate::ops::Comparison;
 use crate::tensor_ops::called_one;
 
-/// Elementwise functions. Operands of two are broadcast to one shape by NumPy's rule. In
-/// comparisons, `maximum`, `minimum` and `pow` the second one may be a number.
+/// Elementwise functions. Operands of two are broadcast to one shape by NumPy's rule.
+/// In comparisons, `maximum`, `minimum` and `pow` the second one may be a number.
 ///
 /// ```
 /// use cotangent::{Tensor, methods::*};

@@ -157,8 +157,8 @@ pub trait Functions: TensorOps {
         of_pair("complex", self, im, |cx, re, im| cx.complex(re, im))
     }
 
-    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor itself
-    /// for real elements. It is its own inverse.
+    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor
+    /// itself for real elements. It is its own inverse.
     #[track_caller]
     fn to_jax_convention(&self) -> Result<Self, Self::Error> {
         called_one("to_jax_convention", &[self], |cx, x| cx.conj(x[0]))

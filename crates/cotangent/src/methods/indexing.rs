@@ -101,8 +101,8 @@ pub trait Indexing: TensorOps {
         })
     }
 
-    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis` are
-    /// its usual forms. `bounds` specifies the result for an index out of range.
+    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis`
+    /// are its usual forms. `bounds` specifies the result for an index out of range.
     #[track_caller]
     fn gather(
         &self,

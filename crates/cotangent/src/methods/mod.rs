@@ -28,7 +28,7 @@ mod reductions;
 mod shapes;
 
 pub use crate::TensorOps;
-pub use crate::operand::{Number, Operand};
+pub use crate::operand::{NumberOperand, Operand};
 pub(crate) use broadcast::{aligned, different_dtypes, different_extents};
 pub use elementwise::Elementwise;
 pub use functions::Functions;

@@ -124,8 +124,8 @@ impl Tensor {
         count(dtype, n.max(0.0) as usize, |i| start + step * i as f64).at_caller()
     }
 
-    /// The index of each element along an axis. An error if there is no such axis, or if the element
-    /// type cannot represent an index.
+    /// The index of each element along an axis. An error if there is no such axis, or if the
+    /// element type cannot represent an index.
     ///
     /// ```
     /// use cotangent::{DType, Tensor};

@@ -1,5 +1,5 @@
-//! Texts of errors for typical mistakes: the method that was called, the shapes that were given, and
-//! the way out.
+//! Texts of errors for typical mistakes: the method that was called, the shapes that were given,
+//! and the way out.
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, no_grad};
 use cotangent::closures::{cond, fori_loop, grad, jit, scan, switch, while_loop};
@@ -199,9 +199,14 @@ fn errors_of_eager_tensors_have_a_code_and_a_place() {
         "the tensor holds f64, not f32; convert it first [DTypeMismatch]",
     );
     let loss = x.square().unwrap().sum(..).unwrap();
-    loss.backward().unwrap();
-    if let Err(e) = loss.grad_of(&[&x], BackwardOptions::default()) {
-        says::<(), _>(Err(&e), &e.to_string().lines().next().unwrap().to_owned());
-        assert!(e.to_string().contains("[GraphFreed]"), "{e}");
-    }
+    let freeing = BackwardOptions {
+        keep_graph: false,
+        create_graph: false,
+    };
+    loss.backward_with(freeing).unwrap();
+    let e = loss.grad_of(&[&x], freeing).unwrap_err().to_string();
+    assert!(
+        e.contains("[GraphFreed]\n  at ") && e.contains("names/mistakes.rs:"),
+        "{e}"
+    );
 }

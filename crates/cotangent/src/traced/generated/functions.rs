@@ -144,8 +144,8 @@ impl TracedTensor {
         carried(Functions::complex(self, im))
     }
 
-    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor itself
-    /// for real elements. It is its own inverse.
+    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor
+    /// itself for real elements. It is its own inverse.
     #[track_caller]
     pub fn to_jax_convention(&self) -> TracedTensor {
         carried(Functions::to_jax_convention(self))

@@ -50,8 +50,8 @@ impl TracedTensor {
         carried(Indexing::dynamic_update_slice(self, update, start))
     }
 
-    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis` are
-    /// its usual forms. `bounds` specifies the result for an index out of range.
+    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis`
+    /// are its usual forms. `bounds` specifies the result for an index out of range.
     #[track_caller]
     pub fn gather(
         &self,
