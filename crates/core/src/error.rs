@@ -209,6 +209,41 @@ impl Error {
         self
     }
 
+    /// The error of a call of `method` on operands of these types. The message names the method and
+    /// these types in place of the operation that failed in it.
+    ///
+    /// ```
+    /// use cotangent_core::{Code, Error};
+    /// let e = Error::new(Code::OutOfBounds, "`slice` of f64[2]: 5..6 is not within the axis");
+    /// assert_eq!(e.of_call("split", ["f64[2,1]"]).message(), "`split` of f64[2,1]: 5..6 is not within the axis");
+    /// ```
+    pub fn of_call<T: fmt::Display>(
+        mut self,
+        method: &str,
+        operands: impl IntoIterator<Item = T>,
+    ) -> Error {
+        let message = std::mem::take(&mut self.0.message);
+        let named = message.strip_prefix('`').and_then(|m| m.split_once('`'));
+        // An attribute in backquotes is followed by its value.
+        let named = named.filter(|(_, rest)| !rest.starts_with(" ="));
+        let of_operands = |reason: &str| format!("`{method}` of {}: {reason}", listed(operands));
+        self.0.message = match named {
+            Some((op, _)) if op == method => message,
+            Some((_, rest)) => {
+                let reason = match rest.strip_prefix(" of ") {
+                    Some(rest) => rest.split_once(": ").map(|r| r.1),
+                    None => rest.strip_prefix(": "),
+                };
+                match reason {
+                    Some(reason) => of_operands(reason),
+                    None => format!("`{method}`{rest}"),
+                }
+            }
+            None => of_operands(&message),
+        };
+        self
+    }
+
     /// Lines of context and help.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -248,6 +283,16 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Things as a list for messages: `f64[2], f64[] and i1[]`.
+fn listed<T: fmt::Display>(things: impl IntoIterator<Item = T>) -> String {
+    let mut all: Vec<String> = things.into_iter().map(|t| t.to_string()).collect();
+    match all.pop() {
+        None => "no tensors".to_owned(),
+        Some(last) if all.is_empty() => last,
+        Some(last) => format!("{} and {last}", all.join(", ")),
+    }
+}
 
 /// Returns early with an [`Error`]: `bail!(ShapeMismatch, "... {x}")`.
 #[macro_export]

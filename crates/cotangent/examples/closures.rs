@@ -61,12 +61,7 @@ pub fn main() -> Result<()> {
             |_, c: TracedTensor| &c * &x,
             TracedTensor::scalar(1.0),
         )?;
-        cond(
-            &x.greater(&TracedTensor::scalar(0.0)),
-            power,
-            |p: TracedTensor| p,
-            |p| -p,
-        )
+        cond(&x.greater(0.0), power, |p: TracedTensor| p, |p| -p)
     };
     let points = TracedTensor::from_vec_row_major(vec![2], vec![2.0, -2.0]);
     let curvature = vmap(|x: TracedTensor| hvp(f)(x, TracedTensor::scalar(1.0)));

@@ -1,10 +1,14 @@
 //! Derivatives: the core's transforms of functions, contexts for traced tensors, and eager tensors.
 
 pub use crate::ad_context::{AdContext, AdContextBuilder};
+/// The former name of [`EagerRuntimeCacheStats`].
+#[doc(hidden)]
+pub use crate::eager::EagerRuntimeCacheStats as EagerCacheStats;
 pub use crate::eager::{
-    BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error,
-    ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches, HookHandle, OpProfile,
-    PROFILE_VARIABLE, Result, no_grad,
+    Backward, BackwardOptions, ContextId, Cotangents, EagerRuntime, EagerRuntimeCacheStats,
+    EagerTensor, Error, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches, HookHandle,
+    Located, OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, Result, TensorRead,
+    ThreadProfile, no_grad,
 };
 pub use crate::tensor::Tensor;
 pub use crate::traced::TracedTensorAdExt;

@@ -28,7 +28,7 @@ pub struct AdContext(pub(crate) cotangent_core::transform::AdContext);
 /// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
 /// // The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the branch that is not taken.
 /// let x = cotangent::TracedTensor::scalar(0.0);
-/// let y = x.greater(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
+/// let y = x.greater(0.0).select(&x.sqrt(), &x.full_like(0.0));
 /// assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```

@@ -1,5 +1,6 @@
 //! [`Axes`] and [`Axis`]: axes as arguments of methods. Negative axes count from the end.
 
+use crate::tensor_ops::called_one;
 use crate::{Code, Emit, Error, Result, TensorOps, Val};
 use smallvec::SmallVec;
 use std::ops::{Bound, RangeBounds, RangeFull};
@@ -173,12 +174,12 @@ pub(crate) fn fails<T>(cx: &dyn Emit, r: Result<T>) -> Option<T> {
 /// A function over axes of a tensor, in the order in which they were given.
 #[track_caller]
 pub(crate) fn over<T: TensorOps>(
-    op: &str,
+    op: &'static str,
     x: &T,
     axes: Axes,
     f: impl FnOnce(&dyn Emit, Val, &[usize]) -> Val,
 ) -> std::result::Result<T, T::Error> {
-    T::emit_one(&[x], |cx, x| match axes_of(cx, op, x[0], &axes) {
+    called_one(op, &[x], |cx, x| match axes_of(cx, op, x[0], &axes) {
         Some(axes) => f(cx, x[0], &axes),
         None => Val::POISON,
     })
@@ -187,12 +188,12 @@ pub(crate) fn over<T: TensorOps>(
 /// A function along an axis of a tensor.
 #[track_caller]
 pub(crate) fn along<T: TensorOps>(
-    op: &str,
+    op: &'static str,
     x: &T,
     axis: Axis,
     f: impl FnOnce(&dyn Emit, Val, usize) -> Val,
 ) -> std::result::Result<T, T::Error> {
-    T::emit_one(&[x], |cx, x| match axis_of(cx, op, x[0], axis) {
+    called_one(op, &[x], |cx, x| match axis_of(cx, op, x[0], axis) {
         Some(axis) => f(cx, x[0], axis),
         None => Val::POISON,
     })

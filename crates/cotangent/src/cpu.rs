@@ -67,8 +67,10 @@ impl CpuBackend {
     }
 
     /// Adds the kernel of an extension operation. An extension without a kernel runs by its `eval`.
-    /// A kernel under the name of a built-in operation would never run: `register_extension` of
-    /// executors and runtimes returns an error for it, and then nothing runs on the backend.
+    /// A second kernel of one name is a mistake, and a kernel under the name of a built-in
+    /// operation would never run: `register_extension` of executors and runtimes returns an error
+    /// for them, and then nothing runs on the backend.
+    #[track_caller]
     pub fn register_kernel(
         &mut self,
         name: &str,
@@ -78,7 +80,31 @@ impl CpuBackend {
         self.kernels.insert(name.to_owned());
     }
 
-    /// Returns an error that names the first kernel under the name of a built-in operation.
+    /// As [`register_kernel`](Self::register_kernel), in place of the kernel of this name, if there
+    /// is one.
+    ///
+    /// ```
+    /// use cotangent::{CpuBackend, bail};
+    /// let mut backend = CpuBackend::new();
+    /// backend.register_kernel("filter.v1", |op, _| bail!(NoRule, "`{}`: first", op.name()));
+    /// backend.replace_kernel("filter.v1", |op, _| bail!(NoRule, "`{}`: second", op.name()));
+    /// backend.check()?;
+    /// backend.register_kernel("filter.v1", |op, _| bail!(NoRule, "`{}`: third", op.name()));
+    /// let error = backend.check().unwrap_err().to_string();
+    /// assert!(error.starts_with("two kernels for `filter.v1`"), "{error}");
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn replace_kernel(
+        &mut self,
+        name: &str,
+        lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
+    ) {
+        self.executor = std::mem::take(&mut self.executor).with_replaced_kernel(name, lower);
+    }
+
+    /// Returns an error for the first kernel that cannot be used: the second one of a name, or one
+    /// under the name of a built-in operation.
     ///
     /// ```
     /// use cotangent::{CpuBackend, bail};

@@ -22,7 +22,8 @@ use crate::here::here;
 use crate::ops::DotGeneral;
 use crate::traced::record_in;
 use crate::{
-    Code, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor, Val, ad,
+    Code, CpuBackend, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor,
+    Val, ad,
 };
 use cotangent_core::transform::Session;
 use cotangent_einsum::{Extents, Label, Network, Spec};
@@ -46,6 +47,18 @@ fn plan(
     let (network, extents) = network.map_err(wrong)?;
     let path = network.path(&extents, strategy).map_err(wrong)?;
     Ok((network, extents, path))
+}
+
+/// Registers the kernels of einsum with a backend. Every backend includes them already, so nothing
+/// is added.
+///
+/// ```
+/// use cotangent::{CpuBackend, GraphExecutor, einsum};
+/// GraphExecutor::new(CpuBackend::new()).register_extension(einsum::register_runtime)?;
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn register_runtime(_: &mut CpuBackend) -> Result<()> {
+    Ok(())
 }
 
 /// The contraction order for operands of these shapes, and its cost.

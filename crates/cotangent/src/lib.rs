@@ -26,6 +26,7 @@ pub mod methods;
 pub mod npy;
 mod npy_header;
 pub mod npz;
+mod operand;
 mod operators;
 pub mod optim;
 mod plain;
@@ -141,6 +142,7 @@ mod book {
         FirstSteps "first-steps.md",
         FromJax "from-jax.md",
         FromPyTorch "from-pytorch.md",
+        FromTenferro "from-tenferro.md",
         LinearAlgebra "linear-algebra.md",
         Loops "loops.md",
         Numerics "numerics.md",

@@ -28,11 +28,11 @@
 pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
 
 use crate::axes::axes_of;
-use crate::here::here;
 use crate::plain::run_on;
-use crate::traced::{Trace, fresh_id, record};
+use crate::tensor_ops::called;
+use crate::traced::{Trace, fresh_id};
 use crate::{
-    Axes, Code, CpuBackend, Dim, EagerRuntime, EagerTensor, Emit, Error, Result, Tensor, TensorOps,
+    Axes, Code, CpuBackend, Dim, EagerRuntime, EagerTensor, Emit, Error, Result, Tensor,
     TracedTensor, Val, ad,
 };
 use cotangent_core::transform::RuleSet;
@@ -236,7 +236,7 @@ macro_rules! traced {
         impl TracedTensorLinalgExt for TracedTensor {
             $(#[track_caller]
             fn $name(&self, $($b: &TracedTensor,)? $($p: $t),*) -> Result<results!($n TracedTensor)> {
-                let y = record(here(), &[self, $($b)?], |$cx, $x| $write.to_vec())?;
+                let y = called(stringify!($name), &[self, $($b)?], |$cx, $x| $write.to_vec())?;
                 Ok(taken!($n y))
             })*
         }
@@ -250,7 +250,7 @@ macro_rules! eager {
             $(#[doc = $doc]
             #[track_caller]
             pub fn $name(&self, $($b: &EagerTensor,)? $($p: $t),*) -> ad::Result<results!($n EagerTensor)> {
-                let y = self.runtime().write(&[self, $($b)?], |$cx, $x| $write.to_vec())?;
+                let y = called(stringify!($name), &[self, $($b)?], |$cx, $x| $write.to_vec())?;
                 Ok(taken!($n y))
             })*
         }
@@ -274,8 +274,12 @@ macro_rules! backend {
         }
 
         impl LinalgBackend for CpuBackend {
-            $(fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
-                let y = run_on(&runtime_of(self), &[a, $($b)?], |$cx, $x| $write.to_vec())?;
+            $(#[track_caller]
+            fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
+                let y = run_on(&runtime_of(self), &[a, $($b)?], |$cx, $x| {
+                    $cx.set_method(stringify!($name));
+                    $write.to_vec()
+                })?;
                 Ok(taken!($n y))
             })*
         }
@@ -301,7 +305,7 @@ macro_rules! plain {
         impl TensorLinalgExt for Tensor {
             $(#[track_caller]
             fn $name(&self, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
-                let y = Tensor::emit(&[self, $($b)?], |$cx, $x| $write.to_vec())?;
+                let y = called(stringify!($name), &[self, $($b)?], |$cx, $x| $write.to_vec())?;
                 Ok(taken!($n y))
             })*
         }

@@ -1,11 +1,16 @@
 //! Operators of traced and eager tensors, between tensors and with numbers, by reference and by
 //! value.
 //!
-//! A failed operator returns a tensor that carries the error.
+//! A failed operator returns a tensor that carries the error. So does the sum of an empty iterator.
 
+use crate::operand::NumberOperand;
 use crate::ops::{Binary, Unary};
 use crate::{EagerTensor, TracedTensor};
-use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+use std::iter::Sum;
+use std::ops::{
+    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem,
+    RemAssign, Shl, Shr, Sub, SubAssign,
+};
 
 /// Operators of two tensors of type `$T`.
 macro_rules! binary {
@@ -44,38 +49,70 @@ macro_rules! binary {
     )*};
 }
 
-/// Operators of a tensor of type `$T` and a number.
+/// Operators of a tensor of type `$T` and a number. A literal without a suffix on the left is an
+/// `f64` or an `i32`.
 macro_rules! numbers {
     ($T:ident: $($Trait:ident $method:ident),*) => {$(
-        impl $Trait<f64> for &$T {
+        impl<N: NumberOperand> $Trait<N> for &$T {
             type Output = $T;
             #[track_caller]
-            fn $method(self, c: f64) -> $T {
-                self.operator_number(Binary::$Trait, c, false)
+            fn $method(self, c: N) -> $T {
+                self.operator_number(Binary::$Trait, c.scalar(), false)
             }
         }
 
-        impl $Trait<f64> for $T {
+        impl<N: NumberOperand> $Trait<N> for $T {
             type Output = $T;
             #[track_caller]
-            fn $method(self, c: f64) -> $T {
-                self.operator_number(Binary::$Trait, c, false)
+            fn $method(self, c: N) -> $T {
+                self.operator_number(Binary::$Trait, c.scalar(), false)
             }
         }
 
-        impl $Trait<&$T> for f64 {
+        numbers! { left $T: $Trait $method f64 }
+        numbers! { left $T: $Trait $method i32 }
+    )*};
+    (left $T:ident: $Trait:ident $method:ident $N:ty) => {
+        impl $Trait<&$T> for $N {
             type Output = $T;
             #[track_caller]
             fn $method(self, y: &$T) -> $T {
-                y.operator_number(Binary::$Trait, self, true)
+                y.operator_number(Binary::$Trait, self.scalar(), true)
             }
         }
 
-        impl $Trait<$T> for f64 {
+        impl $Trait<$T> for $N {
             type Output = $T;
             #[track_caller]
             fn $method(self, y: $T) -> $T {
-                y.operator_number(Binary::$Trait, self, true)
+                y.operator_number(Binary::$Trait, self.scalar(), true)
+            }
+        }
+    };
+}
+
+/// Operators that assign their result to the left tensor of type `$T`. Other handles of the tensor
+/// keep its elements.
+macro_rules! assigning {
+    ($T:ident: $($Trait:ident $method:ident $op:ident),*) => {$(
+        impl $Trait<&$T> for $T {
+            #[track_caller]
+            fn $method(&mut self, y: &$T) {
+                *self = self.operator(Binary::$op, y);
+            }
+        }
+
+        impl $Trait<$T> for $T {
+            #[track_caller]
+            fn $method(&mut self, y: $T) {
+                *self = self.operator(Binary::$op, &y);
+            }
+        }
+
+        impl<N: NumberOperand> $Trait<N> for $T {
+            #[track_caller]
+            fn $method(&mut self, c: N) {
+                *self = self.operator_number(Binary::$op, c.scalar(), false);
             }
         }
     )*};
@@ -102,6 +139,31 @@ macro_rules! unary {
     )*};
 }
 
+/// Sums of iterators of tensors of type `$T`, added one by one.
+macro_rules! sums {
+    ($T:ident) => {
+        impl Sum for $T {
+            #[track_caller]
+            fn sum<I: Iterator<Item = $T>>(mut all: I) -> $T {
+                match all.next() {
+                    Some(first) => all.fold(first, |sum, x| sum + x),
+                    None => $T::no_sum(),
+                }
+            }
+        }
+
+        impl<'a> Sum<&'a $T> for $T {
+            #[track_caller]
+            fn sum<I: Iterator<Item = &'a $T>>(mut all: I) -> $T {
+                match all.next() {
+                    Some(first) => all.fold(first.clone(), |sum, x| sum + x),
+                    None => $T::no_sum(),
+                }
+            }
+        }
+    };
+}
+
 /// The operators of both types.
 macro_rules! operators {
     ($($T:ident)*) => {$(
@@ -109,7 +171,10 @@ macro_rules! operators {
             BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor,
             Shl shl ShiftLeft, Shr shr ShiftRightArithmetic }
         numbers! { $T: Add add, Sub sub, Mul mul, Div div, Rem rem }
+        assigning! { $T: AddAssign add_assign Add, SubAssign sub_assign Sub,
+            MulAssign mul_assign Mul, DivAssign div_assign Div, RemAssign rem_assign Rem }
         unary! { $T: Neg neg, Not not }
+        sums! { $T }
     )*};
 }
 

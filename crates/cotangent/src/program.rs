@@ -1,7 +1,7 @@
 //! [`Program`]: functions that are read from tgraph or StableHLO text, and run, called and differentiated.
 
 use crate::ad::{Numerics, Policy};
-use crate::here::here;
+use crate::here::{AtCaller, here};
 use crate::traced::record_in;
 use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, bail, text};
 use rustc_hash::FxHashMap;
@@ -364,7 +364,7 @@ impl Program {
     pub fn call(&self, x: &[TracedTensor]) -> Result<Vec<TracedTensor>> {
         let f = &self.main;
         let types = x.iter().map(TracedTensor::ty).collect::<Result<Vec<_>>>()?;
-        f.apply_types(&types).map_err(|e| e.at(here()))?;
+        f.apply_types(&types).at_caller()?;
         record_in(
             AdContext::default().session(),
             here(),

@@ -1,6 +1,7 @@
 //! [`TensorOps`]: the trait of traced, eager and plain tensors whose operations are emitted.
 
-use crate::{Emit, Val};
+use crate::here::here;
+use crate::{Code, Emit, Error, Val};
 
 /// A tensor whose operations go through the core's emitter. Generic functions over it serve traced,
 /// eager and plain tensors. The traits of [`methods`](crate::methods) have its operations as
@@ -58,4 +59,31 @@ pub trait TensorOps: Sized {
     ) -> Result<Self, Self::Error> {
         Self::emit_one(x, f)
     }
+}
+
+/// The results that `f` emits in a call of `method`, which errors name.
+#[track_caller]
+pub(crate) fn called<T: TensorOps>(
+    method: &'static str,
+    x: &[&T],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> Result<Vec<T>, T::Error> {
+    if x.is_empty() {
+        let text = format!("`{method}` takes at least one tensor, got none");
+        return Err(Error::new(Code::Arity, text).at(here()).into());
+    }
+    T::emit(x, |cx, x| {
+        cx.set_method(method);
+        f(cx, x)
+    })
+}
+
+/// As [`called`], with one result.
+#[track_caller]
+pub(crate) fn called_one<T: TensorOps>(
+    method: &'static str,
+    x: &[&T],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+) -> Result<T, T::Error> {
+    Ok(called(method, x, |cx, x| vec![f(cx, x)])?.remove(0))
 }

@@ -10,16 +10,24 @@ use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// Function that compiles an extension operation to a kernel for operands of the given types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
 
+/// A kernel, and the source location where it was added.
+#[derive(Clone)]
+struct Extension {
+    lower: Arc<Lower>,
+    added: &'static Location<'static>,
+}
+
 /// Kernels of extension operations, by name, and the maximum number of threads. Extension
 /// operations without a kernel run by their `eval`.
 #[derive(Clone, Default)]
 pub struct Executor {
-    extensions: FxHashMap<String, Arc<Lower>>,
+    extensions: FxHashMap<String, Extension>,
     /// The first kernel that cannot be used.
     refused: Option<Error>,
     stepwise: bool,
@@ -46,10 +54,32 @@ impl Executor {
         Executor::default()
     }
 
-    /// Adds the kernel of an extension operation (builder style). A kernel under the name of a
-    /// built-in operation would never run, so it makes every use of this executor an error
-    /// ([`Executor::check`]).
+    /// Adds the kernel of an extension operation (builder style). A second kernel of one name, and
+    /// a kernel under the name of a built-in operation, which would never run, make every use of
+    /// this executor an error ([`Executor::check`]).
+    #[track_caller]
     pub fn with_kernel(
+        mut self,
+        name: &str,
+        lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
+    ) -> Executor {
+        if let Some(first) = self.extensions.get(name) {
+            let text = format!(
+                "two kernels for `{name}`: one was added at {}, another at {}; use replace_kernel to replace one on \
+                 purpose",
+                first.added,
+                Location::caller()
+            );
+            self.refused
+                .get_or_insert_with(|| Error::new(Code::DuplicateName, text));
+            return self;
+        }
+        self.with_replaced_kernel(name, lower)
+    }
+
+    /// As [`with_kernel`](Self::with_kernel), in place of the kernel of this name, if there is one.
+    #[track_caller]
+    pub fn with_replaced_kernel(
         mut self,
         name: &str,
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
@@ -63,7 +93,11 @@ impl Executor {
                 .get_or_insert_with(|| Error::new(Code::DuplicateName, text));
             return self;
         }
-        self.extensions.insert(name.into(), Arc::new(lower));
+        let extension = Extension {
+            lower: Arc::new(lower),
+            added: Location::caller(),
+        };
+        self.extensions.insert(name.into(), extension);
         self
     }
 
@@ -149,7 +183,7 @@ impl Executor {
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {
         self.extensions
             .get(op.name())
-            .map(|lower| lower(op, x))
+            .map(|extension| (extension.lower)(op, x))
             .transpose()
     }
 }

@@ -152,3 +152,64 @@ fn traced_and_eager_tensors_have_every_method_of_the_traits() {
         }
     }
 }
+
+/// Files of public methods and functions on tensors, and folders of such files.
+const CALLED: [&str; 9] = [
+    "closures",
+    "eager",
+    "traced",
+    "tensor",
+    "methods",
+    "fft.rs",
+    "linalg.rs",
+    "random.rs",
+    "windows.rs",
+];
+
+/// Files there whose public functions are private to the crate.
+const INTERNAL: [&str; 6] = [
+    "closures/capture.rs",
+    "eager/backward/subgraph.rs",
+    "eager/gradient.rs",
+    "eager/turns.rs",
+    "traced/record.rs",
+    "traced/trace.rs",
+];
+
+/// Functions that return a `Result` and never fail.
+const INFALLIBLE: [&str; 2] = ["ad_rules", "register_runtime"];
+
+/// Errors name the line of the user's call if every public function that the call passes is marked
+/// so.
+#[test]
+fn every_public_method_that_may_fail_is_marked_track_caller() {
+    let mut files = Vec::new();
+    let mut rest: Vec<PathBuf> = CALLED
+        .iter()
+        .map(|name| root().join("crates/cotangent/src").join(name))
+        .collect();
+    while let Some(path) = rest.pop() {
+        match path.is_dir() {
+            true => rest.extend(fs::read_dir(path).unwrap().flatten().map(|e| e.path())),
+            false => files.push(path),
+        }
+    }
+    let (mut unmarked, mut marked) = (Vec::new(), 0);
+    for path in files {
+        if INTERNAL.iter().any(|name| path.ends_with(name)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for (name, is_marked) in parse::fallible(&text) {
+            match is_marked || INFALLIBLE.contains(&name.as_str()) {
+                true => marked += 1,
+                false => unmarked.push(format!("{}: {name}", path.display())),
+            }
+        }
+    }
+    assert!(
+        unmarked.is_empty(),
+        "without #[track_caller]: {unmarked:#?}"
+    );
+    assert!(marked > 350, "{marked} functions");
+}

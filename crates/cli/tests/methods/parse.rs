@@ -37,7 +37,9 @@ fn split(list: &str) -> Vec<String> {
 fn method(signature: &str, doc: Vec<String>) -> Method {
     let signature = signature.split_whitespace().collect::<Vec<_>>().join(" ");
     let (name, rest) = signature.split_once('(').expect("parameters");
+    let name = name.split('<').next().unwrap_or(name);
     let (params, result) = rest.rsplit_once(") -> ").expect("a result");
+    let result = result.split(" where ").next().unwrap_or(result);
     let mut params = split(params);
     let receiver = params.first().is_some_and(|p| p.ends_with("self"));
     if receiver {
@@ -94,4 +96,30 @@ pub fn public_methods(text: &str, of: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Names of public functions and methods that return a `Result`, and whether they are marked
+/// `#[track_caller]`.
+pub fn fallible(text: &str) -> Vec<(String, bool)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (k, line) in lines.iter().enumerate() {
+        let Some(start) = line.trim_start().strip_prefix("pub fn ") else {
+            continue;
+        };
+        let ends = |l: &&str| l.trim_end().ends_with(['{', ';']);
+        let length = lines[k..].iter().take_while(|l| !ends(l)).count() + 1;
+        let signature = lines[k..][..length].join(" ");
+        let result = signature.rsplit(" -> ").next().unwrap_or_default();
+        if !result.trim_start().starts_with("Result<") {
+            continue;
+        }
+        let attributes = lines[..k].iter().rev().map(|l| l.trim());
+        let marked = attributes
+            .take_while(|l| l.starts_with("#[") || l.starts_with("//"))
+            .any(|l| l == "#[track_caller]");
+        let name = start.split(['(', '<']).next().unwrap_or_default();
+        found.push((name.to_owned(), marked));
+    }
+    found
 }

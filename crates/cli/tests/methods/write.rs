@@ -73,19 +73,55 @@ pub fn emitter_binary() -> String {
 }
 
 /// A method of the trait of elementwise functions.
-fn elementwise_method(name: &str, params: &str, text: &str, body: &str) -> String {
+fn elementwise_method(signature: &str, bound: &str, text: &str, body: &str) -> String {
     format!(
-        "{}    #[track_caller]\n    fn {name}(&self{params}) -> Result<Self, Self::Error> {{\n        {body}\n    }}\n\n",
+        "{}    #[track_caller]\n    fn {signature} -> Result<Self, Self::Error>{bound} {{\n        {body}\n    }}\n\n",
         doc("    ", text)
     )
+}
+
+/// The second operand of a method.
+#[derive(Clone, Copy, PartialEq)]
+enum Second {
+    Tensor,
+    /// A tensor or a number.
+    Operand,
+}
+
+/// The second operand of a binary function or comparison.
+fn two(name: &str) -> Second {
+    let of_numbers = COMPARISONS.iter().any(|d| d.tensor == name)
+        || ["pow", "maximum", "minimum"].contains(&name);
+    match of_numbers {
+        true => Second::Operand,
+        false => Second::Tensor,
+    }
+}
+
+impl Second {
+    fn method(self, name: &str, text: &str, function: &str) -> String {
+        match self {
+            Second::Tensor => {
+                let body = format!("of_pair(\"{name}\", self, y, {function})");
+                elementwise_method(&format!("{name}(&self, y: &Self)"), "", text, &body)
+            }
+            Second::Operand => {
+                let body = format!("of_operand(\"{name}\", self, y.into(), {function})");
+                let signature = format!("{name}<'a>(&self, y: impl Into<Operand<'a, Self>>)");
+                elementwise_method(&signature, " where Self: 'a", text, &body)
+            }
+        }
+    }
 }
 
 pub fn elementwise() -> String {
     let mut out = format!(
         "//! [`Elementwise`]: a method per row of the tables of unary functions, binary functions and\n\
          //! comparisons.\n//! {NOTICE}\n\n\
-         use super::broadcast::of_pair;\nuse crate::TensorOps;\nuse crate::ops::Comparison;\n\n\
+         use super::Operand;\nuse super::broadcast::{{of_operand, of_pair}};\nuse crate::TensorOps;\n\
+         use crate::ops::Comparison;\nuse crate::tensor_ops::called_one;\n\n\
          /// Elementwise functions. Operands of two are broadcast to one shape by NumPy's rule.\n\
+         /// In comparisons, `maximum`, `minimum` and `pow` the second one may be a number.\n\
          ///\n/// ```\n/// use cotangent::{{Tensor, methods::*}};\n\
          /// let x = Tensor::vector(vec![1.0, 4.0]);\n\
          /// assert_eq!(x.sqrt()?.add(&x)?.to_vec::<f64>()?, [2.0, 6.0]);\n\
@@ -93,20 +129,20 @@ pub fn elementwise() -> String {
          pub trait Elementwise: TensorOps {{\n"
     );
     for d in UNARY.iter().filter(|d| !d.tensor.is_empty()) {
-        let body = format!("Self::emit_one(&[self], |cx, x| cx.{}(x[0]))", d.method);
-        out += &elementwise_method(d.tensor, "", &sentence(d.tensor, d.doc), &body);
+        let (n, method) = (d.tensor, d.method);
+        let body = format!("called_one(\"{n}\", &[self], |cx, x| cx.{method}(x[0]))");
+        out += &elementwise_method(&format!("{n}(&self)"), "", &sentence(n, d.doc), &body);
     }
     for d in BINARY.iter().filter(|d| !d.method.is_empty()) {
         let n = d.method;
-        let body = format!("of_pair(\"{n}\", self, y, |cx, x, y| cx.{n}(x, y))");
-        out += &elementwise_method(n, ", y: &Self", &sentence(n, d.doc), &body);
+        let (function, of_two) = (format!("|cx, x, y| cx.{n}(x, y)"), two(n));
+        out += &of_two.method(n, &sentence(n, d.doc), &function);
     }
     for d in COMPARISONS {
         let (n, op) = (d.tensor, d.op);
         let text = format!("Elementwise `{}`, as booleans.", d.doc);
-        let body =
-            format!("of_pair(\"{n}\", self, y, |cx, x, y| cx.compare(x, Comparison::{op:?}, y))");
-        out += &elementwise_method(n, ", y: &Self", &text, &body);
+        let function = format!("|cx, x, y| cx.compare(x, Comparison::{op:?}, y)");
+        out += &two(n).method(n, &text, &function);
     }
     out.trim_end().to_owned() + "\n}\n\nimpl<T: TensorOps> Elementwise for T {}\n"
 }
@@ -171,6 +207,14 @@ pub fn keepdims(reductions: &[Method]) -> String {
     out.trim_end().to_owned() + "\n}\n\nimpl<T: TensorOps> KeepDims for T {}\n"
 }
 
+/// The call of an operation of an eager tensor and another operand.
+fn of_two(name: &str, op: &str) -> String {
+    match two(name) {
+        Second::Tensor => format!("self.pair(\"{name}\", {op}, y)"),
+        Second::Operand => format!("self.operand(\"{name}\", {op}, y.into())"),
+    }
+}
+
 /// The body of an eager method that runs one operation without an emitter.
 fn direct(name: &str) -> Option<String> {
     if BY_HAND.contains(&name) {
@@ -180,10 +224,10 @@ fn direct(name: &str) -> Option<String> {
         return Some(format!("self.unary(Unary::{:?})", d.op));
     }
     if let Some(d) = BINARY.iter().find(|d| d.method == name) {
-        return Some(format!("self.pair(Binary::{:?}, y)", d.op));
+        return Some(of_two(name, &format!("Binary::{:?}", d.op)));
     }
     let d = COMPARISONS.iter().find(|d| d.tensor == name)?;
-    Some(format!("self.pair(Compare(Comparison::{:?}), y)", d.op))
+    Some(of_two(name, &format!("Compare(Comparison::{:?})", d.op)))
 }
 
 /// The body and result of a method of traced tensors. The error is stored in the result, but for
@@ -232,9 +276,11 @@ pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
             }
         };
         let text: String = m.doc.iter().map(|l| format!("    /// {l}\n")).collect();
+        let borrows = m.params.iter().any(|(_, t)| t.contains("'a"));
+        let lifetime = if borrows { "<'a>" } else { "" };
         let _ = write!(
             body,
-            "{text}    #[track_caller]\n    pub fn {}({}) -> {result} {{\n        {code}\n    }}\n\n",
+            "{text}    #[track_caller]\n    pub fn {}{lifetime}({}) -> {result} {{\n        {code}\n    }}\n\n",
             m.name,
             params(m, tensor)
         );
@@ -248,8 +294,8 @@ pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
         }
         _ => import("super::super", &["EagerTensor", "Result"], &body),
     };
-    uses += &import("crate", &["Axes", "Axis", "DType", "Shape"], &body);
-    uses += &format!("use crate::methods::{of};\n");
+    uses += &import("crate", &["Axes", "Axis", "DType", "Dim", "Shape"], &body);
+    uses += &import("crate::methods", &[of, "Operand"], &format!("{of} {body}"));
     let ops = [
         "Binary",
         "Bounds",
@@ -258,6 +304,7 @@ pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
         "Comparison",
         "DotGeneral",
         "Unary",
+        "Windows",
     ];
     uses += &import("crate::ops", &ops, &body);
     uses += &import("std::ops", &["RangeBounds"], &body);
@@ -329,7 +376,7 @@ const OLD_EAGER: &[(&str, &str, &str, &str)] = &[
     (
         "scale",
         "&self, c: f64",
-        "self.number(Binary::Mul, c, true)",
+        "self.number(\"mul\", Binary::Mul, c.into(), true)",
         "`x * c`",
     ),
 ];

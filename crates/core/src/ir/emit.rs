@@ -35,6 +35,11 @@ pub trait Emit {
         Loc::None
     }
 
+    /// Sets the name of the method that is called, for error messages.
+    fn set_method(&self, name: &'static str) {
+        let _ = name;
+    }
+
     /// The operation that computes a value, and its operands, if they are recorded.
     fn written(&self, v: Val) -> Option<(Op, Vals)> {
         let _ = v;

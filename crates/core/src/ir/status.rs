@@ -2,13 +2,15 @@
 
 use super::{Owner, Val, Vals};
 use crate::error::{Error, Loc, Result};
+use crate::shape::Type;
 use std::cell::{Cell, RefCell};
 
-/// The state of every emitter besides its values: the source location, the first error, and its
-/// identity.
+/// The state of every emitter besides its values: the source location, the method that is called,
+/// the first error, and its identity.
 #[derive(Default)]
 pub struct EmitterStatus {
     loc: Cell<Loc>,
+    method: Cell<Option<&'static str>>,
     error: RefCell<Option<Error>>,
     owner: Owner,
 }
@@ -29,6 +31,21 @@ impl EmitterStatus {
     /// The current source location.
     pub fn loc(&self) -> Loc {
         self.loc.get()
+    }
+
+    /// Sets the name of the method that is called.
+    pub fn set_method(&self, name: &'static str) {
+        self.method.set(Some(name));
+    }
+
+    /// Removes and returns the first error of a call on operands of these types. It names the
+    /// method that was called, if that is known.
+    pub fn take_error_of<'a>(&self, operands: impl IntoIterator<Item = &'a Type>) -> Option<Error> {
+        let e = self.take_error()?;
+        Some(match self.method.get() {
+            Some(method) => e.of_call(method, operands),
+            None => e,
+        })
     }
 
     /// Stores an error, unless one is stored already.

@@ -230,7 +230,7 @@ impl dyn Emit + '_ {
     }
 
     /// The value without an axis of extent 1.
-    pub(super) fn drop_axis(&self, x: Val, axis: usize) -> Val {
+    pub(crate) fn drop_axis(&self, x: Val, axis: usize) -> Val {
         let mut shape = self.ty(x).shape.to_vec();
         if axis < shape.len() {
             shape.remove(axis);

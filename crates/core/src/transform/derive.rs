@@ -357,18 +357,39 @@ pub fn is_scalar_loss(f: &Function) -> bool {
     check_scalar_loss(f).is_ok()
 }
 
+/// Returns an error with a way out unless a value of type `y` is a complex scalar and one of type
+/// `x` is complex.
+pub fn check_holomorphic(y: &Type, x: &Type) -> Result<()> {
+    if y.rank() != 0 || !y.dtype.is_complex() {
+        bail!(
+            DTypeMismatch,
+            "holomorphic_derivative needs a complex scalar, got {y}; for a real one use grad, for others jacobian"
+        );
+    }
+    if !x.dtype.is_complex() {
+        bail!(
+            DTypeMismatch,
+            "holomorphic_derivative needs a complex variable, got {x}; convert it first, or use jvp"
+        );
+    }
+    Ok(())
+}
+
 /// The derivative of a holomorphic scalar function: arguments of `f` -> `f'` in `wrt` order, the
 /// conjugate of the pullback of 1. Undefined for functions that are not holomorphic; this is not
 /// checked.
 pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
-    match f.result_types().as_slice() {
-        [t] if t.rank() == 0 && t.dtype.is_complex() => {}
-        types => bail!(
-            DTypeMismatch,
-            "holomorphic_derivative needs one complex result of rank 0, `{}` has {types:?}; for a real one use grad",
-            f.name
-        ),
-    }
+    let types = f.result_types();
+    let [y] = types.as_slice() else {
+        bail!(
+            Arity,
+            "holomorphic_derivative needs one result, `{}` has {}",
+            f.name,
+            types.len()
+        )
+    };
+    wrt.iter()
+        .try_for_each(|&x| check_holomorphic(y, f.ty(x)))?;
     let g = vjp_derived(ad, f, wrt, Seed::One, false, "derivative")?.f;
     to_jax_convention(&g, f.params().len())
 }

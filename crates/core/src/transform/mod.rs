@@ -28,7 +28,7 @@ pub use crate::ir::{
 };
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian,
+    Derived, Direction, Seed, Wrt, adjoint, check_holomorphic, check_scalar_loss, grad, hessian,
     holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, jvp_derived,
     linear_transpose, to_jax_convention, value_and_grad, value_and_grad_aux, vjp, vjp_derived,
 };

@@ -117,6 +117,36 @@ pub(super) fn types<T: Tree>(t: &T) -> Result<Vec<Type>> {
     leaves(t).into_iter().map(TracedTensor::ty).collect()
 }
 
+/// A leaf whose type is not that of another tree of the same structure.
+pub(super) struct Difference {
+    /// Its name; `None` for a tree that is a tensor.
+    name: Option<String>,
+    pub want: Type,
+    pub got: Type,
+}
+
+impl Difference {
+    /// `what`, or the leaf of it: "the carry", "tensor #1 of the carry".
+    pub fn leaf(&self, what: &str) -> String {
+        match &self.name {
+            None => what.to_owned(),
+            Some(name) => format!("{name} of {what}"),
+        }
+    }
+}
+
+/// The first leaf of `given` whose type differs from that in `like`, a tree of the same structure.
+pub(super) fn difference<T: Tree>(given: &T, like: &T) -> Result<Option<Difference>> {
+    let pairs = types(given)?.into_iter().zip(types(like)?);
+    let differs = |(got, want): &(Type, Type)| got.differs(want);
+    let found = pairs.enumerate().find(|(_, pair)| differs(pair));
+    Ok(found.map(|(k, (got, want))| Difference {
+        name: leaf_name(like, k),
+        want,
+        got,
+    }))
+}
+
 /// Emits with the rules in force.
 pub(super) fn write(
     loc: Loc,
@@ -176,7 +206,7 @@ pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
 /// // The root of 0 is not chosen, but its derivative is infinite.
-/// let f = |x: TracedTensor| x.greater(&x.full_like(0.0)).select(&x.sqrt(), &(&x * 0.0));
+/// let f = |x: TracedTensor| x.greater(0.0).select(&x.sqrt(), &(&x * 0.0));
 /// let d = || grad(f)(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
 /// assert!(d()?.is_nan());
 /// assert_eq!(with_numerics(Numerics { strong_zero: true, ..Numerics::default() }, d)?, 0.0);

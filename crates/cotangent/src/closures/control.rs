@@ -1,7 +1,7 @@
 //! `checkpoint`, `cond` and `switch` of closures. Each closure becomes a region of the operation,
 //! and its captures become operands.
 
-use super::capture::{Closed, union, with, write};
+use super::capture::{Closed, difference, union, with, write};
 use super::tree::{Returns, Tree, owned, structure};
 use crate::here::here;
 use crate::{Code, Emit, Error, Function, Result, TracedTensor, Val};
@@ -35,7 +35,7 @@ pub fn checkpoint<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Resu
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{cond, grad}};
-/// let f = |x: TracedTensor| cond(&x.greater(&TracedTensor::scalar(0.0)), x, |x: TracedTensor| x.sqrt(), |x| x * 0.0);
+/// let f = |x: TracedTensor| cond(&x.greater(0.0), x, |x: TracedTensor| x.sqrt(), |x| x * 0.0);
 /// assert_eq!(grad(f)(TracedTensor::scalar(4.0))?.to_tensor()?.item::<f64>()?, 0.25);
 /// assert_eq!(grad(f)(TracedTensor::scalar(-1.0))?.to_tensor()?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())
@@ -54,7 +54,17 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     );
     let (a, b) = (structure(&yes.out), structure(&no.out));
     if a != b {
-        let text = format!("the branches of `cond` return different structures: {a} and {b}");
+        let text =
+            format!("the branches of `cond` return different structures: `yes` {a}, `no` {b}");
+        return Err(Error::new(Code::BranchMismatch, text).at(loc));
+    }
+    if let Some(d) = difference(&no.out, &yes.out)? {
+        let text = format!(
+            "`cond`: {} is {} from `yes` but {} from `no`: both return the same types; convert or reshape one",
+            d.leaf("the result"),
+            d.want,
+            d.got
+        );
         return Err(Error::new(Code::BranchMismatch, text).at(loc));
     }
     let captures = union(&[yes.captures()?, no.captures()?]);
@@ -101,6 +111,16 @@ pub fn switch<A: Tree, R: Returns>(
         let (a, b) = (structure(&first.out), structure(&c.out));
         if a != b {
             let text = format!("branch {k} of `switch` returns the structure {b}, branch 0 {a}");
+            return Err(Error::new(Code::BranchMismatch, text).at(loc));
+        }
+        if let Some(d) = difference(&c.out, &first.out)? {
+            let text = format!(
+                "`switch`: {} is {} from branch 0 but {} from branch {k}: all return the same types; convert or \
+                 reshape one",
+                d.leaf("the result"),
+                d.want,
+                d.got
+            );
             return Err(Error::new(Code::BranchMismatch, text).at(loc));
         }
     }

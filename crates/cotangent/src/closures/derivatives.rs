@@ -40,6 +40,30 @@ pub(super) fn derived<A: Tree, R: Returns>(
     Ok((d, captures))
 }
 
+/// The derivative of a closure that returns a complex scalar, by complex tensors that it depends on
+/// holomorphically: a tree like its argument. Undefined for functions that are not holomorphic,
+/// which is not checked.
+///
+/// ```
+/// use cotangent::{C128, TracedTensor, closures::holomorphic_derivative};
+/// let d = holomorphic_derivative(|z: TracedTensor| z.powi(3));
+/// let z = TracedTensor::scalar(C128::new(1.0, 2.0));
+/// assert_eq!(d(z)?.item::<C128>()?, C128::new(-9.0, 12.0));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn holomorphic_derivative<A: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<A> {
+    let loc = here();
+    move |x| {
+        let derive = |f: &Function, wrt: &[Val]| core::holomorphic_derivative(&ad(), f, wrt);
+        let (d, captures) = derived(loc, &f, &x, derive)?;
+        let y = inline(loc, &d, &with(&x, &captures))?;
+        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
+    }
+}
+
 /// Checks that a tree of directions has the structure and types of the values that it belongs to.
 fn check_directions<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     let (got, want) = (structure(given), structure(of));
@@ -335,12 +359,12 @@ fn batched<A: Tree, R: Returns>(
 ) -> Result<R::Out> {
     let mut of = types(&x)?;
     if of.len() != axes.len() {
-        bail!(
-            Arity,
+        let text = format!(
             "vmap over {} tensors needs as many axes, got {}",
             of.len(),
             axes.len()
         );
+        return Err(Error::new(Code::Arity, text).at(loc));
     }
     let mut args = owned(&x);
     let mut size: Option<Dim> = None;
@@ -373,7 +397,8 @@ fn batched<A: Tree, R: Returns>(
         }
     }
     let Some(size) = size else {
-        bail!(Arity, "vmap needs at least one tensor with a batch axis")
+        let text = "vmap needs at least one tensor with a batch axis";
+        return Err(Error::new(Code::Arity, text).at(loc));
     };
     let closed = Closed::call("f", loc, &x, &of, f)?;
     let (f, captures) = closed.function()?;
@@ -385,12 +410,12 @@ fn batched<A: Tree, R: Returns>(
     let all = vec![Some(0); f.results().len()];
     let to = to.unwrap_or(&all);
     if to.len() != all.len() {
-        bail!(
-            Arity,
+        let text = format!(
             "vmap with {} results needs as many axes of results, got {}",
             all.len(),
             to.len()
         );
+        return Err(Error::new(Code::Arity, text).at(loc));
     }
     let force: Vec<bool> = to.iter().map(Option::is_some).collect();
     let (many, of_results) =

@@ -293,6 +293,7 @@ fn run<B>(
 /// assert!(y.is_concrete() && z.is_concrete());
 /// # Ok::<(), cotangent::Error>(())
 /// ```
+#[track_caller]
 pub fn evaluate<T: Tree>(t: T) -> Result<T> {
     let all = leaves(&t);
     evaluate_all(&all)?;

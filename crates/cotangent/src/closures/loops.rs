@@ -1,7 +1,7 @@
 //! `scan`, `fori_loop` and `while_loop` of closures, and the checkpoint policies of their
 //! derivatives.
 
-use super::capture::{Closed, types, union, write};
+use super::capture::{Closed, difference, types, union, write};
 use super::tree::{Returns, Tree, leaf_name, leaves, owned, structure};
 use crate::here::here;
 use crate::ops::Bound;
@@ -13,16 +13,25 @@ fn apply(cx: &dyn Emit, f: &Function, first: &[Val], rest: &[Val]) -> Vec<Val> {
     cx.inline(f, &[first, rest].concat())
 }
 
-/// Checks that a loop body returns a carry of the structure that it received.
-fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
+/// Checks that the body of a loop returns a carry of the structure and types that it received.
+fn check_carry<C: Tree>(method: &str, given: &C, init: &C) -> Result<()> {
     let (got, want) = (structure(given), structure(init));
     if got != want {
         bail!(
             CarryMismatch,
-            "{what} got a carry of the structure {want} and returns {got}"
+            "the body of `{method}` got a carry of the structure {want} and returns {got}"
         );
     }
-    Ok(())
+    match difference(given, init)? {
+        None => Ok(()),
+        Some(d) => bail!(
+            CarryMismatch,
+            "`{method}`: {} is {} but the body returns {}: a carry keeps its type; convert or reshape it",
+            d.leaf("the carry"),
+            d.want,
+            d.got
+        ),
+    }
 }
 
 /// Loops whose derivatives save carries by a policy and recompute steps from them, instead of
@@ -59,7 +68,7 @@ pub fn checkpointing(policy: Checkpoint) -> Loops {
 /// use cotangent::{TracedTensor, closures::{Checkpoint, Loops, checkpointing, grad}};
 /// let loops: Loops = checkpointing(Checkpoint::Every(4));
 /// let f = |x: TracedTensor| {
-///     loops.while_loop(|c: TracedTensor| c.less(&TracedTensor::scalar(1000.0)), |c: TracedTensor| &c * 2.0, x)
+///     loops.while_loop(|c: TracedTensor| c.less(1000.0), |c: TracedTensor| &c * 2.0, x)
 /// };
 /// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 512.0);
 /// # Ok::<(), cotangent::Error>(())
@@ -164,7 +173,7 @@ pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
 /// use cotangent::{TracedTensor, closures::{grad, while_loop}};
 /// // Doubled until it is at least 10.
 /// let f = |x: TracedTensor| {
-///     while_loop(|c: TracedTensor| c.less(&TracedTensor::scalar(10.0)), |c: TracedTensor| &c * 2.0, x)
+///     while_loop(|c: TracedTensor| c.less(10.0), |c: TracedTensor| &c * 2.0, x)
 /// };
 /// assert_eq!(f(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 12.0);
 /// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 4.0);
@@ -223,15 +232,13 @@ impl Loops {
             of.push(t.unbatched());
         }
         let Some(length) = length else {
-            bail!(
-                Arity,
-                "scan needs a tensor to run along; without one use fori_loop"
-            );
+            let text = "scan needs a tensor to run along; without one use fori_loop";
+            return Err(Error::new(Code::Arity, text).at(loc));
         };
         let rows = leaves(&xs).len();
         let like = (init, xs);
         let closed = Closed::call("body", loc, &like, &of, |(c, x)| f(c, x))?;
-        check_carry("the body of `scan`", &closed.out.0, &like.0).map_err(|e| e.at(loc))?;
+        check_carry("scan", &closed.out.0, &like.0).map_err(|e| e.at(loc))?;
         let captures = closed.captures()?;
         let body = closed.after(&captures)?;
         let nc = captures.len();
@@ -270,7 +277,7 @@ impl Loops {
         let mut of = vec![Type::scalar(DType::I64)];
         of.extend(types(&like.1)?);
         let closed = Closed::call("body", loc, &like, &of, |(i, c)| f(i, c))?;
-        check_carry("the body of `fori_loop`", &closed.out, &like.1).map_err(|e| e.at(loc))?;
+        check_carry("fori_loop", &closed.out, &like.1).map_err(|e| e.at(loc))?;
         let captures = closed.captures()?;
         let body = closed.after(&captures)?;
         let (nc, nk) = (captures.len(), of.len() - 1);
@@ -309,7 +316,7 @@ impl Loops {
         let loc = here();
         let test = Closed::like("cond", loc, &init, test)?;
         let body = Closed::like("body", loc, &init, body)?;
-        check_carry("the body of `while_loop`", &body.out, &init).map_err(|e| e.at(loc))?;
+        check_carry("while_loop", &body.out, &init).map_err(|e| e.at(loc))?;
         let captures = union(&[test.captures()?, body.captures()?]);
         let (holds, step) = (test.after(&captures)?, body.after(&captures)?);
         let nc = captures.len();

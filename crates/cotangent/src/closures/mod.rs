@@ -43,7 +43,9 @@ pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use cotangent_derive::Tree;
 pub use custom::{custom_jvp, custom_vjp};
-pub use derivatives::{hessian, hvp, jacobian, jvp, vjp, vmap, vmap_axes, vmap_axes_to};
+pub use derivatives::{
+    hessian, holomorphic_derivative, hvp, jacobian, jvp, vjp, vmap, vmap_axes, vmap_axes_to,
+};
 pub use gradients::{
     grad, grad_aux, grad_of, value_and_grad, value_and_grad_aux, value_and_grad_of,
 };

@@ -105,7 +105,7 @@ pub struct ExtensionCacheStats {
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EagerCacheStats {
+pub struct EagerRuntimeCacheStats {
     /// The caches of extensions.
     pub extensions: ExtensionCacheStats,
     /// Number of compiled operations, each with its derivative.

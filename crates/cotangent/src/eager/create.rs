@@ -5,23 +5,27 @@ use super::error::Result;
 use super::exec::{Exec, ExecSlot, ExecSlots, unknown};
 use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
-use crate::here::here;
+use crate::Axis;
+use crate::here::{AtCaller, here};
 use crate::tensor::Tensor;
 use cotangent_core::{DType, Element, Emit, Env, Op, Scalar, Val};
 use std::sync::Arc;
 
 impl EagerRuntime {
     /// A tensor of this runtime that tracks no gradient.
+    #[track_caller]
     pub fn constant_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
         EagerTensor::from_tensor_in(tensor, self)
     }
 
     /// A variable of this runtime: gradients with respect to it are tracked.
+    #[track_caller]
     pub fn variable_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
         EagerTensor::requires_grad_in(tensor, self)
     }
 
     /// A constant of elements in row-major order (the last axis fastest).
+    #[track_caller]
     pub fn from_vec_row_major<T: Element>(
         self: &Arc<Self>,
         shape: impl Into<Vec<usize>>,
@@ -31,6 +35,7 @@ impl EagerRuntime {
     }
 
     /// A constant of elements in column-major order (the first axis fastest).
+    #[track_caller]
     pub fn from_vec_col_major<T: Element>(
         self: &Arc<Self>,
         shape: impl Into<Vec<usize>>,
@@ -40,16 +45,19 @@ impl EagerRuntime {
     }
 
     /// A constant vector.
+    #[track_caller]
     pub fn vector<T: Element>(self: &Arc<Self>, data: Vec<T>) -> Result<EagerTensor> {
         self.constant_from(Tensor::vector(data))
     }
 
     /// A constant scalar.
+    #[track_caller]
     pub fn scalar<T: Element>(self: &Arc<Self>, value: T) -> Result<EagerTensor> {
         self.constant_from(Tensor::scalar(value))
     }
 
     /// A constant of zeros (false for booleans).
+    #[track_caller]
     pub fn zeros(
         self: &Arc<Self>,
         dtype: DType,
@@ -59,6 +67,7 @@ impl EagerRuntime {
     }
 
     /// A constant of ones (true for booleans).
+    #[track_caller]
     pub fn ones(
         self: &Arc<Self>,
         dtype: DType,
@@ -68,6 +77,7 @@ impl EagerRuntime {
     }
 
     /// A constant with one value in every element.
+    #[track_caller]
     pub fn full(
         self: &Arc<Self>,
         dtype: DType,
@@ -78,11 +88,13 @@ impl EagerRuntime {
     }
 
     /// The `n` by `n` identity matrix.
+    #[track_caller]
     pub fn eye(self: &Arc<Self>, dtype: DType, n: usize) -> Result<EagerTensor> {
         self.constant_from(Tensor::eye(dtype, n)?)
     }
 
     /// The vector `start, start + step, ..` below `stop` (above it for a negative step).
+    #[track_caller]
     pub fn arange(
         self: &Arc<Self>,
         dtype: DType,
@@ -93,7 +105,19 @@ impl EagerRuntime {
         self.constant_from(Tensor::arange(dtype, start, stop, step)?)
     }
 
+    /// The index of each element along an axis.
+    #[track_caller]
+    pub fn iota(
+        self: &Arc<Self>,
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        axis: impl Into<Axis>,
+    ) -> Result<EagerTensor> {
+        self.constant_from(Tensor::iota(dtype, shape, axis)?)
+    }
+
     /// `num` evenly spaced numbers, both ends included.
+    #[track_caller]
     pub fn linspace(
         self: &Arc<Self>,
         dtype: DType,
@@ -125,14 +149,14 @@ impl EagerRuntime {
     ) -> Result<Vec<EagerTensor>> {
         let mut values = ExecSlots::with_capacity(operands.len());
         for x in operands {
-            x.belongs_to(self)?;
+            x.belongs_to(self).at_caller()?;
             values.push(ExecSlot::new(x.value()?.clone()));
         }
         let exec = Exec::new(self, tracked, values, Env::default());
         let loc = here();
         exec.set_loc(loc);
         let y = f(&exec, &exec.initial_values());
-        if let Some(e) = exec.take_error() {
+        if let Some(e) = exec.take_error_of(operands.len()) {
             return Err(e.at(loc).into());
         }
         let value = |&v: &Val| match exec.get(v) {

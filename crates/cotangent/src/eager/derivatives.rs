@@ -6,8 +6,10 @@ use super::hook::HookHandle;
 use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Shared, Value};
 use super::tensor::{EagerTensor, core, tensor_of};
 use super::turns::lock;
+use crate::here::{AtCaller, here};
 use crate::tensor::{Given, Tensor};
 use cotangent_core::Code;
+use cotangent_core::transform::check_holomorphic;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -66,6 +68,51 @@ impl std::fmt::Debug for Cotangents {
     }
 }
 
+/// A reverse pass of [`EagerTensor::backward_with`]: options, a seed, or both. The seed is the
+/// cotangent of the tensor; without one it is 1, and the tensor a real scalar.
+///
+/// ```
+/// use cotangent::ad::{BackwardOptions, EagerRuntime};
+/// let rt = EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::vector(vec![1.0, 2.0]))?;
+/// let (y, seed) = (x.square()?, rt.vector(vec![1.0, 10.0])?);
+/// y.backward_with((&seed, BackwardOptions::keep_graph()))?;
+/// y.backward_with(&seed)?;
+/// assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, [4.0, 80.0]);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backward<'a> {
+    /// The cotangent of the tensor.
+    pub seed: Option<&'a EagerTensor>,
+    /// Options of the pass.
+    pub options: BackwardOptions,
+}
+
+impl From<BackwardOptions> for Backward<'_> {
+    fn from(options: BackwardOptions) -> Self {
+        Backward {
+            seed: None,
+            options,
+        }
+    }
+}
+
+impl<'a> From<&'a EagerTensor> for Backward<'a> {
+    fn from(seed: &'a EagerTensor) -> Self {
+        (seed, BackwardOptions::default()).into()
+    }
+}
+
+impl<'a> From<(&'a EagerTensor, BackwardOptions)> for Backward<'a> {
+    fn from((seed, options): (&'a EagerTensor, BackwardOptions)) -> Self {
+        Backward {
+            seed: Some(seed),
+            options,
+        }
+    }
+}
+
 impl EagerTensor {
     #[track_caller]
     fn edge(&self) -> Result<&Edge> {
@@ -85,15 +132,15 @@ impl EagerTensor {
     fn check_loss(&self) -> Result<()> {
         let v = self.value()?;
         if v.rank() != 0 {
-            return Err(Error::NonScalarGrad {
-                shape: v.tensor.shape().to_vec(),
-            });
+            let shape = v.tensor.shape().to_vec().into();
+            return Err(Error::NonScalarGrad { shape }.at(here()));
         }
         match v.tensor.dtype() {
             d if d.is_complex() => core(
                 Code::ComplexLoss,
                 format!(
-                    "backward needs a real scalar, got {d}: take real() or abs2(), or use vjp with a cotangent"
+                    "backward needs a real scalar, got {d}: take real() or abs2(), or use backward_with(&seed), vjp with a \
+                     cotangent, or holomorphic_derivative"
                 ),
             ),
             d if !d.has_tangent() => core(
@@ -112,11 +159,19 @@ impl EagerTensor {
         self.backward_with(BackwardOptions::default())
     }
 
-    /// As [`EagerTensor::backward`], with options.
+    /// As [`EagerTensor::backward`], with options, or with a seed for a tensor that is no real
+    /// scalar (see [`Backward`]).
     #[track_caller]
-    pub fn backward_with(&self, options: BackwardOptions) -> Result<Cotangents> {
-        self.check_loss()?;
-        let seed = (self.edge()?.clone(), self.seed_one());
+    pub fn backward_with<'a>(&self, how: impl Into<Backward<'a>>) -> Result<Cotangents> {
+        let Backward { seed, options } = how.into();
+        let seed = match seed {
+            Some(ct) => ct.direction(Code::SeedMismatch, "cotangent", self)?,
+            None => {
+                self.check_loss()?;
+                self.seed_one()
+            }
+        };
+        let seed = (self.edge()?.clone(), seed);
         let mut all = Cotangents(Vec::with_capacity(4));
         let mut leaves: SmallVec<[(Shared<Node>, Value); 2]> = SmallVec::new();
         pull(&self.rt, &[seed], options, &mut |node, slots, held| {
@@ -128,13 +183,14 @@ impl EagerTensor {
                     all.0.push(((node.id, *slot), v.clone()));
                 }
             }
-        })?;
+        })
+        .at_caller()?;
         for (node, v) in leaves {
             // A variable without live tensors needs no gradient.
             if let NodeKind::Leaf { grad } = &node.kind
                 && let Some(grad) = grad.upgrade()
             {
-                Gradient::add(&grad, &self.rt, v, options.create_graph)?;
+                Gradient::add(&grad, &self.rt, v, options.create_graph).at_caller()?;
             }
         }
         Ok(all)
@@ -166,14 +222,17 @@ impl EagerTensor {
 
     /// The accumulated gradient of this variable; `None` if no reverse pass has reached it, and for
     /// tensors that are not variables.
+    #[track_caller]
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
         self.gradient()?
             .map(|v| Ok(Arc::new(tensor_of(&v)?)))
             .transpose()
+            .at_caller()
     }
 
     /// As [`EagerTensor::grad`], as a tensor of the runtime. It is tracked after a pass with
     /// [`BackwardOptions::create_graph`].
+    #[track_caller]
     pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
         Ok(self
             .gradient()?
@@ -181,6 +240,7 @@ impl EagerTensor {
     }
 
     /// Clears the gradient of this variable.
+    #[track_caller]
     pub fn clear_grad(&self) -> Result<()> {
         let old = self.leaf_grad()?.and_then(|g| lock(&g).take());
         drop(old);
@@ -215,7 +275,7 @@ impl EagerTensor {
     ) -> Result<Vec<Option<EagerTensor>>> {
         let mut keys = Vec::new();
         for x in wrt {
-            x.belongs_to(&self.rt)?;
+            x.belongs_to(&self.rt).at_caller()?;
             keys.push(x.edge()?.key());
         }
         let Some(edge) = self.value()?.edge.clone() else {
@@ -230,7 +290,8 @@ impl EagerTensor {
             {
                 found.insert((node.id, *slot), v.clone());
             }
-        })?;
+        })
+        .at_caller()?;
         Ok(wrt
             .iter()
             .zip(&keys)
@@ -245,8 +306,9 @@ impl EagerTensor {
     }
 
     /// The gradients of this real scalar with respect to tensors, variables or not; zeros for a
-    /// tensor that it does not depend on. The gradients of variables do not change. With
-    /// [`BackwardOptions::create_graph`] the results can be differentiated again.
+    /// tensor that it does not depend on ([`EagerTensor::grad_optional`] tells these). The
+    /// gradients of variables do not change. With [`BackwardOptions::create_graph`] the results can
+    /// be differentiated again.
     #[track_caller]
     pub fn grad_of(
         &self,
@@ -284,7 +346,7 @@ impl EagerTensor {
 
     #[track_caller]
     fn direction(&self, code: Code, what: &str, of: &EagerTensor) -> Result<Value> {
-        self.belongs_to(&of.rt)?;
+        self.belongs_to(&of.rt).at_caller()?;
         let (given, of) = (self.value()?, of.value()?);
         if given.tensor.dtype() != of.tensor.dtype() || given.tensor.shape() != of.tensor.shape() {
             let text = format!(
@@ -305,7 +367,24 @@ impl EagerTensor {
         let back = self
             .pull_to(seed, &[x], BackwardOptions::create_graph())?
             .remove(0);
-        back.map_or_else(|| x.no_derivative(), Ok)
+        back.map_or_else(|| x.no_derivative(), Ok).at_caller()
+    }
+
+    /// The derivative of this complex scalar by a complex tensor that it depends on
+    /// holomorphically: the conjugate of its cotangent for 1. Keeps the graph. Undefined for
+    /// functions that are not holomorphic, which is not checked.
+    ///
+    /// ```
+    /// use cotangent::{C128, EagerRuntime, Tensor};
+    /// let z = EagerRuntime::new().variable_from(Tensor::scalar(C128::new(1.0, 2.0)))?;
+    /// let d = z.powi(3)?.holomorphic_derivative(&z)?;
+    /// assert_eq!(d.item::<C128>()?, C128::new(-9.0, 12.0));
+    /// # Ok::<(), cotangent::ad::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn holomorphic_derivative(&self, x: &EagerTensor) -> Result<EagerTensor> {
+        check_holomorphic(&self.ty()?, &x.ty()?).at_caller()?;
+        self.vjp(x, &self.ones_like()?)?.conj()
     }
 
     /// The tangent of this tensor for a tangent `dx` of `x`, by replaying the recorded operations.
@@ -313,10 +392,12 @@ impl EagerTensor {
     #[track_caller]
     pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
         let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
-        self.belongs_to(&x.rt)?;
+        self.belongs_to(&x.rt).at_caller()?;
         let seed = vec![(x.edge()?.clone(), seed)];
         let t = match &self.value()?.edge {
-            Some(out) => push(&self.rt, std::slice::from_ref(out), seed, true)?.remove(0),
+            Some(out) => push(&self.rt, std::slice::from_ref(out), seed, true)
+                .at_caller()?
+                .remove(0),
             None => None,
         };
         match t {

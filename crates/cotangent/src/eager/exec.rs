@@ -100,6 +100,13 @@ impl<'r> Exec<'r> {
         self.status.take_error()
     }
 
+    /// As [`take_error`](Self::take_error), of a call whose operands are the first `n` values.
+    pub fn take_error_of(&self, n: usize) -> Option<Error> {
+        let s = self.state.borrow();
+        let operands = s.values.iter().take(n).filter_map(|x| x.value.as_ref());
+        self.status.take_error_of(operands.map(Value::ty))
+    }
+
     /// All values and the extents of symbols.
     pub fn into_parts(self) -> (ExecSlots, Env) {
         let s = self.state.into_inner();
@@ -208,6 +215,10 @@ impl Emit for Exec<'_> {
     /// have none.
     fn set_loc(&self, loc: Loc) {
         self.status.set_known_loc(loc);
+    }
+
+    fn set_method(&self, name: &'static str) {
+        self.status.set_method(name);
     }
 
     fn loc(&self) -> Loc {

@@ -1,49 +1,48 @@
 //! Frequent methods of eager tensors that are one operation each, applied without an emitter. The
 //! other methods are in `generated`.
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::tape::{Value, number};
 use super::tensor::EagerTensor;
-use crate::Axes;
-use crate::here::here;
+use crate::here::{AtCaller, here};
+use crate::methods::{Operand, Products, different_dtypes, different_extents};
 use crate::tensor::Given;
+use crate::{Axes, Scalar};
 use cotangent_core::ops::{
-    Binary, BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
-    Unary,
+    BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
-use cotangent_core::{DType, Dim, Emit, Loc, Op, Shape, Val};
+use cotangent_core::{DType, Dim, Loc, Op, Shape};
 use smallvec::SmallVec;
-use std::panic::Location;
 
-/// The shape of an elementwise result by NumPy's rule.
-fn common_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+/// Adds a location to an error of the core.
+fn at(loc: Loc) -> impl FnOnce(cotangent_core::Error) -> Error {
+    move |e| e.at(loc).into()
+}
+
+/// The shape of an elementwise result by NumPy's rule, or the first axis whose extents differ, with
+/// these.
+fn common_shape(a: &[usize], b: &[usize]) -> Result<Vec<usize>, (usize, usize, usize)> {
     let rank = a.len().max(b.len());
     let at = |s: &[usize], k: usize| (k + s.len()).checked_sub(rank).map_or(1, |i| s[i]);
     (0..rank)
         .map(|k| match (at(a, k), at(b, k)) {
-            (m, n) if m == n || n == 1 => Some(m),
-            (1, n) => Some(n),
-            _ => None,
+            (m, n) if m == n || n == 1 => Ok(m),
+            (1, n) => Ok(n),
+            (m, n) => Err((k, m, n)),
         })
         .collect()
 }
 
 impl EagerTensor {
-    /// Runs the operations that `f` emits. `self` is value 0, and `others` follow.
-    #[track_caller]
-    fn through(
-        &self,
-        others: &[&EagerTensor],
-        f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
-    ) -> Result<EagerTensor> {
-        let mut x = vec![self];
-        x.extend(others);
-        Ok(self.runtime().write(&x, |cx, v| vec![f(cx, v)])?.remove(0))
-    }
-
     #[track_caller]
     pub(super) fn unary(&self, f: Unary) -> Result<EagerTensor> {
-        self.one(f, &[self.value()?])
+        let def = f.def();
+        let method = if def.tensor.is_empty() {
+            def.name
+        } else {
+            def.tensor
+        };
+        self.one(method, f, &[self.value()?])
     }
 
     /// This tensor, broadcast to a shape if it has another.
@@ -55,104 +54,138 @@ impl EagerTensor {
         }
     }
 
-    /// Applies a binary operation to operands of one shape, or broadcast to one by NumPy's rule.
-    /// Incompatible shapes are the operation's error.
+    /// Applies a binary operation to operands of one element type, broadcast to one shape by
+    /// NumPy's rule.
     #[track_caller]
-    pub(super) fn pair(&self, op: impl Into<Op>, y: &EagerTensor) -> Result<EagerTensor> {
-        y.belongs_to(self.runtime())?;
+    pub(super) fn pair(
+        &self,
+        method: &str,
+        op: impl Into<Op>,
+        y: &EagerTensor,
+    ) -> Result<EagerTensor> {
+        y.belongs_to(self.runtime()).at_caller()?;
         let (a, b) = (self.value()?, y.value()?);
-        if a.tensor.shape() != b.tensor.shape()
-            && let Some(shape) = common_shape(a.tensor.shape(), b.tensor.shape())
-        {
-            let (a, b) = (self.widened(&shape)?, y.widened(&shape)?);
-            return self.one(op, &[a.value()?, b.value()?]);
+        if a.tensor.dtype() != b.tensor.dtype() {
+            return Err(different_dtypes(method, a.ty(), b.ty()).at(here()).into());
         }
-        self.one(op, &[a, b])
+        if a.tensor.shape() == b.tensor.shape() {
+            return self.one(method, op, &[a, b]);
+        }
+        let shape = common_shape(a.tensor.shape(), b.tensor.shape()).map_err(|(k, m, n)| {
+            let types = (a.ty(), b.ty());
+            different_extents(method, types, k, (&m.into(), &n.into()))
+        });
+        let shape = shape.map_err(at(here()))?;
+        let (a, b) = (self.widened(&shape)?, y.widened(&shape)?);
+        self.one(method, op, &[a.value()?, b.value()?])
+    }
+
+    /// As [`pair`](Self::pair), with a tensor or a number.
+    #[track_caller]
+    pub(super) fn operand(
+        &self,
+        method: &str,
+        op: impl Into<Op>,
+        y: Operand<'_, EagerTensor>,
+    ) -> Result<EagerTensor> {
+        match y {
+            Operand::Tensor(y) => self.pair(method, op, y),
+            Operand::Number(c) => self.number(method, op, c, false),
+        }
     }
 
     /// Applies an operation to this tensor and a constant of the same type and shape.
     #[track_caller]
-    pub(super) fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
+    pub(super) fn number(
+        &self,
+        method: &str,
+        op: impl Into<Op>,
+        c: Scalar,
+        first: bool,
+    ) -> Result<EagerTensor> {
         let x = self.value()?;
-        if !x.tensor.dtype().is_float() {
-            let loc = Loc::Rust(Location::caller());
-            Constant::number(op.def().name, x.ty(), c.into()).map_err(|e| e.at(loc))?;
-        }
+        let dtype = x.tensor.dtype();
+        let c = match c {
+            Scalar::F(c) if dtype.is_float() => number(dtype, c),
+            c => {
+                Constant::number(method, x.ty(), c).map_err(at(here()))?;
+                c.array(dtype).into()
+            }
+        };
         let dims: Vec<usize> = Vec::new();
-        let tensor = number(x.tensor.dtype(), c).broadcast(x.tensor.shape(), &dims)?;
-        let c = &Value::new(tensor, Given::Nothing);
-        self.one(op, &if first { [c, x] } else { [x, c] })
+        let c = &Value::new(c.broadcast(x.tensor.shape(), &dims)?, Given::Nothing);
+        self.one(method, op, &if first { [c, x] } else { [x, c] })
     }
 
     /// The axes, ascending.
     #[track_caller]
-    fn sorted_axes(&self, op: Reduction, axes: &Axes) -> Result<SmallVec<[usize; 4]>> {
-        let (rank, loc) = (self.value()?.rank(), here());
-        let name = op.def().name;
-        let mut axes = axes.of_rank(name, rank).map_err(|e| e.at(loc))?;
+    fn sorted_axes(&self, method: &str, axes: &Axes) -> Result<SmallVec<[usize; 4]>> {
+        let rank = self.value()?.rank();
+        let mut axes = axes.of_rank(method, rank).map_err(at(here()))?;
         axes.sort_unstable();
         Ok(axes)
     }
 
     #[track_caller]
-    fn reduce(&self, op: Reduction, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        let axes = self.sorted_axes(op, &axes.into())?;
+    fn reduce(&self, method: &str, op: Reduction, axes: impl Into<Axes>) -> Result<EagerTensor> {
+        let axes = self.sorted_axes(method, &axes.into())?;
         let stable = op == Reduction::Sum && self.runtime().session().numerics().stable;
-        self.one(Reduce::new(op, &axes, stable), &[self.value()?])
+        self.one(method, Reduce::new(op, &axes, stable), &[self.value()?])
     }
 
     /// The sum over axes, which are removed.
     #[track_caller]
     pub fn sum(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        self.reduce(Reduction::Sum, axes)
+        self.reduce("sum", Reduction::Sum, axes)
     }
 
     /// The sum over axes, which are removed.
     #[track_caller]
     pub fn reduce_sum(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.reduce(Reduction::Sum, axes)
+        self.reduce("reduce_sum", Reduction::Sum, axes)
     }
 
     /// The product over axes, which are removed.
     #[track_caller]
     pub fn prod(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        self.reduce(Reduction::Prod, axes)
+        self.reduce("prod", Reduction::Prod, axes)
     }
 
     /// The product over axes, which are removed.
     #[track_caller]
     pub fn reduce_prod(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.reduce(Reduction::Prod, axes)
+        self.reduce("reduce_prod", Reduction::Prod, axes)
     }
 
     /// The maximum over axes, which are removed.
     #[track_caller]
     pub fn max(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        self.reduce(Reduction::Max, axes)
+        self.reduce("max", Reduction::Max, axes)
     }
 
     /// The maximum over axes, which are removed.
     #[track_caller]
     pub fn reduce_max(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.reduce(Reduction::Max, axes)
+        self.reduce("reduce_max", Reduction::Max, axes)
     }
 
     /// The minimum over axes, which are removed.
     #[track_caller]
     pub fn min(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        self.reduce(Reduction::Min, axes)
+        self.reduce("min", Reduction::Min, axes)
     }
 
     /// The minimum over axes, which are removed.
     #[track_caller]
     pub fn reduce_min(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.reduce(Reduction::Min, axes)
+        self.reduce("reduce_min", Reduction::Min, axes)
     }
 
     /// The elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<EagerTensor> {
         self.one(
+            "reshape",
             Reshape {
                 shape: shape.into(),
             },
@@ -163,37 +196,41 @@ impl EagerTensor {
     /// Permuted axes: axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> Result<EagerTensor> {
-        self.one(
-            Transpose {
-                perm: perm.to_vec(),
-            },
-            &[self.value()?],
-        )
+        self.permuted("transpose", perm.to_vec())
+    }
+
+    #[track_caller]
+    fn permuted(&self, method: &str, perm: Vec<usize>) -> Result<EagerTensor> {
+        self.one(method, Transpose { perm }, &[self.value()?])
     }
 
     /// Permuted axes: axis `k` of the result is axis `axes[k]`.
     #[track_caller]
     pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
-        let (rank, loc) = (self.value()?.rank(), here());
-        let axes = axes.into().of_rank("permute_dims", rank);
-        self.transpose(&axes.map_err(|e| e.at(loc))?)
+        let rank = self.value()?.rank();
+        let perm = axes
+            .into()
+            .of_rank("permute_dims", rank)
+            .map_err(at(here()))?;
+        self.permuted("permute_dims", perm.to_vec())
     }
 
     /// Axes in reverse order: the transpose of a matrix.
     #[track_caller]
     pub fn t(&self) -> Result<EagerTensor> {
-        self.transpose(&(0..self.rank()).rev().collect::<Vec<_>>())
+        self.permuted("t", (0..self.rank()).rev().collect())
     }
 
     /// A broadcast to `shape`. Axis `k` becomes axis `axes[k]`, and is broadcast if its extent is
     /// 1.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: impl Into<Shape>, axes: &[usize]) -> Result<EagerTensor> {
-        let op = BroadcastInDim {
-            shape: shape.into(),
-            dims: axes.to_vec(),
-        };
-        self.one(op, &[self.value()?])
+        self.broadcast("broadcast_in_dim", shape.into(), axes.to_vec())
+    }
+
+    #[track_caller]
+    fn broadcast(&self, method: &str, shape: Shape, dims: Vec<usize>) -> Result<EagerTensor> {
+        self.one(method, BroadcastInDim { shape, dims }, &[self.value()?])
     }
 
     /// A broadcast to `shape` by NumPy's rule: axes are aligned at the end.
@@ -205,41 +242,50 @@ impl EagerTensor {
             return Ok(self.clone());
         }
         let skip = shape.len().saturating_sub(self.rank());
-        self.broadcast_in_dim(shape, &(skip..skip + self.rank()).collect::<Vec<_>>())
+        self.broadcast("broadcast_to", shape, (skip..skip + self.rank()).collect())
     }
 
     /// The elements converted to another element type.
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> Result<EagerTensor> {
-        self.one(Convert { to: dtype }, &[self.value()?])
+        self.one("astype", Convert { to: dtype }, &[self.value()?])
     }
 
     /// The matrix product, batched over leading axes.
     #[track_caller]
     pub fn matmul(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        y.belongs_to(self.runtime())?;
+        y.belongs_to(self.runtime()).at_caller()?;
         if self.rank() == 2 && y.rank() == 2 {
-            return self.dot_general(y, DotGeneral::contract(&[1], &[0]));
+            return self.product("matmul", y, DotGeneral::contract(&[1], &[0]));
         }
-        self.through(&[y], |cx, v| cx.matmul(v[0], v[1]))
+        Products::matmul(self, y)
     }
 
     /// Products summed over pairs of axes. The sums are compensated if the runtime's numerics
     /// specify stable sums.
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
-        y.belongs_to(self.runtime())?;
+        self.product("dot_general", y, d)
+    }
+
+    #[track_caller]
+    fn product(&self, method: &str, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
+        y.belongs_to(self.runtime()).at_caller()?;
         let d = if self.runtime().session().numerics().stable {
             d.compensated()
         } else {
             d
         };
-        self.one(d, &[self.value()?, y.value()?])
+        self.one(method, d, &[self.value()?, y.value()?])
     }
 
     /// A power with a fixed integer exponent.
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {
-        self.one(cotangent_core::ops::IntegerPow { n }, &[self.value()?])
+        self.one(
+            "powi",
+            cotangent_core::ops::IntegerPow { n },
+            &[self.value()?],
+        )
     }
 }

@@ -16,8 +16,8 @@
 //!
 //! Layers, lowest first; a file imports its own layer without circles, and lower ones:
 //!
-//! 1. `error`, `ids`, `turns`, `cache`
-//! 2. `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
+//! 1. `error`, `ids`, `context_id`, `turns`, `cache`
+//! 2. `profile`, `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
 //! 3. `rule::table`, `runtime`
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
@@ -27,6 +27,7 @@
 mod apply;
 mod backward;
 mod cache;
+mod context_id;
 mod create;
 mod derivatives;
 mod error;
@@ -38,6 +39,7 @@ mod ids;
 mod kinks;
 mod methods;
 mod operator;
+mod profile;
 mod record;
 mod rule;
 mod run;
@@ -49,11 +51,14 @@ mod turns;
 
 pub use backward::BackwardOptions;
 pub use cache::{
-    EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches,
+    EagerRuntimeCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats,
+    ExtensionCaches,
 };
-pub use derivatives::Cotangents;
-pub use error::{Error, Result};
+pub use context_id::ContextId;
+pub use derivatives::{Backward, Cotangents};
+pub use error::{Error, Located, Result};
 pub use hook::HookHandle;
 pub use ids::no_grad;
-pub use runtime::{EagerRuntime, OpProfile, PROFILE_VARIABLE};
-pub use tensor::EagerTensor;
+pub use profile::{OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, ThreadProfile};
+pub use runtime::EagerRuntime;
+pub use tensor::{EagerTensor, TensorRead};

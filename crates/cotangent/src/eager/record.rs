@@ -2,6 +2,7 @@
 
 use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
 use super::ids::recording;
+use super::profile::Section;
 use super::run::{bind, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
@@ -89,7 +90,8 @@ pub(super) fn record(
             })
         })
         .collect();
-    let lin = linearize(rt, &op, x, untracked, loc, env)?;
+    let rule = || linearize(rt, &op, x, untracked, loc, env);
+    let lin = rt.timed(op.name(), Section::Rule, rule)?;
     let LinearizedOp {
         exec_values,
         env: inner,
@@ -235,7 +237,8 @@ pub(super) fn apply_plainly(
     }
     let x = x.iter().map(|&v| v.clone()).collect();
     *y = if tracked {
-        record(rt, op.clone(), x, loc, env)?
+        let record = || record(rt, op.clone(), x, loc, env);
+        rt.timed(op.name(), Section::Record, record)?
     } else {
         run(rt, op, x, env)?
     };

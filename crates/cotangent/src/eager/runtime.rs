@@ -1,54 +1,22 @@
 //! [`EagerRuntime`]: the backend of eager tensors, the rules of their derivatives, and the caches of extensions.
 
-use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
+use super::cache::{EagerRuntimeCacheStats, ExtensionCacheLimits, ExtensionCaches};
+use super::context_id::ContextId;
 use super::error::Result;
-use super::ids::{next_id, no_grad};
+use super::ids::no_grad;
+use super::profile::{OpProfile, Profile, Section};
 use super::rule::table::Rules;
 use super::tape::{Grad, Gradient, number};
 use super::turns::{Turns, lock};
 use crate::ad_context::AdContext;
 use crate::cpu::CpuBackend;
+use crate::here::AtCaller;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
 use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
-use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
-use std::time::{Duration, Instant};
-
-/// Environment variable that turns on profiling for runtimes created while it is set (to any value
-/// except `0`).
-pub const PROFILE_VARIABLE: &str = "COTANGENT_EAGER_PROFILE";
-
-/// Number of calls of an operation, and their run time.
-///
-/// ```
-/// let rt = cotangent::EagerRuntime::new();
-/// rt.set_profiling(true);
-/// let x = rt.constant_from(cotangent::Tensor::scalar(1.0))?;
-/// x.exp()?.exp()?;
-/// let exp = &rt.profile()[0];
-/// assert_eq!((&*exp.name, exp.calls), ("exp", 2));
-/// assert!(exp.per_call() <= exp.total);
-/// # Ok::<(), cotangent::ad::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpProfile {
-    /// The operation's name.
-    pub name: String,
-    /// Number of calls.
-    pub calls: u64,
-    /// Total run time.
-    pub total: Duration,
-}
-
-impl OpProfile {
-    /// Mean run time of a call.
-    pub fn per_call(&self) -> Duration {
-        self.total / u32::try_from(self.calls.max(1)).unwrap_or(u32::MAX)
-    }
-}
 
 /// The runtime of eager tensors: backend, rules and caches. An operation on tensors of two runtimes
 /// is an error.
@@ -69,7 +37,7 @@ impl OpProfile {
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 pub struct EagerRuntime {
-    id: u64,
+    id: ContextId,
     session: Session,
     /// The backend that runs operations. It is cloned before a run, so the lock is not held
     /// meanwhile.
@@ -84,7 +52,7 @@ pub struct EagerRuntime {
     variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
-    profile: Mutex<FxHashMap<String, (u64, Duration)>>,
+    profile: Arc<Profile>,
 }
 
 impl EagerRuntime {
@@ -104,8 +72,9 @@ impl EagerRuntime {
         backend: CpuBackend,
         ad: &AdContext,
     ) -> Arc<EagerRuntime> {
+        let (profile, profiling) = Profile::of_environment();
         Arc::new(EagerRuntime {
-            id: next_id(),
+            id: ContextId::fresh(),
             session: ad.session_of_many(),
             backend: RwLock::new(Arc::new(backend)),
             changing: Turns::new(()),
@@ -115,15 +84,13 @@ impl EagerRuntime {
             ones: Default::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
-            profiling: AtomicBool::new(
-                std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0"),
-            ),
-            profile: Mutex::default(),
+            profiling: AtomicBool::new(profiling),
+            profile,
         })
     }
 
     /// The id of this runtime, unique in the process.
-    pub fn id(&self) -> u64 {
+    pub fn id(&self) -> ContextId {
         self.id
     }
 
@@ -140,6 +107,7 @@ impl EagerRuntime {
     }
 
     /// Clears the gradients of all variables.
+    #[track_caller]
     pub fn clear_grads(&self) -> Result<()> {
         let all: Vec<Grad> = lock(&self.variables)
             .iter()
@@ -185,6 +153,7 @@ impl EagerRuntime {
     }
 
     /// Compiles a function on the backend.
+    #[track_caller]
     pub(super) fn compile(&self, f: Arc<Function>) -> cotangent_core::Result<Program> {
         self.backend().executor().compile(&f)
     }
@@ -195,6 +164,7 @@ impl EagerRuntime {
     }
 
     /// Runs one operation.
+    #[track_caller]
     pub(super) fn execute(
         &self,
         op: &Op,
@@ -219,7 +189,7 @@ impl EagerRuntime {
                 .transpose()?;
             return Err(guard.error(&ok, measure.as_ref()));
         }
-        let backend = self.backend();
+        let backend = self.timed(op.name(), Section::Lock, || self.backend());
         if op.runs() {
             backend.executor().apply(op, x, env)
         } else {
@@ -227,17 +197,19 @@ impl EagerRuntime {
         }
     }
 
+    /// Runs `f`, a section of an operation, and adds its time to the profile if profiling is on.
+    #[inline]
+    pub(super) fn timed<R>(&self, op: &str, section: Section, f: impl FnOnce() -> R) -> R {
+        match self.profiling.load(Ordering::Relaxed) {
+            true => self.profile.timed(op, section, f),
+            false => f(),
+        }
+    }
+
     fn execute_watched(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
         let anomaly = self.anomaly.load(Ordering::Relaxed);
         let before = anomaly && x.iter().any(has_nan);
-        let start = Instant::now();
-        let y = self.execute_plain(op, x, env)?;
-        if self.profiling.load(Ordering::Relaxed) {
-            let (name, took) = (op.name().to_owned(), start.elapsed());
-            let mut profile = lock(&self.profile);
-            let entry = profile.entry(name).or_default();
-            *entry = (entry.0 + 1, entry.1 + took);
-        }
+        let y = self.timed(op.name(), Section::Run, || self.execute_plain(op, x, env))?;
         if anomaly && !before && y.iter().any(has_nan) {
             bail!(
                 CheckFailed,
@@ -261,20 +233,17 @@ impl EagerRuntime {
 
     /// The profile of operations that ran with profiling on, sorted by total time, descending.
     pub fn profile(&self) -> Vec<OpProfile> {
-        let mut all: Vec<OpProfile> = lock(&self.profile)
-            .iter()
-            .map(|(name, &(calls, total))| OpProfile {
-                name: name.clone(),
-                calls,
-                total,
-            })
-            .collect();
-        all.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
-        all
+        self.profile.operations()
+    }
+
+    /// Clears the profile.
+    pub fn reset_profile(&self) {
+        self.profile.reset();
     }
 
     /// Calls `f` to add kernels of extension operations to the backend. If it fails, nothing is
     /// added.
+    #[track_caller]
     pub fn register_extension(
         &self,
         f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>,
@@ -287,18 +256,20 @@ impl EagerRuntime {
             }
             done
         };
-        Ok(self.change("register_extension", register)??)
+        Ok(self.change("register_extension", register)?.at_caller()?)
     }
 
     /// Calls `f` with a copy of the backend, which replaces the backend when `f` returns.
     /// Operations that start before that, inside `f` too, use the old backend. A nested change of
     /// the backend is an error.
+    #[track_caller]
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
         self.change("with_backend_mut", f)
     }
 
+    #[track_caller]
     fn change<R>(&self, call: &'static str, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
-        Ok(self.changing.with(call, |()| {
+        let changed = self.changing.with(call, |()| {
             let mut backend = CpuBackend::clone(&self.backend());
             let y = f(&mut backend);
             let new = Arc::new(backend);
@@ -309,20 +280,26 @@ impl EagerRuntime {
             drop(old);
             self.rules.clear();
             y
-        })?)
+        });
+        Ok(changed.at_caller()?)
     }
 
     /// Waits until all submitted operations have run. On the CPU operations run synchronously, so
     /// it returns immediately.
+    #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         Ok(())
     }
 
     /// Statistics of the caches.
-    pub fn cache_stats(&self) -> Result<EagerCacheStats> {
+    #[track_caller]
+    pub fn cache_stats(&self) -> Result<EagerRuntimeCacheStats> {
         let (operations, tapes) = self.rules.count();
-        let extensions = self.caches.with("cache_stats", |caches| caches.stats())?;
-        Ok(EagerCacheStats {
+        let extensions = self
+            .caches
+            .with("cache_stats", |caches| caches.stats())
+            .at_caller()?;
+        Ok(EagerRuntimeCacheStats {
             extensions,
             operations,
             tapes,
@@ -331,8 +308,12 @@ impl EagerRuntime {
 
     /// Clears all caches, and frees the unused buffers of the process
     /// ([`release_memory`](crate::release_memory)).
+    #[track_caller]
     pub fn clear_caches(&self) -> Result<()> {
-        let kept = self.caches.with("clear_caches", ExtensionCaches::take)?;
+        let kept = self
+            .caches
+            .with("clear_caches", ExtensionCaches::take)
+            .at_caller()?;
         drop(kept);
         self.rules.clear();
         self.session.forget();
@@ -341,37 +322,47 @@ impl EagerRuntime {
     }
 
     /// Clears the caches of extensions.
+    #[track_caller]
     pub fn clear_extension_caches(&self) -> Result<()> {
         let kept = self
             .caches
-            .with("clear_extension_caches", ExtensionCaches::take)?;
+            .with("clear_extension_caches", ExtensionCaches::take)
+            .at_caller()?;
         drop(kept);
         Ok(())
     }
 
     /// The limits of the caches of extensions.
+    #[track_caller]
     pub fn extension_cache_limits(&self) -> Result<ExtensionCacheLimits> {
         Ok(self
             .caches
-            .with("extension_cache_limits", |caches| caches.limits())?)
+            .with("extension_cache_limits", |caches| caches.limits())
+            .at_caller()?)
     }
 
     /// Sets the limits of the caches of extensions.
+    #[track_caller]
     pub fn set_extension_cache_limits(&self, limits: ExtensionCacheLimits) -> Result<()> {
         let evicted = self
             .caches
-            .with("set_extension_cache_limits", |caches| caches.limit(limits))?;
+            .with("set_extension_cache_limits", |caches| caches.limit(limits))
+            .at_caller()?;
         drop(evicted);
         Ok(())
     }
 
     /// Calls `f` with the caches of extensions. Other threads that use them wait. A nested use
     /// inside `f` is an error.
+    #[track_caller]
     pub fn with_extension_caches_mut<R>(
         &self,
         f: impl FnOnce(&mut ExtensionCaches) -> R,
     ) -> Result<R> {
-        Ok(self.caches.with("with_extension_caches_mut", f)?)
+        Ok(self
+            .caches
+            .with("with_extension_caches_mut", f)
+            .at_caller()?)
     }
 }
 

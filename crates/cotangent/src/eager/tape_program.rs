@@ -230,7 +230,7 @@ impl CompiledTape {
                 Some(tape) => tapes.push(tape),
                 None => {
                     return Err(Error::GraphFreed {
-                        op: node.name().to_owned(),
+                        op: node.name().to_owned().into(),
                     });
                 }
             }

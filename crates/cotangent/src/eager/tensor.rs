@@ -1,16 +1,19 @@
 //! [`EagerTensor`]: a tensor whose operations run immediately, and are recorded if it is tracked.
 
 use super::apply::apply_to;
+use super::context_id::ContextId;
 use super::error::{Error, Result};
 use super::ids::recording;
 use super::runtime::EagerRuntime;
 use super::tape::{Grad, Node, Value, Values};
-use crate::here::here;
+use crate::here::{AtCaller, here};
 use crate::tensor::{Given, OneLine, Order, Tensor};
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use std::borrow::Borrow;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A tensor of an [`EagerRuntime`]. Operations run immediately, and are recorded if an operand is
 /// tracked.
@@ -40,6 +43,35 @@ pub struct EagerTensor {
     pub(super) rt: Arc<EagerRuntime>,
     /// The gradient of a variable.
     pub(super) grad: Option<Grad>,
+    /// The elements, contiguous, after the first [`EagerTensor::materialized`].
+    pub(super) dense: OnceLock<Arc<Tensor>>,
+}
+
+/// The elements of a tensor, read where they are: a view with strides, in any memory order. It is
+/// used as a [`Tensor`].
+///
+/// ```
+/// use cotangent::ad::{EagerRuntime, TensorRead};
+/// let x = EagerRuntime::new().from_vec_row_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
+/// let t = x.t()?;
+/// let read: TensorRead<'_> = t.tensor_read()?;
+/// // No copy: the axes of the same elements are permuted.
+/// assert_eq!(read.strides(), [1, 2]);
+/// assert_eq!(read.to_vec::<f64>()?, [1.0, 3.0, 2.0, 4.0]);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TensorRead<'a> {
+    tensor: Tensor,
+    of: PhantomData<&'a EagerTensor>,
+}
+
+impl Deref for TensorRead<'_> {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        &self.tensor
+    }
 }
 
 /// The tensor outside the runtime, contiguous in its memory order.
@@ -52,8 +84,14 @@ pub(super) fn core<T>(code: Code, message: String) -> Result<T> {
     Err(cotangent_core::Error::new(code, message).at(here()).into())
 }
 
+#[track_caller]
+fn modified_in_place(what: String) -> Result<()> {
+    Err(Error::ModifiedInPlace { what: what.into() }.at(here()))
+}
+
 impl EagerTensor {
     /// A constant of a runtime. It tracks no gradient.
+    #[track_caller]
     pub fn from_tensor_in(
         tensor: impl Into<Tensor>,
         ctx: impl Borrow<Arc<EagerRuntime>>,
@@ -68,6 +106,7 @@ impl EagerTensor {
 
     /// A variable of a runtime: gradients with respect to it are tracked. The elements are not
     /// copied. An error for integers and booleans, which have no tangent.
+    #[track_caller]
     pub fn requires_grad_in(
         tensor: impl Into<Tensor>,
         ctx: impl Borrow<Arc<EagerRuntime>>,
@@ -94,35 +133,40 @@ impl EagerTensor {
             value: Ok(value),
             rt: rt.clone(),
             grad: None,
+            dense: OnceLock::new(),
         }
     }
 
     /// The result of an operator: the tensor, or one that carries the error.
+    #[track_caller]
     pub(super) fn from_result(r: Result<EagerTensor>, rt: &Arc<EagerRuntime>) -> EagerTensor {
         r.unwrap_or_else(|e| EagerTensor {
             value: Err(Box::new(e)),
             rt: rt.clone(),
             grad: None,
+            dense: OnceLock::new(),
         })
     }
 
+    #[track_caller]
     pub(super) fn value(&self) -> Result<&Value> {
         self.value.as_ref().map_err(|e| (**e).clone())
     }
 
+    #[track_caller]
     pub(super) fn belongs_to(&self, rt: &EagerRuntime) -> Result<()> {
         if self.rt.id() != rt.id() {
             return Err(Error::ContextMismatch {
-                lhs: rt.id(),
-                rhs: self.rt.id(),
+                lhs: rt.id().into(),
+                rhs: self.rt.id().into(),
             });
         }
         Ok(())
     }
 
-    /// Runs an operation with one result.
+    /// Runs an operation with one result. Errors name the method that is called.
     #[track_caller]
-    pub(super) fn one(&self, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
+    pub(super) fn one(&self, method: &str, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
         let mut y = Values::new();
         apply_to(
@@ -134,13 +178,10 @@ impl EagerTensor {
             &mut Env::default(),
             &mut y,
         )
-        .map_err(|e| e.at(loc))?;
-        let y = y.pop().expect("the operation has one result");
-        Ok(EagerTensor {
-            value: Ok(y),
-            rt: self.rt.clone(),
-            grad: None,
-        })
+        .map_err(|e| e.of_call(method, x.iter().map(|v| v.ty())).at(loc))?;
+        let none = || Error::Internal(format!("`{method}` has no result"));
+        let y = y.pop().ok_or_else(none)?;
+        Ok(EagerTensor::from_value(y, &self.rt))
     }
 
     /// Applies an operation, built-in or extension. Returns a tensor per result. Use
@@ -182,6 +223,7 @@ impl EagerTensor {
     }
 
     /// Element type and shape.
+    #[track_caller]
     pub fn ty(&self) -> Result<Type> {
         Ok(self.value()?.ty().clone())
     }
@@ -206,7 +248,7 @@ impl EagerTensor {
     }
 
     /// The id of the runtime.
-    pub fn ctx_id(&self) -> u64 {
+    pub fn ctx_id(&self) -> ContextId {
         self.rt.id()
     }
 
@@ -221,49 +263,60 @@ impl EagerTensor {
     }
 
     /// The elements, contiguous in the tensor's order. No copy if they are contiguous already.
+    #[track_caller]
     pub fn to_tensor(&self) -> Result<Tensor> {
-        tensor_of(self.value()?)
+        tensor_of(self.value()?).at_caller()
     }
 
-    /// As [`EagerTensor::to_tensor`], in an `Arc`.
+    /// As [`EagerTensor::to_tensor`], computed once and shared by further calls.
+    #[track_caller]
     pub fn materialized(&self) -> Result<Arc<Tensor>> {
-        Ok(Arc::new(self.to_tensor()?))
+        if let Some(dense) = self.dense.get() {
+            return Ok(dense.clone());
+        }
+        let dense = Arc::new(self.to_tensor()?);
+        Ok(self.dense.get_or_init(|| dense).clone())
     }
 
-    /// As [`EagerTensor::materialized`].
-    pub fn tensor_read(&self) -> Result<Arc<Tensor>> {
-        self.materialized()
+    /// The elements where they are, without a copy: a view with strides.
+    #[track_caller]
+    pub fn tensor_read(&self) -> Result<TensorRead<'_>> {
+        let v = self.value()?;
+        Ok(TensorRead {
+            tensor: Tensor::strided(v.tensor.clone(), v.given),
+            of: PhantomData,
+        })
     }
 
     /// The elements in the tensor's order, copied.
+    #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         Ok(self.to_tensor()?.to_vec()?)
     }
 
     /// The only element.
+    #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         Ok(self.to_tensor()?.item()?)
     }
 
     /// The same elements as a constant: no gradient is tracked through it.
     pub fn detach(&self) -> EagerTensor {
-        let value = self
-            .value
-            .as_ref()
-            .map(|v| Value {
-                edge: None,
-                sides: None,
-                ..v.clone()
-            })
-            .map_err(Clone::clone);
+        let value = self.value.as_ref().map(|v| Value {
+            edge: None,
+            sides: None,
+            ..v.clone()
+        });
         EagerTensor {
-            value,
+            value: value.map_err(Clone::clone),
             rt: self.rt.clone(),
             grad: None,
+            dense: self.dense.clone(),
         }
     }
 
     /// The same elements as a constant of another runtime.
+    #[track_caller]
     pub fn detach_into(&self, ctx: &Arc<EagerRuntime>) -> Result<EagerTensor> {
         Ok(EagerTensor::from_value(
             Value {
@@ -276,6 +329,7 @@ impl EagerTensor {
     }
 
     /// A constant of zeros with the same type.
+    #[track_caller]
     pub fn zeros_like(&self) -> Result<EagerTensor> {
         let v = self.value()?;
         EagerTensor::from_tensor_in(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
@@ -284,24 +338,21 @@ impl EagerTensor {
     /// Updates the elements, which `f` receives in the tensor's order. Clones, views and saved
     /// tensors keep the old elements. An error for a tracked tensor, except for a variable inside
     /// [`no_grad`](super::no_grad) (the step of an optimizer).
+    #[track_caller]
     pub fn update<T: Element>(&mut self, f: impl FnOnce(&mut [T])) -> Result<()> {
         let v = self.value()?;
         match &v.edge {
             Some(e) if !e.node.is_leaf() => {
-                return Err(Error::ModifiedInPlace {
-                    what: format!(
-                        "in-place modification of the result of `{}`: detach it first",
-                        e.node.name()
-                    ),
-                });
+                return modified_in_place(format!(
+                    "in-place modification of the result of `{}`: detach it first",
+                    e.node.name()
+                ));
             }
             Some(_) if recording() => {
-                return Err(Error::ModifiedInPlace {
-                    what:
-                        "in-place modification of a variable that requires gradients: do it inside \
-                           no_grad"
-                            .into(),
-                });
+                return modified_in_place(
+                    "in-place modification of a variable that requires gradients: do it inside no_grad"
+                        .into(),
+                );
             }
             _ => {}
         }
@@ -317,6 +368,7 @@ impl EagerTensor {
             edge,
             ..Value::new(new.into_view(), given)
         });
+        self.dense = OnceLock::new();
         Ok(())
     }
 }

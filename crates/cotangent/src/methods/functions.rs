@@ -1,6 +1,7 @@
 //! [`Functions`]: elementwise functions that are written with several operations, and choices.
 
-use super::broadcast::{aligned, of_pair};
+use super::broadcast::{aligned, aligned_shapes, of_pair};
+use crate::tensor_ops::called_one;
 use crate::{Scalar, TensorOps};
 
 /// Elementwise functions that are written with several operations, or have parameters.
@@ -16,79 +17,79 @@ pub trait Functions: TensorOps {
     /// `x * x`.
     #[track_caller]
     fn square(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.square(x[0]))
+        called_one("square", &[self], |cx, x| cx.square(x[0]))
     }
 
     /// `1 / x`.
     #[track_caller]
     fn reciprocal(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.recip(x[0]))
+        called_one("reciprocal", &[self], |cx, x| cx.recip(x[0]))
     }
 
     /// `|z|²` without the square root: real, and smooth at zero.
     #[track_caller]
     fn abs2(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.abs2(x[0]))
+        called_one("abs2", &[self], |cx, x| cx.abs2(x[0]))
     }
 
     /// The angle of a complex number, in `(-pi, pi]`. Its gradient at zero is zero.
     #[track_caller]
     fn angle(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.angle(x[0]))
+        called_one("angle", &[self], |cx, x| cx.angle(x[0]))
     }
 
     /// Logarithm to base 10.
     #[track_caller]
     fn log10(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.log10(x[0]))
+        called_one("log10", &[self], |cx, x| cx.log10(x[0]))
     }
 
     /// Whether an element, or a part of a complex one, is infinite.
     #[track_caller]
     fn is_inf(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.is_inf(x[0]))
+        called_one("is_inf", &[self], |cx, x| cx.is_inf(x[0]))
     }
 
     /// `sin(pi x) / (pi x)`, 1 at 0.
     #[track_caller]
     fn sinc(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.sinc(x[0]))
+        called_one("sinc", &[self], |cx, x| cx.sinc(x[0]))
     }
 
     /// `1 / (1 + e^-x)`: PyTorch's name of `logistic`.
     #[track_caller]
     fn sigmoid(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.logistic(x[0]))
+        called_one("sigmoid", &[self], |cx, x| cx.logistic(x[0]))
     }
 
     /// `max(x, 0)`, with gradient 0 at 0.
     #[track_caller]
     fn relu(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.relu(x[0]))
+        called_one("relu", &[self], |cx, x| cx.relu(x[0]))
     }
 
     /// The Gaussian error linear unit, with `erf`.
     #[track_caller]
     fn gelu(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.gelu(x[0]))
+        called_one("gelu", &[self], |cx, x| cx.gelu(x[0]))
     }
 
     /// The Gaussian error linear unit, approximated with `tanh`.
     #[track_caller]
     fn gelu_tanh(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.gelu_tanh(x[0]))
+        called_one("gelu_tanh", &[self], |cx, x| cx.gelu_tanh(x[0]))
     }
 
     /// `x logistic(x)`.
     #[track_caller]
     fn silu(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.silu(x[0]))
+        called_one("silu", &[self], |cx, x| cx.silu(x[0]))
     }
 
     /// `log(1 + e^x)` without overflow.
     #[track_caller]
     fn softplus(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.softplus(x[0]))
+        called_one("softplus", &[self], |cx, x| cx.softplus(x[0]))
     }
 
     /// `log(e^x + e^y)` without overflow. Shapes are broadcast by NumPy's rule.
@@ -124,7 +125,7 @@ pub trait Functions: TensorOps {
     /// The regularized incomplete beta function of `a` (this tensor), `b` and `x`.
     #[track_caller]
     fn betainc(&self, b: &Self, x: &Self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self, b, x], |cx, v| {
+        called_one("betainc", &[self, b, x], |cx, v| {
             let (a, b) = aligned(cx, "betainc", v[0], v[1]);
             let (a, x) = aligned(cx, "betainc", a, v[2]);
             let b = cx.broadcast_to(b, &cx.ty(a).shape);
@@ -135,19 +136,19 @@ pub trait Functions: TensorOps {
     /// Derivative `order` of `digamma`.
     #[track_caller]
     fn polygamma(&self, order: u32) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.polygamma(order, x[0]))
+        called_one("polygamma", &[self], |cx, x| cx.polygamma(order, x[0]))
     }
 
     /// The modified Bessel function of the first kind of this order.
     #[track_caller]
     fn bessel_i(&self, order: u32) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.bessel_i(order, x[0]))
+        called_one("bessel_i", &[self], |cx, x| cx.bessel_i(order, x[0]))
     }
 
     /// `bessel_i` times `exp(-|x|)`.
     #[track_caller]
     fn bessel_ie(&self, order: u32) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.bessel_ie(order, x[0]))
+        called_one("bessel_ie", &[self], |cx, x| cx.bessel_ie(order, x[0]))
     }
 
     /// Complex numbers from real and imaginary parts.
@@ -156,22 +157,29 @@ pub trait Functions: TensorOps {
         of_pair("complex", self, im, |cx, re, im| cx.complex(re, im))
     }
 
+    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor
+    /// itself for real elements. It is its own inverse.
+    #[track_caller]
+    fn to_jax_convention(&self) -> Result<Self, Self::Error> {
+        called_one("to_jax_convention", &[self], |cx, x| cx.conj(x[0]))
+    }
+
     /// Elementwise power with a constant exponent.
     #[track_caller]
     fn powf(&self, c: f64) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.pow_by(x[0], c))
+        called_one("powf", &[self], |cx, x| cx.pow_by(x[0], c))
     }
 
     /// Elementwise power with a fixed integer exponent.
     #[track_caller]
     fn powi(&self, n: i64) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.integer_pow(x[0], n))
+        called_one("powi", &[self], |cx, x| cx.integer_pow(x[0], n))
     }
 
     /// `min(max(x, lo), hi)`.
     #[track_caller]
     fn clip(&self, lo: f64, hi: f64) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| {
+        called_one("clip", &[self], |cx, x| {
             let bound = |c: f64| cx.number_for("clip", x[0], c);
             cx.clip(x[0], bound(lo), bound(hi))
         })
@@ -181,13 +189,13 @@ pub trait Functions: TensorOps {
     /// by NumPy's rule.
     #[track_caller]
     fn select(&self, yes: &Self, no: &Self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self, yes, no], |cx, x| {
+        called_one("select", &[self, yes, no], |cx, x| {
             let (yes, no) = aligned(cx, "select", x[1], x[2]);
             let p = x[0];
             if cx.ty(p).rank() == 0 {
                 return cx.select(p, yes, no);
             }
-            let (p, yes) = aligned(cx, "select", p, yes);
+            let (p, yes) = aligned_shapes(cx, "select", p, yes);
             let no = cx.broadcast_to(no, &cx.ty(yes).shape);
             cx.select(p, yes, no)
         })
@@ -196,19 +204,23 @@ pub trait Functions: TensorOps {
     /// A tensor of the same type and shape with one value in every element.
     #[track_caller]
     fn full_like(&self, value: f64) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.full_like(x[0], value))
+        called_one("full_like", &[self], |cx, x| cx.full_like(x[0], value))
     }
 
     /// Zeros of the same type and shape.
     #[track_caller]
     fn zeros_like(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.full_like(x[0], Scalar::I(0)))
+        called_one("zeros_like", &[self], |cx, x| {
+            cx.full_like(x[0], Scalar::I(0))
+        })
     }
 
     /// Ones of the same type and shape.
     #[track_caller]
     fn ones_like(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.full_like(x[0], Scalar::I(1)))
+        called_one("ones_like", &[self], |cx, x| {
+            cx.full_like(x[0], Scalar::I(1))
+        })
     }
 }
 

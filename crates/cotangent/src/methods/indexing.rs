@@ -1,8 +1,9 @@
 //! [`Indexing`]: slices, gathers, scatters and sorts.
 
 use crate::axes::{along, axis_of, ends};
-use crate::ops::{Bounds, Combine};
-use crate::{Axis, Dim, Emit, TensorOps, Val};
+use crate::ops::{Bounds, Combine, Windows};
+use crate::tensor_ops::{called, called_one};
+use crate::{Axis, Code, DType, Dim, Emit, Error, Shape, TensorOps, Val};
 use std::ops::RangeBounds;
 
 /// Every `step`-th of the elements of a range of an axis.
@@ -46,7 +47,7 @@ pub trait Indexing: TensorOps {
         range: impl RangeBounds<usize>,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self], |cx, x| {
+        called_one("slice", &[self], |cx, x| {
             sliced(cx, "slice", x[0], axis, ends(&range), 1)
         })
     }
@@ -60,7 +61,7 @@ pub trait Indexing: TensorOps {
         step: usize,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self], |cx, x| {
+        called_one("slice_step", &[self], |cx, x| {
             sliced(cx, "slice_step", x[0], axis, ends(&range), step)
         })
     }
@@ -69,7 +70,67 @@ pub trait Indexing: TensorOps {
     #[track_caller]
     fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<Self, Self::Error> {
         along("index", self, axis.into(), |cx, x, axis| {
-            cx.index_axis(x, axis, i)
+            match cx.ty(x).shape[axis].as_const() {
+                Some(n) if i >= n => {
+                    let text = format!("index {i} of axis {axis}, which has extent {n}");
+                    cx.fail(Error::new(Code::OutOfBounds, text).at(cx.loc()));
+                    Val::POISON
+                }
+                _ => cx.index_axis(x, axis, i),
+            }
+        })
+    }
+
+    /// The window of these extents that begins at `start`: an integer scalar for each axis, clamped
+    /// so that the window fits.
+    #[track_caller]
+    fn dynamic_slice(&self, start: &[&Self], sizes: impl Into<Shape>) -> Result<Self, Self::Error> {
+        let sizes = sizes.into();
+        called_one("dynamic_slice", &[&[self], start].concat(), |cx, x| {
+            cx.dynamic_slice(x[0], &x[1..], &sizes)
+        })
+    }
+
+    /// This tensor with `update` written at `start`: an integer scalar for each axis, clamped so
+    /// that the window fits.
+    #[track_caller]
+    fn dynamic_update_slice(&self, update: &Self, start: &[&Self]) -> Result<Self, Self::Error> {
+        let operands = [&[self, update], start].concat();
+        called_one("dynamic_update_slice", &operands, |cx, x| {
+            cx.dynamic_update_slice(x[0], x[1], &x[2..])
+        })
+    }
+
+    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis`
+    /// are its usual forms. `bounds` specifies the result for an index out of range.
+    #[track_caller]
+    fn gather(
+        &self,
+        indices: &Self,
+        windows: &Windows,
+        sizes: impl Into<Shape>,
+        bounds: Bounds,
+    ) -> Result<Self, Self::Error> {
+        let sizes = sizes.into();
+        called_one("gather", &[self, indices], |cx, x| {
+            cx.gather(windows, &sizes, bounds, x[0], x[1])
+        })
+    }
+
+    /// 1 where the index along a new last axis of extent `depth` is the element, else 0, as numbers
+    /// of this element type. The elements are integers.
+    #[track_caller]
+    fn one_hot(&self, depth: impl Into<Dim>, dtype: DType) -> Result<Self, Self::Error> {
+        let depth = depth.into();
+        called_one("one_hot", &[self], |cx, x| {
+            let ty = cx.ty(x[0]);
+            if !ty.dtype.is_int() {
+                let text =
+                    format!("`one_hot` of {ty}: it is defined on integers; convert it first");
+                cx.fail(Error::new(Code::DTypeMismatch, text).at(cx.loc()));
+                return Val::POISON;
+            }
+            cx.one_hot(x[0], &depth, dtype)
         })
     }
 
@@ -83,7 +144,7 @@ pub trait Indexing: TensorOps {
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, indices], |cx, x| {
+        called_one("take", &[self, indices], |cx, x| {
             match axis_of(cx, "take", x[0], axis) {
                 Some(axis) => cx.take(x[0], x[1], axis, bounds),
                 None => Val::POISON,
@@ -101,7 +162,7 @@ pub trait Indexing: TensorOps {
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, indices], |cx, x| {
+        called_one("take_along_axis", &[self, indices], |cx, x| {
             match axis_of(cx, "take_along_axis", x[0], axis) {
                 Some(axis) => cx.take_along_axis(x[0], x[1], axis, bounds),
                 None => Val::POISON,
@@ -120,7 +181,7 @@ pub trait Indexing: TensorOps {
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, indices, updates], |cx, x| {
+        called_one("put", &[self, indices, updates], |cx, x| {
             match axis_of(cx, "put", x[0], axis) {
                 Some(axis) => cx.put(combine, x[0], x[1], x[2], axis, bounds),
                 None => Val::POISON,
@@ -139,12 +200,14 @@ pub trait Indexing: TensorOps {
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, indices, updates], |cx, x| {
-            match axis_of(cx, "put_along_axis", x[0], axis) {
+        called_one(
+            "put_along_axis",
+            &[self, indices, updates],
+            |cx, x| match axis_of(cx, "put_along_axis", x[0], axis) {
                 Some(axis) => cx.put_along_axis(combine, x[0], x[1], x[2], axis, bounds),
                 None => Val::POISON,
-            }
-        })
+            },
+        )
     }
 
     /// The elements sorted along an axis. The sort is stable.
@@ -167,9 +230,11 @@ pub trait Indexing: TensorOps {
     #[track_caller]
     fn top_k(&self, axis: impl Into<Axis>, k: usize) -> Result<(Self, Self), Self::Error> {
         let axis = axis.into();
-        let mut y = Self::emit(&[self], |cx, x| match axis_of(cx, "top_k", x[0], axis) {
-            Some(axis) => <[Val; 2]>::from(cx.top_k(x[0], axis, &k.into())).to_vec(),
-            None => vec![Val::POISON; 2],
+        let mut y = called("top_k", &[self], |cx, x| {
+            match axis_of(cx, "top_k", x[0], axis) {
+                Some(axis) => <[Val; 2]>::from(cx.top_k(x[0], axis, &k.into())).to_vec(),
+                None => vec![Val::POISON; 2],
+            }
         })?;
         let positions = y.remove(1);
         Ok((y.remove(0), positions))

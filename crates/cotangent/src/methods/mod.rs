@@ -28,7 +28,8 @@ mod reductions;
 mod shapes;
 
 pub use crate::TensorOps;
-pub(crate) use broadcast::aligned;
+pub use crate::operand::{NumberOperand, Operand};
+pub(crate) use broadcast::{aligned, different_dtypes, different_extents};
 pub use elementwise::Elementwise;
 pub use functions::Functions;
 pub use indexing::Indexing;

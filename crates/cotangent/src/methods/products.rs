@@ -3,6 +3,7 @@
 use super::broadcast::aligned;
 use crate::axes::{axes_of, axis_of};
 use crate::ops::DotGeneral;
+use crate::tensor_ops::called_one;
 use crate::{Axes, Axis, TensorOps, Val};
 
 /// Products summed over axes.
@@ -18,13 +19,24 @@ pub trait Products: TensorOps {
     /// The matrix product of the last two axes, batched over leading axes.
     #[track_caller]
     fn matmul(&self, y: &Self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self, y], |cx, x| cx.matmul(x[0], x[1]))
+        called_one("matmul", &[self, y], |cx, x| cx.matmul(x[0], x[1]))
+    }
+
+    /// The outer product: every element of this tensor times every element of `y`, in the shape of
+    /// this tensor followed by that of `y`.
+    #[track_caller]
+    fn outer(&self, y: &Self) -> Result<Self, Self::Error> {
+        called_one("outer", &[self, y], |cx, x| {
+            cx.dot_general(x[0], x[1], DotGeneral::default())
+        })
     }
 
     /// Products summed over pairs of axes, with batch axes.
     #[track_caller]
     fn dot_general(&self, y: &Self, d: DotGeneral) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self, y], |cx, x| cx.dot_general(x[0], x[1], d))
+        called_one("dot_general", &[self, y], |cx, x| {
+            cx.dot_general(x[0], x[1], d)
+        })
     }
 
     /// Products summed over axes of this tensor, each with an axis of `y`.
@@ -36,7 +48,7 @@ pub trait Products: TensorOps {
         axes_of_y: impl Into<Axes>,
     ) -> Result<Self, Self::Error> {
         let (left, right) = (axes.into(), axes_of_y.into());
-        Self::emit_one(&[self, y], |cx, v| {
+        called_one("tensordot", &[self, y], |cx, v| {
             let left = axes_of(cx, "tensordot", v[0], &left);
             match (left, axes_of(cx, "tensordot", v[1], &right)) {
                 (Some(left), Some(right)) => {
@@ -52,7 +64,7 @@ pub trait Products: TensorOps {
     #[track_caller]
     fn vecdot(&self, y: &Self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, y], |cx, v| {
+        called_one("vecdot", &[self, y], |cx, v| {
             let (x, y) = aligned(cx, "vecdot", v[0], v[1]);
             match axis_of(cx, "vecdot", x, axis) {
                 Some(axis) => cx.reduce_sum(cx.mul(cx.conj(x), y), &[axis]),

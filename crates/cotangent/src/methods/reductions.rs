@@ -2,13 +2,14 @@
 
 use crate::axes::{along, axis_of, over};
 use crate::ops::Running;
+use crate::tensor_ops::called_one;
 use crate::{Axes, Axis, Emit, TensorOps, Val};
 use smallvec::SmallVec;
 
 /// A reduction over axes, in ascending order.
 #[track_caller]
 fn reduced<T: TensorOps>(
-    op: &str,
+    op: &'static str,
     x: &T,
     axes: Axes,
     f: impl FnOnce(&dyn Emit, Val, &[usize]) -> Val,
@@ -257,7 +258,7 @@ pub trait Reductions: TensorOps {
     #[track_caller]
     fn cross_entropy(&self, labels: &Self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self, labels], |cx, x| {
+        called_one("cross_entropy", &[self, labels], |cx, x| {
             match axis_of(cx, "cross_entropy", x[0], axis) {
                 Some(axis) => cx.cross_entropy(x[0], x[1], axis),
                 None => Val::POISON,

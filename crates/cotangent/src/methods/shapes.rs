@@ -1,6 +1,7 @@
 //! [`Shapes`]: element types, shapes, and the order of axes and elements.
 
 use crate::axes::{axes_of, axis_of, fails, over};
+use crate::tensor_ops::{called, called_one};
 use crate::{Axes, Axis, Code, DType, Dim, Emit, Error, Shape, TensorOps, Val};
 
 /// The position of a new axis: of the axes of the result, whose rank is one more.
@@ -28,21 +29,21 @@ pub trait Shapes: TensorOps {
     /// The elements converted to another element type.
     #[track_caller]
     fn astype(&self, dtype: DType) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.convert(x[0], dtype))
+        called_one("astype", &[self], |cx, x| cx.convert(x[0], dtype))
     }
 
     /// The bits of the elements as another element type. Bits that are split or joined have a last
     /// axis.
     #[track_caller]
     fn bitcast(&self, dtype: DType) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.bitcast(x[0], dtype))
+        called_one("bitcast", &[self], |cx, x| cx.bitcast(x[0], dtype))
     }
 
     /// The elements, in row-major order, in another shape of numbers and symbols.
     #[track_caller]
     fn reshape(&self, shape: impl Into<Shape>) -> Result<Self, Self::Error> {
         let shape = shape.into();
-        Self::emit_one(&[self], |cx, x| cx.reshape(x[0], &shape))
+        called_one("reshape", &[self], |cx, x| cx.reshape(x[0], &shape))
     }
 
     /// Permuted axes: axis `k` of the result is axis `axes[k]`.
@@ -56,13 +57,13 @@ pub trait Shapes: TensorOps {
     /// Permuted axes: axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     fn transpose(&self, perm: &[usize]) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.transpose(x[0], perm))
+        called_one("transpose", &[self], |cx, x| cx.transpose(x[0], perm))
     }
 
     /// Axes in reverse order: the transpose of a matrix.
     #[track_caller]
     fn t(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| {
+        called_one("t", &[self], |cx, x| {
             let perm: Vec<usize> = (0..cx.ty(x[0]).rank()).rev().collect();
             cx.transpose(x[0], &perm)
         })
@@ -71,7 +72,7 @@ pub trait Shapes: TensorOps {
     /// The transpose of the last two axes.
     #[track_caller]
     fn matrix_transpose(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| {
+        called_one("matrix_transpose", &[self], |cx, x| {
             let ty = cx.ty(x[0]);
             match ty.rank() {
                 0 | 1 => attribute(cx, format!("`matrix_transpose` of {ty}: it takes two axes")),
@@ -84,7 +85,9 @@ pub trait Shapes: TensorOps {
     #[track_caller]
     fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<Self, Self::Error> {
         let shape = shape.into();
-        Self::emit_one(&[self], |cx, x| cx.broadcast_to(x[0], &shape))
+        called_one("broadcast_to", &[self], |cx, x| {
+            cx.broadcast_to(x[0], &shape)
+        })
     }
 
     /// A broadcast to a shape of numbers and symbols. Axis `k` becomes axis `axes[k]`, and is
@@ -96,14 +99,16 @@ pub trait Shapes: TensorOps {
         axes: &[usize],
     ) -> Result<Self, Self::Error> {
         let shape = shape.into();
-        Self::emit_one(&[self], |cx, x| cx.broadcast_in_dim(x[0], &shape, axes))
+        called_one("broadcast_in_dim", &[self], |cx, x| {
+            cx.broadcast_in_dim(x[0], &shape, axes)
+        })
     }
 
     /// A new axis of extent 1 at this position of the result.
     #[track_caller]
     fn expand_dims(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(&[self], |cx, x| {
+        called_one("expand_dims", &[self], |cx, x| {
             let Some(axis) = new_axis(cx, "expand_dims", x[0], axis) else {
                 return Val::POISON;
             };
@@ -117,7 +122,7 @@ pub trait Shapes: TensorOps {
     #[track_caller]
     fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self, Self::Error> {
         let axes = axes.into();
-        Self::emit_one(&[self], |cx, x| {
+        called_one("squeeze", &[self], |cx, x| {
             let (ty, Some(axes)) = (cx.ty(x[0]), axes_of(cx, "squeeze", x[0], &axes)) else {
                 return Val::POISON;
             };
@@ -137,12 +142,14 @@ pub trait Shapes: TensorOps {
     #[track_caller]
     fn flip(&self, axes: impl Into<Axes>) -> Result<Self, Self::Error> {
         let axes = axes.into();
-        Self::emit_one(&[self], |cx, x| match axes_of(cx, "flip", x[0], &axes) {
-            Some(mut axes) => {
-                axes.sort_unstable();
-                cx.reverse(x[0], &axes)
+        called_one("flip", &[self], |cx, x| {
+            match axes_of(cx, "flip", x[0], &axes) {
+                Some(mut axes) => {
+                    axes.sort_unstable();
+                    cx.reverse(x[0], &axes)
+                }
+                None => Val::POISON,
             }
-            None => Val::POISON,
         })
     }
 
@@ -156,7 +163,7 @@ pub trait Shapes: TensorOps {
         interior: &[usize],
         value: f64,
     ) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| {
+        called_one("pad", &[self], |cx, x| {
             let scalar = cx.ty(x[0]).with_shape(Shape::scalar());
             let value = cx.full(&scalar, value);
             cx.pad(x[0], value, low, high, interior)
@@ -166,22 +173,24 @@ pub trait Shapes: TensorOps {
     /// The elements `x[.., i, i]` of the last two axes.
     #[track_caller]
     fn diagonal(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.diagonal(x[0]))
+        called_one("diagonal", &[self], |cx, x| cx.diagonal(x[0]))
     }
 
     /// The sum of the diagonal of the last two axes.
     #[track_caller]
     fn trace(&self) -> Result<Self, Self::Error> {
-        Self::emit_one(&[self], |cx, x| cx.trace(x[0]))
+        called_one("trace", &[self], |cx, x| cx.trace(x[0]))
     }
 
     /// Tensors joined along an axis.
     #[track_caller]
     fn concat(parts: &[&Self], axis: impl Into<Axis>) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(parts, |cx, x| match axis_of(cx, "concat", x[0], axis) {
-            Some(axis) => cx.concatenate(x, axis),
-            None => Val::POISON,
+        called_one("concat", parts, |cx, x| {
+            match axis_of(cx, "concat", x[0], axis) {
+                Some(axis) => cx.concatenate(x, axis),
+                None => Val::POISON,
+            }
         })
     }
 
@@ -189,9 +198,11 @@ pub trait Shapes: TensorOps {
     #[track_caller]
     fn stack(parts: &[&Self], axis: impl Into<Axis>) -> Result<Self, Self::Error> {
         let axis = axis.into();
-        Self::emit_one(parts, |cx, x| match new_axis(cx, "stack", x[0], axis) {
-            Some(axis) => cx.stack(x, axis),
-            None => Val::POISON,
+        called_one("stack", parts, |cx, x| {
+            match new_axis(cx, "stack", x[0], axis) {
+                Some(axis) => cx.stack(x, axis),
+                None => Val::POISON,
+            }
         })
     }
 
@@ -199,7 +210,7 @@ pub trait Shapes: TensorOps {
     #[track_caller]
     fn unstack(&self, axis: impl Into<Axis>) -> Result<Vec<Self>, Self::Error> {
         let axis = axis.into();
-        Self::emit(&[self], |cx, x| {
+        called("unstack", &[self], |cx, x| {
             let Some(axis) = axis_of(cx, "unstack", x[0], axis) else {
                 return Vec::new();
             };
@@ -218,9 +229,11 @@ pub trait Shapes: TensorOps {
     fn split(&self, axis: impl Into<Axis>, sizes: &[usize]) -> Result<Vec<Self>, Self::Error> {
         let axis = axis.into();
         let sizes: Shape = sizes.into();
-        Self::emit(&[self], |cx, x| match axis_of(cx, "split", x[0], axis) {
-            Some(axis) => cx.split(x[0], axis, &sizes),
-            None => Vec::new(),
+        called("split", &[self], |cx, x| {
+            match axis_of(cx, "split", x[0], axis) {
+                Some(axis) => cx.split(x[0], axis, &sizes),
+                None => Vec::new(),
+            }
         })
     }
 }

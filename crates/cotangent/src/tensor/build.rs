@@ -1,7 +1,8 @@
 //! Constructors of [`Tensor`] and its files.
 
 use super::{Given, Order, Tensor, reversed, zero_array};
-use crate::{files, npy, npz, safetensors};
+use crate::here::{AtCaller, bail_here};
+use crate::{Axis, files, npy, npz, safetensors};
 use cotangent_core::dtype::Kind;
 use cotangent_core::{Array, Code, DType, Data, Element, Error, Result, Scalar, Wide, bail};
 use std::path::Path;
@@ -9,20 +10,22 @@ use std::path::Path;
 impl Tensor {
     /// A tensor from elements in row-major order, without a copy. An error unless their number is
     /// the product of the extents.
+    #[track_caller]
     pub fn from_vec_row_major<T: Element>(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
     ) -> Result<Tensor> {
-        Ok(Array::from_vec(shape, data)?.into())
+        Ok(Array::from_vec(shape, data).at_caller()?.into())
     }
 
     /// A tensor from elements in column-major order, without a copy. An error unless their number
     /// is the product of the extents.
+    #[track_caller]
     pub fn from_vec_col_major<T: Element>(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
     ) -> Result<Tensor> {
-        Tensor::from_data_col_major(shape.into(), T::wrap(data))
+        Tensor::from_data_col_major(shape.into(), T::wrap(data)).at_caller()
     }
 
     /// As [`from_vec_col_major`](Self::from_vec_col_major), for elements of a type known at run
@@ -61,11 +64,15 @@ impl Tensor {
     }
 
     /// A tensor of zeros (false for booleans).
+    #[track_caller]
     pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
-        Ok(Tensor::unordered(zero_array(dtype, shape.into())?))
+        Ok(Tensor::unordered(
+            zero_array(dtype, shape.into()).at_caller()?,
+        ))
     }
 
     /// A tensor of ones (true for booleans).
+    #[track_caller]
     pub fn ones(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
         Tensor::full(dtype, shape, 1.0)
     }
@@ -82,22 +89,24 @@ impl Tensor {
 
     /// A tensor with one value in every element. An error if the element type cannot represent the
     /// value.
+    #[track_caller]
     pub fn full(
         dtype: DType,
         shape: impl Into<Vec<usize>>,
         value: impl Into<Scalar>,
     ) -> Result<Tensor> {
-        Ok(Tensor::unordered(
-            value.into().number(dtype)?.full(dtype, shape.into())?,
-        ))
+        let value = value.into().number(dtype).at_caller()?;
+        let full = value.full(dtype, shape.into()).at_caller()?;
+        Ok(Tensor::unordered(full))
     }
 
     /// The `n` by `n` identity matrix.
+    #[track_caller]
     pub fn eye(dtype: DType, n: usize) -> Result<Tensor> {
         let Some(len) = n.checked_mul(n) else {
-            bail!(Limit, "an identity of {n} rows is too large")
+            bail_here!(Limit, "an identity of {n} rows is too large")
         };
-        cotangent_core::array::room(&[n, n], dtype.size())?;
+        cotangent_core::array::room(&[n, n], dtype.size()).at_caller()?;
         let at = |i: usize| i.is_multiple_of(n + 1);
         let wide = match dtype.kind() {
             Kind::Float => Wide::F((0..len).map(|i| f64::from(u8::from(at(i)))).collect()),
@@ -108,24 +117,49 @@ impl Tensor {
             ),
             Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
         };
-        Ok(Tensor::unordered(wide.narrow(dtype, [n, n])?))
+        Ok(Tensor::unordered(wide.narrow(dtype, [n, n]).at_caller()?))
     }
 
     /// The vector `start, start + step, ..` below `stop` (above it for a negative step). An error
     /// if the element type cannot represent one of these numbers.
+    #[track_caller]
     pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> Result<Tensor> {
         let n = ((stop - start) / step).ceil();
         if !n.is_finite() {
-            bail!(
+            bail_here!(
                 Attribute,
                 "arange from {start} to {stop} by {step} has no end"
             );
         }
-        count(dtype, n.max(0.0) as usize, |i| start + step * i as f64)
+        count(dtype, n.max(0.0) as usize, |i| start + step * i as f64).at_caller()
+    }
+
+    /// The index of each element along an axis. An error if there is no such axis, or if the
+    /// element type cannot represent an index.
+    ///
+    /// ```
+    /// use cotangent::{DType, Tensor};
+    /// let x = Tensor::iota(DType::I64, [2, 3], 1)?;
+    /// assert_eq!(x.to_vec::<i64>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn iota(
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        axis: impl Into<Axis>,
+    ) -> Result<Tensor> {
+        let shape = shape.into();
+        let axis = axis.into().of_rank("iota", shape.len()).at_caller()?;
+        let along = count(dtype, shape[axis], |i| i as f64).at_caller()?;
+        let view = along.into_view().broadcast(&shape, &[axis]).at_caller()?;
+        let given = Given::Nothing;
+        Tensor { view, given }.contiguous()
     }
 
     /// The vector of `num` evenly spaced numbers from `start` to `stop`, both included. It is
     /// monotone, and exact at both ends.
+    #[track_caller]
     pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> Result<Tensor> {
         let last = num.saturating_sub(1);
         count(dtype, num, |i| match i {
@@ -141,10 +175,12 @@ impl Tensor {
                 }
             }
         })
+        .at_caller()
     }
 
     /// Reads a `.npy` file. An array in Fortran order becomes a column-major tensor, without
     /// reordering of elements.
+    #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
         let path = path.as_ref();
         let open = || {
@@ -153,10 +189,11 @@ impl Tensor {
             Ok::<_, std::io::Error>((std::io::BufReader::new(file), size))
         };
         let (mut file, size) = open()
-            .map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
-        Tensor::from_parts(
-            npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))?,
-        )
+            .map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))
+            .at_caller()?;
+        let parts =
+            npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()));
+        parts.and_then(Tensor::from_parts).at_caller()
     }
 
     fn from_parts((shape, data, column_major): npy::NpyParts) -> Result<Tensor> {
@@ -180,9 +217,10 @@ impl Tensor {
     }
 
     /// Writes a `.npy` file: in Fortran order if the tensor is column-major.
+    #[track_caller]
     pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
-        let parts = self.to_parts()?;
-        files::write_with(path.as_ref(), &mut |out| npy::write_parts(&parts, out))
+        let parts = self.to_parts().at_caller()?;
+        files::write_with(path.as_ref(), &mut |out| npy::write_parts(&parts, out)).at_caller()
     }
 
     /// Reads all tensors of an `.npz` archive or a `.safetensors` file, chosen by the extension.
@@ -197,37 +235,44 @@ impl Tensor {
     /// # std::fs::remove_file(&path).expect("it was just written");
     /// # Ok::<(), cotangent::Error>(())
     /// ```
+    #[track_caller]
     pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
         let path = path.as_ref();
-        check_not_npy(path, "read_npy")?;
+        check_not_npy(path, "read_npy").at_caller()?;
         if has_extension(path, "safetensors") {
-            return Ok(safetensors::read(path)?
+            return Ok(safetensors::read(path)
+                .at_caller()?
                 .into_iter()
                 .map(|(name, a)| (name, a.into()))
                 .collect());
         }
-        npz::read_parts(path)?
+        npz::read_parts(path)
+            .at_caller()?
             .into_iter()
             .map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?)))
-            .collect()
+            .collect::<Result<_>>()
+            .at_caller()
     }
 
     /// Writes named tensors to an `.npz` archive or a `.safetensors` file, chosen by the extension.
     /// An `.npz` archive stores column-major tensors in Fortran order; a `.safetensors` file is
     /// always row-major.
+    #[track_caller]
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
-        check_not_npy(path, "write_npy")?;
+        check_not_npy(path, "write_npy").at_caller()?;
         if has_extension(path, "safetensors") {
             let all = tensors
                 .iter()
                 .map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?)));
-            return safetensors::write(path, &all.collect::<Result<Vec<_>>>()?);
+            let all = all.collect::<Result<Vec<_>>>().at_caller()?;
+            return safetensors::write(path, &all).at_caller();
         }
         let all = tensors
             .iter()
             .map(|(name, t)| Ok(((*name).to_owned(), t.to_parts()?)));
-        npz::write_parts(path, &all.collect::<Result<Vec<_>>>()?)
+        let all = all.collect::<Result<Vec<_>>>().at_caller()?;
+        npz::write_parts(path, &all).at_caller()
     }
 }
 

@@ -31,6 +31,7 @@ pub use order::Order;
 pub use typed::TypedTensor;
 
 use crate::axes::{Axes, Axis, ends};
+use crate::here::{AtCaller, bail_here};
 use cotangent_core::{Array, DType, Element, Result, Shape, Type, bail, for_dtype};
 use std::ops::RangeBounds;
 
@@ -71,9 +72,15 @@ impl Tensor {
     }
 
     /// A result of operands in this order: made contiguous in it.
+    #[track_caller]
     pub(crate) fn computed(view: cotangent_cpu::Tensor, given: Given) -> Result<Tensor> {
+        Tensor::strided(view, given).contiguous()
+    }
+
+    /// A view of computed elements, as it is.
+    pub(crate) fn strided(view: cotangent_cpu::Tensor, given: Given) -> Tensor {
         let given = given.of_rank(view.shape().len());
-        Tensor { view, given }.contiguous()
+        Tensor { view, given }
     }
 
     /// The memory order that the user gave it, if any.
@@ -132,9 +139,10 @@ impl Tensor {
     }
 
     /// Returns an error unless the elements have this type.
+    #[track_caller]
     pub(crate) fn check<T: Element>(&self) -> Result<()> {
         if self.dtype() != T::DTYPE {
-            bail!(
+            bail_here!(
                 DTypeMismatch,
                 "the tensor holds {}, not {}; convert it first",
                 self.dtype(),
@@ -148,6 +156,7 @@ impl Tensor {
     ///
     /// An error for another element type, and for a view that is not contiguous in this order:
     /// [`Tensor::contiguous`] returns a contiguous copy, [`Tensor::to_vec`] a vector.
+    #[track_caller]
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.check::<T>()?;
         let slice = match self.order() {
@@ -156,7 +165,7 @@ impl Tensor {
         };
         match slice {
             Some(s) => Ok(s),
-            None => bail!(
+            None => bail_here!(
                 Input,
                 "the elements of this {} view with strides {:?} are not contiguous in {:?} order; use contiguous() or to_vec()",
                 self.ty(),
@@ -167,26 +176,30 @@ impl Tensor {
     }
 
     /// The elements in the tensor's own order, copied.
+    #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check::<T>()?;
         Ok(self.contiguous()?.as_slice::<T>()?.to_vec())
     }
 
     /// The elements in row-major order, copied.
+    #[track_caller]
     pub fn to_vec_row_major<T: Element>(&self) -> Result<Vec<T>> {
         self.to_order(Order::RowMajor)?.to_vec()
     }
 
     /// The elements in column-major order, copied.
+    #[track_caller]
     pub fn to_vec_col_major<T: Element>(&self) -> Result<Vec<T>> {
         self.to_order(Order::ColumnMajor)?.to_vec()
     }
 
     /// The only element.
+    #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         match self.to_vec::<T>()?.as_slice() {
             [x] => Ok(*x),
-            _ => bail!(
+            _ => bail_here!(
                 ShapeMismatch,
                 "item() needs a tensor of one element, this one is {}",
                 self.ty()
@@ -195,17 +208,19 @@ impl Tensor {
     }
 
     /// Every element as `f64` (real parts of complex numbers), in the tensor's order.
+    #[track_caller]
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         let t = self.contiguous()?;
         let row_major = match t.order() {
             Order::RowMajor => t.view,
             Order::ColumnMajor => t.view.clone().transpose(&reversed(t.rank())),
         };
-        Ok(row_major.into_array()?.to_f64())
+        Ok(row_major.into_array().at_caller()?.to_f64())
     }
 
     /// The same elements, contiguous in the tensor's own order. A copy unless they are contiguous
     /// already.
+    #[track_caller]
     pub fn contiguous(&self) -> Result<Tensor> {
         Ok(Tensor {
             given: self.given,
@@ -214,15 +229,17 @@ impl Tensor {
     }
 
     /// The same elements, contiguous in this order. A copy unless they are contiguous already.
+    #[track_caller]
     pub fn to_order(&self, order: Order) -> Result<Tensor> {
         let view = match order {
-            Order::RowMajor => self.view.clone().into_dense()?,
+            Order::RowMajor => self.view.clone().into_dense().at_caller()?,
             Order::ColumnMajor => {
                 let back = reversed(self.rank());
                 self.view
                     .clone()
                     .transpose(&back)
-                    .into_dense()?
+                    .into_dense()
+                    .at_caller()?
                     .transpose(&back)
             }
         };
@@ -231,8 +248,9 @@ impl Tensor {
 
     /// A contiguous row-major [`Array`] of the same elements, the value type of the core. No copy
     /// if they are contiguous in this order.
+    #[track_caller]
     pub fn to_array(&self) -> Result<Array> {
-        self.view.clone().into_array()
+        self.view.clone().into_array().at_caller()
     }
 
     fn with(&self, view: cotangent_cpu::Tensor) -> Tensor {
@@ -241,18 +259,19 @@ impl Tensor {
     }
 
     /// Every `step`-th of the elements of a range of an axis, as a view.
+    #[track_caller]
     pub fn slice_step(
         &self,
         axis: impl Into<Axis>,
         range: impl RangeBounds<usize>,
         step: usize,
     ) -> Result<Tensor> {
-        let axis = axis.into().of_rank("slice", self.rank())?;
+        let axis = axis.into().of_rank("slice", self.rank()).at_caller()?;
         let n = self.shape()[axis];
         let (start, stop) = ends(&range);
         let stop = stop.unwrap_or(n);
         if start > stop || stop > n || step == 0 {
-            bail!(
+            bail_here!(
                 OutOfBounds,
                 "the slice {start}..{stop} by {step} is not in axis {axis} of extent {n}"
             );
@@ -265,25 +284,38 @@ impl Tensor {
     }
 
     /// The elements of a range of an axis, as a view.
+    #[track_caller]
     pub fn slice(&self, axis: impl Into<Axis>, range: impl RangeBounds<usize>) -> Result<Tensor> {
         self.slice_step(axis, range, 1)
     }
 
     /// Index `i` of an axis, which is removed, as a view.
+    #[track_caller]
     pub fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<Tensor> {
-        let axis = axis.into().of_rank("index", self.rank())?;
+        let axis = axis.into().of_rank("index", self.rank()).at_caller()?;
         let mut shape = self.shape().to_vec();
         let n = shape.remove(axis);
         if i >= n {
-            bail!(OutOfBounds, "index {i} is not in axis {axis} of extent {n}");
+            bail_here!(
+                OutOfBounds,
+                "`index` of {}: index {i} of axis {axis}, which has extent {n}",
+                self.ty()
+            );
         }
-        Ok(self.with(self.view.clone().slice(axis, i, 1, 1).reshape(&shape)?))
+        Ok(self.with(
+            self.view
+                .clone()
+                .slice(axis, i, 1, 1)
+                .reshape(&shape)
+                .at_caller()?,
+        ))
     }
 
     /// The elements in reverse order along axes, as a view.
+    #[track_caller]
     pub fn flip(&self, axes: impl Into<Axes>) -> Result<Tensor> {
         let mut view = self.view.clone();
-        for axis in axes.into().of_rank("flip", self.rank())? {
+        for axis in axes.into().of_rank("flip", self.rank()).at_caller()? {
             view = view.reverse(axis);
         }
         Ok(self.with(view))
@@ -292,15 +324,20 @@ impl Tensor {
     /// The former name of [`Tensor::flip`].
     #[deprecated(note = "renamed to flip")]
     #[doc(hidden)]
+    #[track_caller]
     pub fn reverse(&self, axis: usize) -> Result<Tensor> {
         self.flip(axis)
     }
 
     /// Permuted axes, as a view: axis `k` of the result is axis `axes[k]`.
+    #[track_caller]
     pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<Tensor> {
-        let axes = axes.into().of_rank("permute_dims", self.rank())?;
+        let axes = axes
+            .into()
+            .of_rank("permute_dims", self.rank())
+            .at_caller()?;
         if axes.len() != self.rank() {
-            bail!(
+            bail_here!(
                 Attribute,
                 "{axes:?} is not a permutation of the axes of a tensor of rank {}",
                 self.rank()
@@ -310,14 +347,16 @@ impl Tensor {
     }
 
     /// Axes in reverse order (the transpose of a matrix), as a view.
+    #[track_caller]
     pub fn t(&self) -> Result<Tensor> {
         self.permute_dims(reversed(self.rank()))
     }
 
     /// A broadcast to a shape by NumPy's rule, as a view: axes are aligned at the end, and extents
     /// of 1 are broadcast.
+    #[track_caller]
     pub fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<Tensor> {
-        let shape = &*numbers("broadcast_to", shape.into())?;
+        let shape = &*numbers("broadcast_to", shape.into()).at_caller()?;
         let skip = shape.len().checked_sub(self.rank());
         let fits = skip.is_some_and(|k| {
             self.shape()
@@ -326,30 +365,31 @@ impl Tensor {
                 .all(|(&a, &b)| a == b || a == 1)
         });
         let (Some(skip), true) = (skip, fits) else {
-            bail!(
+            bail_here!(
                 ShapeMismatch,
                 "{} cannot be broadcast to {shape:?}: axes align at the end",
                 self.ty()
             );
         };
         let dims: Vec<usize> = (skip..shape.len()).collect();
-        Ok(self.with(self.view.clone().broadcast(shape, &dims)?))
+        Ok(self.with(self.view.clone().broadcast(shape, &dims).at_caller()?))
     }
 
     /// The elements in another shape, read in row-major order for every memory order, as for traced
     /// and eager tensors. A view if the strides allow it. Otherwise a copy, contiguous in the
     /// tensor's memory order.
+    #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Tensor> {
-        let shape = &*numbers("reshape", shape.into())?;
+        let shape = &*numbers("reshape", shape.into()).at_caller()?;
         if cotangent_core::array::numel(shape) != Some(self.len()) {
-            bail!(
+            bail_here!(
                 ShapeMismatch,
                 "{} has {} elements, which do not fill {shape:?}",
                 self.ty(),
                 self.len()
             );
         }
-        let reshaped = self.with(self.view.clone().reshape(shape)?);
+        let reshaped = self.with(self.view.clone().reshape(shape).at_caller()?);
         if self.order() == Order::ColumnMajor {
             reshaped.contiguous()
         } else {

@@ -23,6 +23,7 @@ pub struct TypedTensor<T> {
 impl<T: Element> TypedTensor<T> {
     /// A typed tensor from a tensor, contiguous in its own order. A copy only if the tensor is not
     /// contiguous. An error for another element type.
+    #[track_caller]
     pub fn new(tensor: &Tensor) -> Result<TypedTensor<T>> {
         let tensor = tensor.contiguous()?;
         tensor.as_slice::<T>()?;
@@ -33,6 +34,7 @@ impl<T: Element> TypedTensor<T> {
     }
 
     /// A tensor from elements in row-major order, without a copy.
+    #[track_caller]
     pub fn from_vec_row_major(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -41,6 +43,7 @@ impl<T: Element> TypedTensor<T> {
     }
 
     /// A tensor from elements in column-major order, without a copy.
+    #[track_caller]
     pub fn from_vec_col_major(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -49,31 +52,37 @@ impl<T: Element> TypedTensor<T> {
     }
 
     /// A tensor of zeros (false for booleans).
+    #[track_caller]
     pub fn zeros(shape: impl Into<Vec<usize>>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::zeros(T::DTYPE, shape)?)
     }
 
     /// A tensor of ones (true for booleans).
+    #[track_caller]
     pub fn ones(shape: impl Into<Vec<usize>>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::ones(T::DTYPE, shape)?)
     }
 
     /// A tensor with one value in every element.
+    #[track_caller]
     pub fn full(shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::full(T::DTYPE, shape, value)?)
     }
 
     /// The `n` by `n` identity matrix.
+    #[track_caller]
     pub fn eye(n: usize) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::eye(T::DTYPE, n)?)
     }
 
     /// The vector `start, start + step, ..` below `stop`.
+    #[track_caller]
     pub fn arange(start: f64, stop: f64, step: f64) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::arange(T::DTYPE, start, stop, step)?)
     }
 
     /// The vector of `num` evenly spaced numbers from `start` to `stop`, both included.
+    #[track_caller]
     pub fn linspace(start: f64, stop: f64, num: usize) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::linspace(T::DTYPE, start, stop, num)?)
     }

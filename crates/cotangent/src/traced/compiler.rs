@@ -3,6 +3,7 @@
 use super::cache::{Cache, CacheStats};
 use super::node::has_extent;
 use super::{Orders, Trace, TraceNode, TraceNodeKind, TracedTensor, fresh_id};
+use crate::here::AtCaller;
 use crate::tensor::Given;
 use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
 use std::hash::{Hash, Hasher};
@@ -88,6 +89,7 @@ impl GraphProgram {
     }
 
     /// An array per parameter: the one that the caller passed, or the one in the trace.
+    #[track_caller]
     pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Arguments> {
         let params = &self.0.params;
         let mut given: Vec<Option<&Tensor>> = vec![None; params.len()];
@@ -152,6 +154,15 @@ impl GraphProgram {
             let stored = || p.array();
             let (array, order) = match array.map(|t| (t, t.given())).or_else(stored) {
                 Some(array) => array,
+                None if p.node.of_closure => {
+                    let text = format!(
+                        "{} is the argument of a closure that is being traced; its value is not known here. \
+                         Use cond or select to choose by it; return it to see it",
+                        p.described()
+                    );
+                    return Err(crate::Error::new(crate::Code::Unbound, text)
+                        .note(format!("the closure: {}", p.node.loc)));
+                }
                 None => {
                     return Err(crate::Error::new(
                         crate::Code::Unbound,
@@ -331,18 +342,20 @@ impl GraphCompiler {
     /// assert!(e.to_string().contains("`add` of f64[2] and f64[3]"), "{e}");
     /// assert!(e.to_string().contains(".rs:"), "{e}"); // the line of `+`
     /// ```
+    #[track_caller]
     pub fn compile(&self, output: &TracedTensor) -> Result<GraphProgram> {
         self.compile_many(&[output])
     }
 
     /// One program of several tensors, with results in this order. Shared values are computed once.
+    #[track_caller]
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
         let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
         if let Some(p) = self.known.peek(&ids).and_then(WeakProgram::program) {
             self.programs.count(true);
             return Ok(p);
         }
-        let p = self.compile_trace(outputs, Trace::of("main", outputs, &[])?);
+        let p = self.compile_trace(outputs, Trace::of("main", outputs, &[]).at_caller()?);
         self.known.insert(ids, WeakProgram::of(&p.0));
         Ok(p)
     }

@@ -6,9 +6,11 @@
 
 use super::{Trace, TracedTensor, record_in};
 use crate::ad_context::AdContext;
-use crate::here::here;
-use crate::{Code, Error, Loc, Result, Val, bail};
-use cotangent_core::transform::{Derived, Seed, check_scalar_loss, jvp_derived, vjp_derived};
+use crate::here::{AtCaller, bail_here, here};
+use crate::{Code, Error, Loc, Result, Val};
+use cotangent_core::transform::{
+    Derived, Seed, check_holomorphic, check_scalar_loss, jvp_derived, vjp_derived,
+};
 
 fn refs(x: &[TracedTensor]) -> Vec<&TracedTensor> {
     x.iter().collect()
@@ -66,7 +68,8 @@ impl AdContext {
     }
 
     /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not
-    /// depend on it.
+    /// depend on it. The loss depends on the tensor that it was computed from: another one with the
+    /// same elements, built again, has gradient zero.
     ///
     /// `x` may be an intermediate value. It is then an independent variable, and the gradient
     /// covers the operations after it.
@@ -103,12 +106,12 @@ impl AdContext {
         wrt: &[&TracedTensor],
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
-        let trace = Trace::of("loss", &[loss], wrt).map_err(|e| e.at(loc))?;
+        let trace = Trace::of("loss", &[loss], wrt).at_caller()?;
         let derived = check_scalar_loss(&trace.function).and_then(|()| {
             vjp_derived(
                 self,
                 &trace.function,
-                &Self::wrt(&trace, wrt)?,
+                &Self::wrt(&trace, wrt).at_caller()?,
                 Seed::One,
                 false,
                 "grad",
@@ -167,7 +170,7 @@ impl AdContext {
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
         if ys.len() != cts.len() {
-            bail!(
+            bail_here!(
                 SeedMismatch,
                 "vjp of {} values needs as many cotangents, got {}",
                 ys.len(),
@@ -184,16 +187,37 @@ impl AdContext {
             }
             check_type(Code::SeedMismatch, "cotangent", ct, y).map_err(|e| e.at(loc))?;
         }
-        let trace = Trace::of("y", ys, wrt).map_err(|e| e.at(loc))?;
+        let trace = Trace::of("y", ys, wrt).at_caller()?;
         let derived = vjp_derived(
             self,
             &trace.function,
-            &Self::wrt(&trace, wrt)?,
+            &Self::wrt(&trace, wrt).at_caller()?,
             Seed::Argument,
             false,
             "vjp",
         );
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts, wrt)
+    }
+
+    /// The derivative of a complex scalar by a complex value that it depends on holomorphically:
+    /// the conjugate of its cotangent for 1. Undefined for functions that are not holomorphic,
+    /// which is not checked.
+    ///
+    /// ```
+    /// use cotangent::{C128, TracedTensor, ad::AdContext};
+    /// let z = TracedTensor::scalar(C128::new(1.0, 2.0));
+    /// let d = AdContext::default().holomorphic_derivative(&z.powi(3), &z)?;
+    /// assert_eq!(d.item::<C128>()?, C128::new(-9.0, 12.0));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn holomorphic_derivative(
+        &self,
+        y: &TracedTensor,
+        x: &TracedTensor,
+    ) -> Result<TracedTensor> {
+        check_holomorphic(&y.ty()?, &x.ty()?).at_caller()?;
+        Ok(self.vjp(y, x, &y.ones_like())?.conj())
     }
 
     /// The tangent of `y` for a tangent of `x`.
@@ -226,7 +250,7 @@ impl AdContext {
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
         if wrt.len() != tangents.len() {
-            bail!(
+            bail_here!(
                 TangentMismatch,
                 "jvp by {} values needs as many tangents, got {}",
                 wrt.len(),
@@ -246,8 +270,13 @@ impl AdContext {
             );
             return Err(Error::new(Code::IntegerOutput, text).at(loc));
         }
-        let trace = Trace::of("y", ys, wrt).map_err(|e| e.at(loc))?;
-        let derived = jvp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, false);
+        let trace = Trace::of("y", ys, wrt).at_caller()?;
+        let derived = jvp_derived(
+            self,
+            &trace.function,
+            &Self::wrt(&trace, wrt).at_caller()?,
+            false,
+        );
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, tangents, ys)
     }
 }
@@ -280,6 +309,9 @@ pub trait TracedTensorAdExt {
 
     /// See [`AdContext::jvp`].
     fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor>;
+
+    /// See [`AdContext::holomorphic_derivative`].
+    fn holomorphic_derivative(&self, x: &TracedTensor) -> Result<TracedTensor>;
 }
 
 impl TracedTensorAdExt for TracedTensor {
@@ -296,5 +328,10 @@ impl TracedTensorAdExt for TracedTensor {
     #[track_caller]
     fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
         AdContext::default().jvp(self, x, tangent)
+    }
+
+    #[track_caller]
+    fn holomorphic_derivative(&self, x: &TracedTensor) -> Result<TracedTensor> {
+        AdContext::default().holomorphic_derivative(self, x)
     }
 }

@@ -3,7 +3,8 @@
 use super::cache::{Cache, CacheStats};
 use super::{GraphProgram, TracedTensor};
 use crate::cpu::CpuBackend;
-use crate::{Result, Tensor, bail};
+use crate::here::{AtCaller, bail_here};
+use crate::{Result, Tensor};
 use std::sync::Arc;
 
 /// Default limit of the compiled programs that an executor caches.
@@ -63,31 +64,33 @@ impl GraphExecutor {
     /// GraphExecutor::new(CpuBackend::new()).register_extension(register)?;
     /// # Ok::<(), cotangent::Error>(())
     /// ```
+    #[track_caller]
     pub fn register_extension(
         &mut self,
         f: impl FnOnce(&mut CpuBackend) -> Result<()>,
     ) -> Result<()> {
         let mut backend = self.backend.clone();
-        f(&mut backend)?;
-        backend.check()?;
+        f(&mut backend).and_then(|()| backend.check()).at_caller()?;
         self.backend = backend;
         self.clear_caches();
         Ok(())
     }
 
     /// The only result of a program without placeholders.
+    #[track_caller]
     pub fn run(&self, program: &GraphProgram) -> Result<Tensor> {
         self.run_with_inputs(program, &[])
     }
 
     /// The only result, with arrays for placeholders (or in place of arrays in the trace).
+    #[track_caller]
     pub fn run_with_inputs(
         &self,
         program: &GraphProgram,
         inputs: &[(&TracedTensor, &Tensor)],
     ) -> Result<Tensor> {
         if program.outputs() != 1 {
-            bail!(
+            bail_here!(
                 Arity,
                 "the program has {} results: run it with run_many",
                 program.outputs()
@@ -97,6 +100,7 @@ impl GraphExecutor {
     }
 
     /// All results of a program without placeholders.
+    #[track_caller]
     pub fn run_many(&self, program: &GraphProgram) -> Result<Vec<Tensor>> {
         self.run_many_with_inputs(program, &[])
     }
@@ -105,27 +109,36 @@ impl GraphExecutor {
     /// `inputs` the tensors of the program store their arrays, and are not computed again. Errors:
     /// an array without the type of its placeholder, a placeholder that is given twice or belongs
     /// to another program, and different extents for one symbol.
+    #[track_caller]
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,
         inputs: &[(&TracedTensor, &Tensor)],
     ) -> Result<Vec<Tensor>> {
-        let (arguments, orders) = program.arguments(inputs)?;
+        let (arguments, orders) = program.arguments(inputs).at_caller()?;
         let known = self.compiled.get(&program.id());
         let compiled = match known {
             Some(p) => p,
             None => {
-                let p = Arc::new(self.backend.executor().compile(program.function())?);
+                let p = Arc::new(
+                    self.backend
+                        .executor()
+                        .compile(program.function())
+                        .at_caller()?,
+                );
                 self.compiled.insert(program.id(), p.clone());
                 p
             }
         };
-        let results = compiled.run_tensors(arguments.into_iter().map(Tensor::into_view))?;
+        let results = compiled
+            .run_tensors(arguments.into_iter().map(Tensor::into_view))
+            .at_caller()?;
         let results: Vec<Tensor> = results
             .into_iter()
             .zip(&*orders)
             .map(|(t, &given)| Tensor::computed(t, given))
-            .collect::<Result<_>>()?;
+            .collect::<Result<_>>()
+            .at_caller()?;
         if inputs.is_empty() {
             program.store(&results, &orders)?;
         }

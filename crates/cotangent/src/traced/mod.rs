@@ -45,5 +45,5 @@ pub use executor::GraphExecutor;
 pub use node::TracedTensor;
 pub(crate) use node::{TraceNode, TraceNodeKind, fresh_id};
 pub(crate) use orders::Orders;
-pub(crate) use record::{record, record_in};
+pub(crate) use record::record_in;
 pub(crate) use trace::Trace;

@@ -89,11 +89,13 @@ impl TracedTensor {
         TracedTensor::of(TraceNodeKind::Failed(e), smallvec![], loc)
     }
 
+    /// The argument of a closure.
     pub(crate) fn input_like(ty: Type, loc: Loc) -> TracedTensor {
-        TracedTensor::of(TraceNodeKind::Input(None), smallvec![ty], loc)
+        TracedTensor::result(TraceNode::argument(ty, loc), 0)
     }
 
     /// Element type and shape, or the error that this tensor carries.
+    #[track_caller]
     pub fn ty(&self) -> Result<Type> {
         match &self.node.kind {
             TraceNodeKind::Failed(e) => Err(e.clone()),
@@ -116,6 +118,11 @@ impl TracedTensor {
     /// Stores a computed array. The first array that is stored remains.
     pub(super) fn store(&self, tensor: Tensor, given: Given) {
         let _ = self.node.arrays[self.index as usize].set(Box::new(Computed { tensor, given }));
+    }
+
+    /// Element type and shape, unless the tensor carries an error.
+    pub(super) fn known_ty(&self) -> Option<&Type> {
+        self.node.types.get(self.index as usize)
     }
 
     /// Node and index of the tensor, and of the tensor that determines its memory order.
@@ -182,13 +189,24 @@ pub(crate) struct TraceNode {
     pub lineage: OnceLock<Arc<Ancestors>>,
     /// The arrays of the results of an operation that were computed.
     arrays: SmallVec<[OnceLock<Box<Computed>>; 1]>,
+    /// Whether it is the argument of a closure.
+    pub of_closure: bool,
 }
 
 impl TraceNode {
     /// A placeholder, an array or an error.
     pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
         let open = matches!(kind, TraceNodeKind::Input(_));
-        TraceNode::with(kind, types, loc, open, Box::default(), History::Leaf(None))
+        let history = History::Leaf(None);
+        Arc::new(TraceNode::with(kind, types, loc, open, Box::default(), history))
+    }
+
+    /// The argument of a closure.
+    pub fn argument(ty: Type, loc: Loc) -> Arc<TraceNode> {
+        let (kind, history) = (TraceNodeKind::Input(None), History::Leaf(None));
+        let mut node = TraceNode::with(kind, smallvec![ty], loc, true, Box::default(), history);
+        node.of_closure = true;
+        Arc::new(node)
     }
 
     /// An operation.
@@ -201,14 +219,14 @@ impl TraceNode {
     ) -> Arc<TraceNode> {
         let open = !sizes.is_empty() || operands.iter().any(|x| x.node.open);
         let history = History::Operands(Arc::new(operands));
-        TraceNode::with(TraceNodeKind::Op(op), types, loc, open, sizes, history)
+        Arc::new(TraceNode::with(TraceNodeKind::Op(op), types, loc, open, sizes, history))
     }
 
     /// An array that was computed from tensors that the program may still hold.
     pub fn computed(tensor: Tensor, from: Option<Arc<Ancestors>>, loc: Loc) -> Arc<TraceNode> {
         let types = smallvec![tensor.ty()];
         let (kind, history) = (TraceNodeKind::Value(tensor), History::Leaf(from));
-        TraceNode::with(kind, types, loc, false, Box::default(), history)
+        Arc::new(TraceNode::with(kind, types, loc, false, Box::default(), history))
     }
 
     fn with(
@@ -218,8 +236,8 @@ impl TraceNode {
         open: bool,
         sizes: Box<[TracedTensor]>,
         history: History,
-    ) -> Arc<TraceNode> {
-        Arc::new(TraceNode {
+    ) -> TraceNode {
+        TraceNode {
             id: fresh_id(),
             arrays: types.iter().map(|_| OnceLock::new()).collect(),
             kind,
@@ -230,7 +248,8 @@ impl TraceNode {
             history: Mutex::new(history),
             evaluations: AtomicU32::new(0),
             lineage: OnceLock::new(),
-        })
+            of_closure: false,
+        }
     }
 
     fn history(&self) -> MutexGuard<'_, History> {

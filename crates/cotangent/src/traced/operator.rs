@@ -2,8 +2,10 @@
 
 use super::TracedTensor;
 use super::record::record_one;
+use crate::Scalar;
 use crate::here::here;
 use crate::methods::aligned;
+use crate::operand::no_sum;
 use crate::ops::{Binary, Unary};
 
 impl TracedTensor {
@@ -18,7 +20,7 @@ impl TracedTensor {
 
     /// An operator of this tensor and a number, which is the first operand if `first` is set.
     #[track_caller]
-    pub(crate) fn operator_number(&self, op: Binary, c: f64, first: bool) -> TracedTensor {
+    pub(crate) fn operator_number(&self, op: Binary, c: Scalar, first: bool) -> TracedTensor {
         record_one(here(), &[self], |cx, x| {
             let c = cx.number_for(op.def().name, x[0], c);
             cx.op(op, &if first { [c, x[0]] } else { [x[0], c] })
@@ -29,5 +31,11 @@ impl TracedTensor {
     #[track_caller]
     pub(crate) fn operator_unary(&self, op: Unary) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.op(op, x))
+    }
+
+    /// The sum of an empty iterator.
+    #[track_caller]
+    pub(crate) fn no_sum() -> TracedTensor {
+        TracedTensor::failed(no_sum())
     }
 }

@@ -52,9 +52,10 @@ impl Recorder {
         self.status.val(values.len() - 1)
     }
 
-    /// The tensors of these values, or the first error.
-    pub fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
-        if let Some(e) = self.status.take_error() {
+    /// The tensors of these values, or the first error of the call on `operands`.
+    pub fn finish(self, operands: &[&TracedTensor], results: &[Val]) -> Result<Vec<TracedTensor>> {
+        let types = operands.iter().filter_map(|t| t.known_ty());
+        if let Some(e) = self.status.take_error_of(types) {
             return Err(e);
         }
         let values = self.values.into_inner();
@@ -166,6 +167,10 @@ impl Emit for Recorder {
         self.status.set_known_loc(loc);
     }
 
+    fn set_method(&self, name: &'static str) {
+        self.status.set_method(name);
+    }
+
     fn loc(&self) -> Loc {
         self.status.loc()
     }
@@ -202,12 +207,12 @@ pub(crate) fn record_in(
     f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
 ) -> Result<Vec<TracedTensor>> {
     let r = Recorder::new(session, loc);
-    let x: SmallVec<[Val; 4]> = x.iter().map(|t| r.value(t)).collect();
+    let v: SmallVec<[Val; 4]> = x.iter().map(|t| r.value(t)).collect();
     if r.failed() {
-        return r.finish(&[]);
+        return r.finish(x, &[]);
     }
-    let y = f(&r, &x);
-    r.finish(&y).map_err(|e| e.at(loc))
+    let y = f(&r, &v);
+    r.finish(x, &y).map_err(|e| e.at(loc))
 }
 
 /// As [`record`], with one result. An error is stored in the result.

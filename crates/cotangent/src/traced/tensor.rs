@@ -3,9 +3,9 @@
 use super::Orders;
 use super::evaluate::evaluate_all;
 use super::node::{TraceNodeKind, TracedTensor, fresh_id};
-use crate::here::here;
+use crate::here::{AtCaller, here};
 use crate::tensor::OneLine;
-use crate::{DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
+use crate::{Axis, DType, Dim, Element, Result, Scalar, Shape, Tensor, Type};
 use smallvec::smallvec;
 use std::fmt;
 
@@ -102,6 +102,12 @@ impl TracedTensor {
         TracedTensor::given(Tensor::arange(dtype, start, stop, step))
     }
 
+    /// The index of each element along an axis.
+    #[track_caller]
+    pub fn iota(dtype: DType, shape: impl Into<Vec<usize>>, axis: impl Into<Axis>) -> TracedTensor {
+        TracedTensor::given(Tensor::iota(dtype, shape, axis))
+    }
+
     /// `num` evenly spaced numbers, both ends included.
     #[track_caller]
     pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> TracedTensor {
@@ -163,16 +169,19 @@ impl TracedTensor {
     }
 
     /// The extents, or the error that this tensor carries.
+    #[track_caller]
     pub fn shape(&self) -> Result<Shape> {
         Ok(self.ty()?.shape)
     }
 
     /// The element type, or the error that this tensor carries.
+    #[track_caller]
     pub fn dtype(&self) -> Result<DType> {
         Ok(self.ty()?.dtype)
     }
 
     /// Number of axes, or the error that this tensor carries.
+    #[track_caller]
     pub fn rank(&self) -> Result<usize> {
         Ok(self.ty()?.rank())
     }
@@ -223,8 +232,9 @@ impl TracedTensor {
 
     /// The array. It is computed by the first call, together with intermediate tensors that the
     /// program still refers to, and stored. Placeholders are an error.
+    #[track_caller]
     pub fn to_tensor(&self) -> Result<Tensor> {
-        evaluate_all(&[self])?;
+        evaluate_all(&[self]).at_caller()?;
         let (array, _) = self.array().expect("it was evaluated");
         match self.like {
             None => Ok(array.clone()),
@@ -236,11 +246,13 @@ impl TracedTensor {
     }
 
     /// The only element, as [`to_tensor`](Self::to_tensor) computes it.
+    #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         self.to_tensor()?.item()
     }
 
     /// The elements in the tensor's memory order, as [`to_tensor`](Self::to_tensor) computes them.
+    #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.to_tensor()?.to_vec()
     }

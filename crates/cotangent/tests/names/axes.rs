@@ -56,7 +56,7 @@ fn wrong_axes_are_errors_that_say_which_are_right() {
         ),
         (
             text(TracedTensor::concat(&[], 0)),
-            "at least one tensor is needed",
+            "`concat` takes at least one tensor, got none",
         ),
     ] {
         assert!(got.contains(want), "{got}");
@@ -124,6 +124,7 @@ fn constructors_agree() -> cotangent::Result<()> {
         full(DType::F64, [2], 0.5);
         eye(DType::F32, 3);
         arange(DType::F64, 0.0, 2.0, 0.5);
+        iota(DType::I32, [2, 3], -1);
         linspace(DType::F64, 0.0, 1.0, 5);
     }
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Operands of each kind of tensor, and results as plain tensors.
 
-use cotangent::{C128, EagerRuntime, EagerTensor, Tensor, TracedTensor, ad};
-use std::fmt::Debug;
+use cotangent::{C128, DType, EagerRuntime, EagerTensor, Tensor, TracedTensor};
+use std::fmt::Display;
 
 /// Operands of one kind.
 pub struct Operands<T> {
@@ -17,6 +17,10 @@ pub struct Operands<T> {
     pub r: T,
     /// A vector, `f64[3]`.
     pub v: T,
+    /// A vector, `f64[2]`.
+    pub w: T,
+    /// A position, `i64[]`.
+    pub c: T,
     /// Complex numbers, `c128[2, 3]`.
     pub z: T,
     /// Integers, `i32[2, 3]`.
@@ -44,6 +48,8 @@ fn operands<T>(f: impl Fn(Tensor) -> T) -> Operands<T> {
         s: f(Tensor::from_vec_row_major([2, 2], vec![4.0, 1.0, 1.0, 3.0]).unwrap()),
         r: f(Tensor::from_vec_row_major([1, 3], vec![0.5, -2.0, 1.0]).unwrap()),
         v: f(Tensor::vector(vec![0.5, -2.0, 1.0])),
+        w: f(Tensor::vector(vec![0.5, -2.0])),
+        c: f(Tensor::scalar(1i64)),
         z: f(Tensor::from_vec_row_major([2, 3], z).unwrap()),
         i: small([5, -3, 12, 7, 0, -1]),
         j: small([1, 2, 3, 0, 4, 2]),
@@ -56,66 +62,123 @@ fn operands<T>(f: impl Fn(Tensor) -> T) -> Operands<T> {
     }
 }
 
+/// Operands that most methods do not accept.
+#[derive(Clone, Copy, Debug)]
+pub enum Wrong {
+    /// Booleans of shapes that do not fit together.
+    Booleans,
+    /// Boolean scalars.
+    Scalars,
+    /// Floats of shapes that do not fit together.
+    Floats,
+    /// Complex vectors.
+    Complex,
+}
+
+impl Wrong {
+    pub const ALL: [Wrong; 4] = [
+        Wrong::Booleans,
+        Wrong::Scalars,
+        Wrong::Floats,
+        Wrong::Complex,
+    ];
+
+    pub fn operands<T>(self, f: impl Fn(Tensor) -> T) -> Operands<T> {
+        let of = |shape: &[usize]| {
+            let (dtype, shape) = match self {
+                Wrong::Booleans => (DType::Bool, shape),
+                Wrong::Scalars => (DType::Bool, &[][..]),
+                Wrong::Floats => (DType::F64, shape),
+                Wrong::Complex => (DType::C128, &shape[..1]),
+            };
+            f(Tensor::ones(dtype, shape).unwrap())
+        };
+        Operands {
+            a: of(&[2, 4]),
+            b: of(&[5, 3]),
+            p: of(&[6, 4]),
+            s: of(&[2, 3]),
+            r: of(&[2, 2]),
+            v: of(&[7]),
+            w: of(&[3]),
+            c: of(&[2]),
+            z: of(&[3, 5]),
+            i: of(&[2, 6]),
+            j: of(&[4, 4]),
+            q: of(&[3, 3]),
+            n: of(&[2]),
+            k: of(&[4, 2]),
+        }
+    }
+}
+
+pub fn of_plain(t: Tensor) -> Tensor {
+    t
+}
+
+/// Constants of one runtime.
+pub fn of_eager() -> impl Fn(Tensor) -> EagerTensor {
+    let rt = EagerRuntime::new();
+    move |t| rt.constant_from(t).unwrap()
+}
+
 pub fn plain() -> Operands<Tensor> {
-    operands(|t| t)
+    operands(of_plain)
 }
 
 pub fn eager() -> Operands<EagerTensor> {
-    let rt = EagerRuntime::new();
-    operands(|t| rt.constant_from(t).unwrap())
+    operands(of_eager())
 }
 
 pub fn traced() -> Operands<TracedTensor> {
     operands(TracedTensor::from_tensor)
 }
 
-/// Results of a method, as plain tensors.
+/// Results of a method as plain tensors, or the text of its error.
 pub trait Outs {
-    fn outs(self, name: &str) -> Vec<Tensor>;
+    fn outs(self) -> Result<Vec<Tensor>, String>;
 }
 
 impl Outs for Tensor {
-    fn outs(self, _: &str) -> Vec<Tensor> {
-        vec![self]
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        Ok(vec![self])
     }
 }
 
 impl Outs for EagerTensor {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        vec![
-            self.to_tensor()
-                .unwrap_or_else(|e: ad::Error| panic!("{name}: {e}")),
-        ]
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        self.to_tensor().outs()
     }
 }
 
 impl Outs for TracedTensor {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        vec![self.to_tensor().unwrap_or_else(|e| panic!("{name}: {e}"))]
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        self.to_tensor().outs()
     }
 }
 
-impl<T: Outs, E: Debug> Outs for Result<T, E> {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        self.unwrap_or_else(|e| panic!("{name}: {e:?}")).outs(name)
+impl<T: Outs, E: Display> Outs for Result<T, E> {
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        self.map_err(|e| e.to_string())?.outs()
     }
 }
 
 impl<T: Outs> Outs for Vec<T> {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        self.into_iter().flat_map(|t| t.outs(name)).collect()
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        let all = self.into_iter().map(Outs::outs);
+        Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
 impl<T: Outs> Outs for (T, T) {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        [self.0.outs(name), self.1.outs(name)].concat()
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        vec![self.0, self.1].outs()
     }
 }
 
 impl<T: Outs> Outs for (T, T, T) {
-    fn outs(self, name: &str) -> Vec<Tensor> {
-        [self.0.outs(name), self.1.outs(name), self.2.outs(name)].concat()
+    fn outs(self) -> Result<Vec<Tensor>, String> {
+        vec![self.0, self.1, self.2].outs()
     }
 }
 

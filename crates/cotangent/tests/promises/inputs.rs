@@ -127,3 +127,43 @@ fn kernels_under_names_of_core_operations_are_errors() {
         .register_extension(kernel("exp.v1"))
         .unwrap();
 }
+
+/// A second kernel of one name is an error that names both, through every interface; replacing one
+/// on purpose is not.
+#[test]
+fn a_second_kernel_of_one_name_is_an_error_that_names_both() {
+    fn first(b: &mut CpuBackend) -> cotangent::Result<()> {
+        b.register_kernel("filter.v1", |op, _| bail!(NoRule, "`{}`: first", op.name()));
+        Ok(())
+    }
+    fn second(b: &mut CpuBackend) -> cotangent::Result<()> {
+        b.register_kernel("filter.v1", |op, _| {
+            bail!(NoRule, "`{}`: second", op.name())
+        });
+        Ok(())
+    }
+    fn on_purpose(b: &mut CpuBackend) -> cotangent::Result<()> {
+        b.replace_kernel("filter.v1", |op, _| bail!(NoRule, "`{}`: third", op.name()));
+        Ok(())
+    }
+    let names_both = |e: String| {
+        let places = e.matches("promises/inputs.rs:").count();
+        assert!(
+            e.contains("two kernels for `filter.v1`") && places >= 2,
+            "{e}"
+        );
+    };
+    let rt = EagerRuntime::new();
+    rt.register_extension(first).unwrap();
+    names_both(rt.register_extension(second).unwrap_err().to_string());
+    rt.register_extension(on_purpose).unwrap();
+    let mut executor = GraphExecutor::default();
+    executor.register_extension(first).unwrap();
+    names_both(executor.register_extension(second).unwrap_err().to_string());
+    executor.register_extension(on_purpose).unwrap();
+    // Extensions that the library has may be registered explicitly.
+    rt.register_extension(cotangent::linalg::register_runtime)
+        .unwrap();
+    rt.register_extension(cotangent::einsum::register_runtime)
+        .unwrap();
+}

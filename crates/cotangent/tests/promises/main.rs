@@ -2,6 +2,7 @@
 //! of calls.
 
 mod caches;
+mod eager_tensors;
 mod inputs;
 mod orders;
 mod reentry;

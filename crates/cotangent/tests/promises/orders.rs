@@ -189,6 +189,7 @@ rows! {
     permute_dims |o| o.a.permute_dims([1, 0]); t |o| o.a.t(); matrix_transpose |o| o.a.matrix_transpose();
     squeeze |o| o.a.squeeze([0usize; 0]); pad |o| o.a.pad(&[1, 0], &[0, 1], &[0, 0], 0.5);
     slice_step |o| o.a.slice_step(1, .., 2); argsort |o| o.a.argsort(1, false); tensordot |o| o.a.tensordot(&o.b, 1, 1);
+    outer |o| o.a.outer(&o.b); to_jax_convention |o| o.z.to_jax_convention();
     vecdot |o| o.a.vecdot(&o.b, 0); expm |o| o.n.expm(); conj_transpose |o| o.z.conj_transpose();
 }
 
@@ -512,6 +513,10 @@ fn every_method_has_a_row() {
     // Methods with several results, constants, and operands that `names` has.
     for other in [
         "dot_general",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "gather",
+        "one_hot",
         "ones_like",
         "put",
         "put_along_axis",

@@ -292,7 +292,7 @@ const HOLDERS: &[Holder] = &[
         let inside = i.clone();
         let kernel = move |b: &mut CpuBackend| {
             let inside = inside.clone();
-            b.register_kernel("calls.v1", move |_, _| {
+            b.replace_kernel("calls.v1", move |_, _| {
                 let inside = inside.clone();
                 inside.run();
                 Ok(Box::new(move |_, x| {

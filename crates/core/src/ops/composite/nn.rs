@@ -4,10 +4,11 @@ use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::{DType, Kind};
+use crate::error::{Code, Error};
 use crate::ir::{Emit, Val};
 use crate::ops::Comparison;
 use crate::ops::support::{take_axes, take_axis};
-use crate::shape::Dim;
+use crate::shape::{Dim, Shape};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 pub(super) static NN: &[Composite] = &[
@@ -141,6 +142,25 @@ impl dyn Emit + '_ {
     pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
         in_f32(self, "cross_entropy", logits, |x| {
             let (ty, of) = (self.ty(x), self.ty(labels));
+            let mut classes = ty.shape.to_vec();
+            if axis < classes.len() {
+                classes.remove(axis);
+            }
+            let classes = Shape::from(classes);
+            let fits = match of.dtype.kind() {
+                Kind::Int => !of.shape.differs(&classes),
+                _ => !of.shape.differs(&ty.shape),
+            };
+            if !fits {
+                let text = format!(
+                    "`cross_entropy` of {}: labels are integer classes {:?} or probabilities {:?}, got {of}",
+                    self.ty(logits),
+                    classes,
+                    ty.shape
+                );
+                self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
+                return Val::POISON;
+            }
             let log_p = self.log_softmax(x, axis);
             let zero = self.number(log_p, 0.0);
             if of.dtype.kind() != Kind::Int {

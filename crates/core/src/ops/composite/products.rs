@@ -47,6 +47,13 @@ impl dyn Emit + '_ {
     /// removed.
     pub fn matmul(&self, x: Val, y: Val) -> Val {
         let (tx, ty) = (self.ty(x), self.ty(y));
+        if tx.dtype != ty.dtype {
+            let text = format!(
+                "`matmul` needs operands of one element type, got {tx} and {ty}; convert one of them"
+            );
+            self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
+            return Val::POISON;
+        }
         let bad = |why: &str| {
             self.fail(
                 Error::new(
@@ -63,9 +70,16 @@ impl dyn Emit + '_ {
         let (row, column) = (tx.rank() == 1, ty.rank() == 1);
         let (bx, by) = (tx.rank().saturating_sub(2), ty.rank().saturating_sub(2));
         let contract = |batch: usize| if column { batch } else { ty.rank() - 2 };
+        let (k, l) = (tx.rank() - 1, contract(0));
+        if tx.shape[k].same(&ty.shape[l]) == Some(false) {
+            return bad(&format!(
+                "axis {k} of the first is {}, axis {l} of the second is {}; they must be equal",
+                tx.shape[k], ty.shape[l]
+            ));
+        }
         if by == 0 {
             // With one right operand for all batches, batches are rows of one larger product.
-            return self.dot_general(x, y, DotGeneral::contract(&[tx.rank() - 1], &[contract(0)]));
+            return self.dot_general(x, y, DotGeneral::contract(&[k], &[l]));
         }
         let batch = bx.max(by);
         let extent =

@@ -236,10 +236,12 @@ impl Primitive for TriangularSolve {
 
 impl dyn Emit + '_ {
     /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batch axes
-    /// and are broadcast.
+    /// and are broadcast. A vector `b` is a column, or a row if `A` is on the right.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
-        let (a, b) = self.same_leads(a, b);
-        self.op(how, &[a, b])
+        self.of_vector(a, b, how.left, |b| {
+            let (a, b) = self.same_leads(a, b);
+            self.op(how, &[a, b])
+        })
     }
 }
 

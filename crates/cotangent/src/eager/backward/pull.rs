@@ -111,7 +111,7 @@ pub(in crate::eager) fn pull(
         }
         let Some(tape) = tape else {
             return Err(Error::GraphFreed {
-                op: node.name().to_owned(),
+                op: node.name().to_owned().into(),
             });
         };
         let mut give =

@@ -55,7 +55,7 @@ pub(in crate::eager) fn push(
         let name = derivative.op.name();
         let Some(tape) = &tape.for_pass(true) else {
             return Err(Error::GraphFreed {
-                op: name.to_owned(),
+                op: name.to_owned().into(),
             });
         };
         let (again, exec) = emitter(rt, node, (derivative, tape, *loc), mode)?;

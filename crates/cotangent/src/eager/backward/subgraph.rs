@@ -54,7 +54,7 @@ impl<'t> TapeSubgraph<'t> {
             let node = visit.node;
             if node.released() {
                 return Err(Error::GraphFreed {
-                    op: node.name().to_owned(),
+                    op: node.name().to_owned().into(),
                 });
             }
             for e in &node.inputs {

@@ -2,7 +2,7 @@
 //! Written by `crates/cli/tests/methods` (`BLESS=1`).
 
 use super::super::{EagerTensor, Result};
-use crate::methods::Elementwise;
+use crate::methods::{Elementwise, Operand};
 use crate::ops::{Binary, Compare, Comparison, Unary};
 
 impl EagerTensor {
@@ -274,136 +274,136 @@ impl EagerTensor {
     /// Elementwise `add`: x + y; on booleans the logical or.
     #[track_caller]
     pub fn add(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Add, y)
+        self.pair("add", Binary::Add, y)
     }
 
     /// Elementwise `sub`: x - y.
     #[track_caller]
     pub fn sub(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Sub, y)
+        self.pair("sub", Binary::Sub, y)
     }
 
     /// Elementwise `mul`: x * y; on booleans the logical and.
     #[track_caller]
     pub fn mul(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Mul, y)
+        self.pair("mul", Binary::Mul, y)
     }
 
     /// Elementwise `div`: x / y; integers truncate toward zero, x / 0 = -1.
     #[track_caller]
     pub fn div(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Div, y)
+        self.pair("div", Binary::Div, y)
     }
 
     /// Elementwise `rem`: x - trunc(x / y) y, with the sign of x; for integers x rem 0 = x.
     #[track_caller]
     pub fn rem(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Rem, y)
+        self.pair("rem", Binary::Rem, y)
     }
 
     /// Elementwise `pow`: x to the power y; integers by repeated multiplication, wrapping.
     #[track_caller]
-    pub fn pow(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Pow, y)
+    pub fn pow<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("pow", Binary::Pow, y.into())
     }
 
     /// Elementwise `atan2`: angle of the point (y, x), in \[-pi, pi]; derivative 0 at the origin.
     #[track_caller]
     pub fn atan2(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Atan2, y)
+        self.pair("atan2", Binary::Atan2, y)
     }
 
     /// Elementwise `maximum`: the larger operand; NaN if either is NaN, +0 > -0; a tie shares the
     /// gradient.
     #[track_caller]
-    pub fn maximum(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Max, y)
+    pub fn maximum<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("maximum", Binary::Max, y.into())
     }
 
     /// Elementwise `minimum`: the smaller operand; NaN if either is NaN, -0 < +0; a tie shares the
     /// gradient.
     #[track_caller]
-    pub fn minimum(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Min, y)
+    pub fn minimum<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("minimum", Binary::Min, y.into())
     }
 
     /// Elementwise `and`: logical and; bitwise on integers.
     #[track_caller]
     pub fn and(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::And, y)
+        self.pair("and", Binary::And, y)
     }
 
     /// Elementwise `or`: logical or; bitwise on integers.
     #[track_caller]
     pub fn or(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Or, y)
+        self.pair("or", Binary::Or, y)
     }
 
     /// Elementwise `xor`: logical xor; bitwise on integers.
     #[track_caller]
     pub fn xor(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Xor, y)
+        self.pair("xor", Binary::Xor, y)
     }
 
     /// Elementwise `shift_left`: shift left by y bits; 0 if y is at least the width of the type.
     #[track_caller]
     pub fn shift_left(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::ShiftLeft, y)
+        self.pair("shift_left", Binary::ShiftLeft, y)
     }
 
     /// Elementwise `shift_right_logical`: logical shift right by y bits; 0 if y is at least the
     /// width of the type.
     #[track_caller]
     pub fn shift_right_logical(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::ShiftRightLogical, y)
+        self.pair("shift_right_logical", Binary::ShiftRightLogical, y)
     }
 
     /// Elementwise `shift_right_arithmetic`: arithmetic shift right by y bits, which repeats the
     /// sign bit.
     #[track_caller]
     pub fn shift_right_arithmetic(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::ShiftRightArithmetic, y)
+        self.pair("shift_right_arithmetic", Binary::ShiftRightArithmetic, y)
     }
 
     /// Elementwise `xlogy`: x log y, 0 where x = 0.
     #[track_caller]
     pub fn xlogy(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Binary::Xlogy, y)
+        self.pair("xlogy", Binary::Xlogy, y)
     }
 
     /// Elementwise `x == y`, as booleans.
     #[track_caller]
-    pub fn equal(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Eq), y)
+    pub fn equal<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("equal", Compare(Comparison::Eq), y.into())
     }
 
     /// Elementwise `x != y`, as booleans.
     #[track_caller]
-    pub fn not_equal(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Ne), y)
+    pub fn not_equal<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("not_equal", Compare(Comparison::Ne), y.into())
     }
 
     /// Elementwise `x < y`, as booleans.
     #[track_caller]
-    pub fn less(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Lt), y)
+    pub fn less<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("less", Compare(Comparison::Lt), y.into())
     }
 
     /// Elementwise `x <= y`, as booleans.
     #[track_caller]
-    pub fn less_equal(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Le), y)
+    pub fn less_equal<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("less_equal", Compare(Comparison::Le), y.into())
     }
 
     /// Elementwise `x > y`, as booleans.
     #[track_caller]
-    pub fn greater(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Gt), y)
+    pub fn greater<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("greater", Compare(Comparison::Gt), y.into())
     }
 
     /// Elementwise `x >= y`, as booleans.
     #[track_caller]
-    pub fn greater_equal(&self, y: &EagerTensor) -> Result<EagerTensor> {
-        self.pair(Compare(Comparison::Ge), y)
+    pub fn greater_equal<'a>(&self, y: impl Into<Operand<'a, EagerTensor>>) -> Result<EagerTensor> {
+        self.operand("greater_equal", Compare(Comparison::Ge), y.into())
     }
 }

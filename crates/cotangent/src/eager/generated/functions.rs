@@ -143,6 +143,13 @@ impl EagerTensor {
         Functions::complex(self, im)
     }
 
+    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor
+    /// itself for real elements. It is its own inverse.
+    #[track_caller]
+    pub fn to_jax_convention(&self) -> Result<EagerTensor> {
+        Functions::to_jax_convention(self)
+    }
+
     /// Elementwise power with a constant exponent.
     #[track_caller]
     pub fn powf(&self, c: f64) -> Result<EagerTensor> {

@@ -2,9 +2,9 @@
 //! Written by `crates/cli/tests/methods` (`BLESS=1`).
 
 use super::super::{EagerTensor, Result};
-use crate::Axis;
 use crate::methods::Indexing;
-use crate::ops::{Bounds, Combine};
+use crate::ops::{Bounds, Combine, Windows};
+use crate::{Axis, DType, Dim, Shape};
 use std::ops::RangeBounds;
 
 impl EagerTensor {
@@ -33,6 +33,48 @@ impl EagerTensor {
     #[track_caller]
     pub fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<EagerTensor> {
         Indexing::index(self, axis, i)
+    }
+
+    /// The window of these extents that begins at `start`: an integer scalar for each axis, clamped
+    /// so that the window fits.
+    #[track_caller]
+    pub fn dynamic_slice(
+        &self,
+        start: &[&EagerTensor],
+        sizes: impl Into<Shape>,
+    ) -> Result<EagerTensor> {
+        Indexing::dynamic_slice(self, start, sizes)
+    }
+
+    /// This tensor with `update` written at `start`: an integer scalar for each axis, clamped so
+    /// that the window fits.
+    #[track_caller]
+    pub fn dynamic_update_slice(
+        &self,
+        update: &EagerTensor,
+        start: &[&EagerTensor],
+    ) -> Result<EagerTensor> {
+        Indexing::dynamic_update_slice(self, update, start)
+    }
+
+    /// Windows of these extents at `indices`: StableHLO's `gather`. `take` and `take_along_axis`
+    /// are its usual forms. `bounds` specifies the result for an index out of range.
+    #[track_caller]
+    pub fn gather(
+        &self,
+        indices: &EagerTensor,
+        windows: &Windows,
+        sizes: impl Into<Shape>,
+        bounds: Bounds,
+    ) -> Result<EagerTensor> {
+        Indexing::gather(self, indices, windows, sizes, bounds)
+    }
+
+    /// 1 where the index along a new last axis of extent `depth` is the element, else 0, as numbers
+    /// of this element type. The elements are integers.
+    #[track_caller]
+    pub fn one_hot(&self, depth: impl Into<Dim>, dtype: DType) -> Result<EagerTensor> {
+        Indexing::one_hot(self, depth, dtype)
     }
 
     /// The elements at `indices` along an axis. `bounds` specifies the result for an index out of

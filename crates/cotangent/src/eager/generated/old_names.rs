@@ -139,6 +139,6 @@ impl EagerTensor {
     #[doc(hidden)]
     #[track_caller]
     pub fn scale(&self, c: f64) -> Result<EagerTensor> {
-        self.number(Binary::Mul, c, true)
+        self.number("mul", Binary::Mul, c.into(), true)
     }
 }

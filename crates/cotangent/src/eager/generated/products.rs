@@ -6,6 +6,13 @@ use crate::methods::Products;
 use crate::{Axes, Axis};
 
 impl EagerTensor {
+    /// The outer product: every element of this tensor times every element of `y`, in the shape of
+    /// this tensor followed by that of `y`.
+    #[track_caller]
+    pub fn outer(&self, y: &EagerTensor) -> Result<EagerTensor> {
+        Products::outer(self, y)
+    }
+
     /// Products summed over axes of this tensor, each with an axis of `y`.
     #[track_caller]
     pub fn tensordot(

@@ -3,7 +3,7 @@
 
 use super::super::TracedTensor;
 use super::super::record::carried;
-use crate::methods::Elementwise;
+use crate::methods::{Elementwise, Operand};
 
 impl TracedTensor {
     /// Elementwise `neg`: -x.
@@ -303,7 +303,7 @@ impl TracedTensor {
 
     /// Elementwise `pow`: x to the power y; integers by repeated multiplication, wrapping.
     #[track_caller]
-    pub fn pow(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn pow<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::pow(self, y))
     }
 
@@ -316,14 +316,14 @@ impl TracedTensor {
     /// Elementwise `maximum`: the larger operand; NaN if either is NaN, +0 > -0; a tie shares the
     /// gradient.
     #[track_caller]
-    pub fn maximum(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn maximum<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::maximum(self, y))
     }
 
     /// Elementwise `minimum`: the smaller operand; NaN if either is NaN, -0 < +0; a tie shares the
     /// gradient.
     #[track_caller]
-    pub fn minimum(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn minimum<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::minimum(self, y))
     }
 
@@ -373,37 +373,37 @@ impl TracedTensor {
 
     /// Elementwise `x == y`, as booleans.
     #[track_caller]
-    pub fn equal(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn equal<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::equal(self, y))
     }
 
     /// Elementwise `x != y`, as booleans.
     #[track_caller]
-    pub fn not_equal(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn not_equal<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::not_equal(self, y))
     }
 
     /// Elementwise `x < y`, as booleans.
     #[track_caller]
-    pub fn less(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn less<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::less(self, y))
     }
 
     /// Elementwise `x <= y`, as booleans.
     #[track_caller]
-    pub fn less_equal(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn less_equal<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::less_equal(self, y))
     }
 
     /// Elementwise `x > y`, as booleans.
     #[track_caller]
-    pub fn greater(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn greater<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::greater(self, y))
     }
 
     /// Elementwise `x >= y`, as booleans.
     #[track_caller]
-    pub fn greater_equal(&self, y: &TracedTensor) -> TracedTensor {
+    pub fn greater_equal<'a>(&self, y: impl Into<Operand<'a, TracedTensor>>) -> TracedTensor {
         carried(Elementwise::greater_equal(self, y))
     }
 }

@@ -144,6 +144,13 @@ impl TracedTensor {
         carried(Functions::complex(self, im))
     }
 
+    /// A gradient or cotangent in the convention of JAX: the complex conjugate, and the tensor
+    /// itself for real elements. It is its own inverse.
+    #[track_caller]
+    pub fn to_jax_convention(&self) -> TracedTensor {
+        carried(Functions::to_jax_convention(self))
+    }
+
     /// Elementwise power with a constant exponent.
     #[track_caller]
     pub fn powf(&self, c: f64) -> TracedTensor {

@@ -15,6 +15,13 @@ impl TracedTensor {
         Products::matmul(self, y)
     }
 
+    /// The outer product: every element of this tensor times every element of `y`, in the shape of
+    /// this tensor followed by that of `y`.
+    #[track_caller]
+    pub fn outer(&self, y: &TracedTensor) -> TracedTensor {
+        carried(Products::outer(self, y))
+    }
+
     /// Products summed over pairs of axes, with batch axes.
     #[track_caller]
     pub fn dot_general(&self, y: &TracedTensor, d: DotGeneral) -> TracedTensor {
