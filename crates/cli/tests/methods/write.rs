@@ -257,6 +257,7 @@ pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
         "Compare",
         "Comparison",
         "DotGeneral",
+        "LossReduction",
         "Unary",
     ];
     uses += &import("crate::ops", &ops, &body);

@@ -43,5 +43,5 @@ pub use implicit::{
     root, root_with,
 };
 pub use jit::{JitCache, evaluate, jit, jit_with_cache};
-pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
+pub use loops::{LoopBound, Loops, checkpointing, fori_loop, map, scan, scan_reverse, while_loop};
 pub use tree::{Nest, Returns, Tree};

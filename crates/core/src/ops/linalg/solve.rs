@@ -125,22 +125,13 @@ impl dyn Emit + '_ {
     /// The solution of `A X = B`. Leading axes are batch axes and are broadcast; a vector `B` is a
     /// column. NaN (an error in an eager runtime) if `A` is singular.
     pub fn solve(&self, a: Val, b: Val) -> Val {
-        let (ta, tb) = (self.ty(a), self.ty(b));
-        if tb.rank() == 1 && ta.rank() >= 2 {
-            let column: Vec<Dim> = [&tb.shape[..], &[Dim::Const(1)]].concat();
-            let x = self.solve(a, self.reshape(b, &column));
-            let shape = self
-                .ty(x)
-                .shape
-                .iter()
-                .take(ta.rank() - 1)
-                .cloned()
-                .collect::<Vec<_>>();
-            return self.reshape(x, &shape);
-        }
-        let (a, b) = self.same_leads(a, b);
-        let x = self.op(Solve, &[a, b]);
-        self.guard(x, self.finite_matrices(x), crate::ops::guard::SINGULAR)
+        let matrices = |b: Val| {
+            let (a, b) = self.same_leads(a, b);
+            let x = self.op(Solve, &[a, b]);
+            self.guard(x, self.finite_matrices(x), crate::ops::guard::SINGULAR)
+        };
+        self.solve_vector(a, b, &matrices)
+            .unwrap_or_else(|| matrices(b))
     }
 
     /// The inverse. NaN (an error in an eager runtime) for a singular matrix.

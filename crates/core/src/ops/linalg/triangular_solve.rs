@@ -10,6 +10,7 @@
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
 use super::support::{batch_leading, exchange, matrix, product, size, square};
+use super::vector::of_vector;
 use crate::array::Array;
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -236,10 +237,12 @@ impl Primitive for TriangularSolve {
 
 impl dyn Emit + '_ {
     /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batch axes
-    /// and are broadcast.
+    /// and are broadcast; a vector on the right is a column.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
-        let (a, b) = self.same_leads(a, b);
-        self.op(how, &[a, b])
+        of_vector(self, &how.into(), &[a, b]).unwrap_or_else(|| {
+            let (a, b) = self.same_leads(a, b);
+            self.op(how, &[a, b])
+        })
     }
 }
 
