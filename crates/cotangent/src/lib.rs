@@ -137,6 +137,7 @@ mod book {
         FirstSteps "first-steps.md",
         FromJax "from-jax.md",
         FromPyTorch "from-pytorch.md",
+        FromTessera "from-tessera.md",
         LinearAlgebra "linear-algebra.md",
         Loops "loops.md",
         Numerics "numerics.md",
@@ -147,6 +148,8 @@ mod book {
         Tensors "tensors.md",
         Testing "testing.md",
         Text "text.md",
+        TextDirectives "text-directives.md",
+        TextRegions "text-regions.md",
         Traced "traced.md",
         Training "training.md",
     }
