@@ -60,7 +60,7 @@ fn changed(f: &Function, of: Iterations) -> Result<Option<Function>> {
     let cx: &dyn Emit = &b;
     let (mut walk, mut any) = (Walk::copying(f), false);
     walk.copy_params(&b);
-    while let Some(Visit { eqn, op, x, .. }) = walk.next(cx) {
+    while let Some(Visit { index, eqn, op, x }) = walk.next(cx) {
         let tolerance = match (of, &*op) {
             (Iterations::Linear, Op::LinearSolve(_)) | (Iterations::All, _) => op.tolerance(),
             _ => None,
@@ -77,12 +77,12 @@ fn changed(f: &Function, of: Iterations) -> Result<Option<Function>> {
         };
         let mut x = x;
         for (k, b) in x[rhs..].iter_mut().enumerate() {
-            *b = tolerance.map_or(*b, |t| change(cx, *b, 2.0 * t, k));
+            *b = tolerance.map_or(*b, |t| change(cx, *b, 2.0 * t, index + k));
         }
         let of_results = tolerance.filter(|_| rhs == x.len());
         let y = cx.emit(inner.unwrap_or_else(|| op.into_owned()), &x);
         for (k, (r, y)) in eqn.results().zip(y).enumerate() {
-            walk.set(r, of_results.map_or(y, |t| change(cx, y, t, k)));
+            walk.set(r, of_results.map_or(y, |t| change(cx, y, t, index + k)));
         }
     }
     let g = b.finish(&walk.results())?;
@@ -100,7 +100,8 @@ fn changed_regions(op: &Op, of: Iterations) -> Result<Option<Op>> {
     Ok(any.then(|| op.with_regions(&new)))
 }
 
-/// `y + tolerance max|y| cos(1.7 i + k)` for the value `k` of a list; integers and booleans are not changed.
+/// `y + tolerance max|y| cos(1.7 i + k)` for a phase `k` that differs between operations, so
+/// that changes do not cancel; integers and booleans are not changed.
 fn change(cx: &dyn Emit, y: Val, tolerance: f64, k: usize) -> Val {
     let ty = cx.ty(y);
     if !ty.dtype.has_tangent() {

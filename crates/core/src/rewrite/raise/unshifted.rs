@@ -46,8 +46,14 @@ impl Raising {
                     || self.binary(x, Binary::Mul).is_some_and(square)
             })
         };
-        // x < 0 ? x : -x
-        let opposite = |a: Val, b: Val| (self.unary(a, Unary::Neg) == Some(b)).then_some(());
+        // x < 0 ? x : -x, or x < y ? x - y : y - x
+        let opposite = |a: Val, b: Val| {
+            let swapped =
+                |([p, q], [r, s]): ([Val; 2], [Val; 2])| self.same(p, s) && self.same(q, r);
+            let both = self.binary(a, Binary::Sub).zip(self.binary(b, Binary::Sub));
+            let negated = self.unary(a, Unary::Neg) == Some(b);
+            (negated || both.is_some_and(swapped)).then_some(())
+        };
         let folded = |op: &Op, x: &[Val]| matches!(op, Op::Select(_)).then(|| [x[1], x[2]]);
         let branches = self.b.with_def(v, folded).flatten();
         self.number(v).is_some()
