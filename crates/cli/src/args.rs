@@ -23,7 +23,7 @@ pub struct Args {
     pub input: Option<PathBuf>,
     /// `--out`.
     pub output: Option<PathBuf>,
-    /// `--check` of `fmt`.
+    /// `--check` of `fmt` and `derive`.
     pub check: bool,
     /// `--write` of `fmt`.
     pub write: bool,
@@ -48,7 +48,7 @@ pub struct Args {
 /// Commands, and the options of each.
 pub const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
-    ("derive", &["numerics"]),
+    ("derive", &["numerics", "check"]),
     ("convert", &["numerics", "raise"]),
     ("run", &["numerics", "in", "out"]),
     ("grad", &["wrt", "numerics", "in", "out"]),

@@ -34,7 +34,7 @@ Numbers in the names of derivatives, tangents and directions are positions in --
 
 const NUMERICS: &str = "\
 --numerics N replaces the numerics of derivatives in FILE, a comma-separated list: zero_division=nan or ieee (the key
-may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (book/src/numerics.md).
+may be omitted), strong_zero, stable, raise (also =false). Keys that N omits keep their value in FILE (book/src/numerics.md).
 ";
 
 /// Name and help text of each command.
@@ -45,7 +45,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "derive",
-        "cotangent derive FILE [--numerics N]\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
+        "cotangent derive FILE [--numerics N] [--check]\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified. --check also compares\nthe rule of every custom_vjp and custom_jvp in FILE with finite differences of its body, on standard error: status 1 if\na rule is wrong or cannot be checked. `cotangent check` checks the derivatives of a whole module.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
     ),
     (
         "convert",

@@ -4,7 +4,7 @@ use crate::args::{Args, usage};
 use crate::streams;
 use cotangent::ad::Policy;
 use cotangent::program::{Program, is_stablehlo};
-use cotangent::{AdContext, Code, Error, Function, Result, files, text};
+use cotangent::{AdContext, Code, Error, Function, Result, Val, files, text};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,11 @@ impl Loaded {
     /// The context for derivatives, with the numerics of the program.
     pub fn context(&self) -> Result<AdContext> {
         self.program.context()
+    }
+
+    /// The function that derivatives by these values are derived from, and the values in it.
+    pub fn to_derive(&self, wrt: &[Val]) -> (Function, Vec<Val>) {
+        self.program.to_derive(&self.function, wrt)
     }
 
     /// Adds file, line and the text of the line to an error.
@@ -144,10 +149,7 @@ impl Target {
             .iter()
             .for_each(|n| streams::report(&format!("note: {}: {n}", self.name())));
         Ok(match self.numerics {
-            Some(choices) => {
-                let numerics = choices.or(program.numerics());
-                program.with_numerics(numerics)
-            }
+            Some(choices) => program.with_policy(choices),
             None => program,
         })
     }

@@ -361,6 +361,105 @@ fn ops_lists_the_set_and_one_of_it() {
     assert!(text.contains("%y0 f64[2,3]"), "{text}");
 }
 
+/// Operations with regions have an example that is read, with every region written out.
+#[test]
+fn ops_shows_the_syntax_of_operations_with_regions() {
+    for (name, regions) in [
+        ("cond", &["then(", "else("][..]),
+        ("switch", &["branches [("]),
+        ("scan", &["body("]),
+        ("while", &["cond(", "body("]),
+        ("call", &["callee("]),
+        ("checkpoint", &["callee("]),
+        ("custom_jvp", &["body(", "rule("]),
+        ("custom_vjp", &["body(", "fwd(", "bwd("]),
+        ("linear_solve", &["matvec(", "solve(", "transpose_solve("]),
+        ("root", &["@f"]),
+        ("fixed_point", &["@f"]),
+        ("argmin", &["@f"]),
+    ] {
+        // A name without a module may be that of another operation: its page has both.
+        let page = good(&["ops", name], "");
+        let line = format!("= tgraph.{name} ");
+        let at = page.find(&line).unwrap_or_else(|| panic!("{page}"));
+        for region in regions {
+            assert!(page[at..].contains(&format!(" {region}")), "{name}: {page}");
+        }
+        let equation = page[..at].rfind("tgraph.module @f");
+        let start = equation.or(page.find("tgraph.module")).unwrap();
+        let end = page.rfind("\n}\n").unwrap() + 3;
+        good(&["fmt", "-"], &page[start..end]);
+    }
+}
+
+/// A function with the derivative of `sin`, or with a wrong one, in a region.
+fn custom_rule(slope: &str) -> String {
+    format!(
+        "tgraph.module @m {{
+  %x = tgraph.arg : tensor<nxf64>
+  %y = tgraph.scan %x {{length = n, carry = 0}} body(%x: f64) {{
+    %y = tgraph.custom_vjp %x body(%x: f64) {{
+      %y = tgraph.sin %x
+      tgraph.return %y
+    }} fwd(%x: f64) {{
+      %y = tgraph.sin %x
+      tgraph.return %y, %x
+    }} bwd(%x: f64, %ct: f64) {{
+      %c = tgraph.{slope} %x
+      %g = tgraph.mul %c, %ct
+      tgraph.return %g
+    }}
+    tgraph.return %y
+  }}
+  tgraph.return %y
+}}
+tgraph.jvp @m wrt(%x) -> @t
+"
+    )
+}
+
+#[test]
+fn derive_check_compares_custom_rules_with_finite_differences() {
+    let run = |slope: &str| cotangent(&["derive", "-", "--check"], &custom_rule(slope));
+    let right = run("cos");
+    assert_eq!(
+        right.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&right.stderr)
+    );
+    assert!(String::from_utf8_lossy(&right.stdout).contains("tgraph.module @t {"));
+    let wrong = run("tanh");
+    assert_eq!(wrong.status.code(), Some(1));
+    let report = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        report.contains("4:10: in `@m`: check of `custom_vjp`: FAILED") && report.contains("WRONG"),
+        "{report}"
+    );
+    // Without the option the rule is taken as it is.
+    good(&["derive", "-"], &custom_rule("tanh"));
+    good(&["fmt", "-"], &custom_rule("tanh"));
+}
+
+#[test]
+fn derivatives_on_the_command_line_are_those_of_directives() {
+    let dir = folder("stable");
+    let input = dir.join("x.npz");
+    npz::write(&input, &[("x".into(), Array::scalar(1000.0))]).unwrap();
+    let text = "tgraph.module @m {\n  %x = tgraph.arg : f64\n  %e = tgraph.exp %x\n  %y = tgraph.log1p %e\n  \
+                tgraph.return %y\n}\ntgraph.adjoint @m wrt(%x) -> @g\n";
+    let path = input.to_str().unwrap();
+    assert!(good(&["grad", "-", "--in", path], text).contains("grad_0 (x) f64[]\n  1.0"));
+    assert!(good(&["run", "-@g", "--in", path], text).contains("out_0 f64[]\n  1.0"));
+    assert!(good(&["run", "-@m", "--in", path], text).contains("inf"));
+    for choice in ["raise=false", "raise=false,stable"] {
+        let wrong = good(&["grad", "-", "--in", path, "--numerics", choice], text);
+        assert!(!wrong.contains("grad_0 (x) f64[]\n  1.0"), "{wrong}");
+        let wrong = good(&["run", "-@g", "--in", path, "--numerics", choice], text);
+        assert!(!wrong.contains("out_0 f64[]\n  1.0"), "{wrong}");
+    }
+}
+
 const SQUARES: &str = "module @jit_f {
   func.func public @main(%arg0: tensor<3xf64>) -> (tensor<f64> {jax.result_info = \"result\"}) {
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>

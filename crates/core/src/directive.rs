@@ -4,10 +4,10 @@ use crate::bail;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ir::{AdContext, Builder, Emit, Function, Numerics, Session, Val, Walk};
 use crate::names::{clip, did_you_mean, written};
-use crate::rewrite::simplify;
-use crate::transform::{Policy, adjoint, hvp, jvp};
+use crate::rewrite::{raise_for_derivatives, simplify};
+use crate::shape::Dim;
+use crate::transform::{Policy, adjoint, batch, hvp, jvp};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::fmt;
 use std::sync::Arc;
 
 /// The derivative that a directive requests.
@@ -43,6 +43,9 @@ pub struct Directive {
     pub wrt: Vec<String>,
     /// Directions by name, of `jvp` and `hvp`: one per `wrt` value, or none.
     pub dir: Vec<String>,
+    /// Number of tangents that `jvp` and `hvp` take together: their arguments and results have a
+    /// leading axis of this extent.
+    pub columns: Option<Dim>,
     /// The name of the derived module.
     pub target: Arc<str>,
     /// Its numerics. Fields that it omits are those of the text
@@ -52,32 +55,6 @@ pub struct Directive {
     pub loc: Loc,
     /// The derived module, if a later module calls it: then it is derived during parsing.
     pub(crate) made: Option<Arc<Function>>,
-}
-
-impl fmt::Display for Directive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |names: &[String]| {
-            names
-                .iter()
-                .map(|n| format!("%{}", written(n)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        write!(
-            f,
-            "tgraph.{} @{} wrt({})",
-            self.derivative.name(),
-            written(&self.of),
-            list(&self.wrt)
-        )?;
-        if !self.dir.is_empty() {
-            write!(f, " dir({})", list(&self.dir))?;
-        }
-        if !self.policy.is_empty() {
-            write!(f, " {{{}}}", self.policy)?;
-        }
-        write!(f, " -> @{}", written(&self.target))
-    }
 }
 
 /// A line that lists the arguments of a function.
@@ -151,21 +128,32 @@ pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
     text.split(',').map(one).collect()
 }
 
-/// The module that a directive derives, with these default numerics.
+/// The module that a directive derives, with the choices of `around` that it omits.
 pub(crate) fn derive(
     d: &Directive,
     f: &Function,
-    around: Numerics,
+    around: Policy,
     ad: &AdContext,
 ) -> Result<Function> {
     let find = named(f);
     let wrt: Vec<Val> = d.wrt.iter().map(|n| find(n)).collect::<Result<_>>()?;
+    let policy = d.policy.over(around);
     let mut ad = ad.clone();
-    ad.numerics = d.policy.or(around);
+    ad.numerics = policy.or(Numerics::TGRAPH);
+    let (stable, wrt) = if policy.raise == Some(false) {
+        (f.clone(), wrt)
+    } else {
+        raise_for_derivatives(f, &wrt)
+    };
     let g = match d.derivative {
-        Derivative::Adjoint => adjoint(&ad, f, &wrt)?,
-        Derivative::Jvp => jvp(&ad, f, &wrt)?,
-        Derivative::Hvp => hvp(&ad, f, &wrt)?,
+        Derivative::Adjoint => adjoint(&ad, &stable, &wrt)?,
+        Derivative::Jvp => jvp(&ad, &stable, &wrt)?,
+        Derivative::Hvp => hvp(&ad, &stable, &wrt)?,
+    };
+    let g = match (&d.columns, d.derivative) {
+        (Some(n), Derivative::Jvp) => for_columns(&ad, &g, wrt.len(), f.results().len(), n)?,
+        (Some(n), _) => for_columns(&ad, &g, wrt.len(), 0, n)?,
+        (None, _) => g,
     };
     let g = if d.dir.is_empty() {
         g
@@ -173,6 +161,21 @@ pub(crate) fn derive(
         directed(d, f, &g)?
     };
     Ok(simplify(&g).renamed(&d.target))
+}
+
+/// The derived function for `size` tangents together: its last `tangents` parameters and its
+/// results after the first `values` get a leading axis.
+fn for_columns(
+    ad: &AdContext,
+    g: &Function,
+    tangents: usize,
+    values: usize,
+    size: &Dim,
+) -> Result<Function> {
+    let after = |count: usize, first: usize| (0..count).map(|k| k >= first).collect::<Vec<_>>();
+    let mapped = after(g.params().len(), g.params().len() - tangents);
+    let force = after(g.results().len(), values);
+    Ok(batch(&ad.session(), g, &mapped, &force, size)?.0)
 }
 
 /// The derived function with the directions named by the directive: the last parameters of `g` are
@@ -184,10 +187,9 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
     let mut walk = Walk::copying(g);
     let mut by_name: FxHashMap<&str, Val> = FxHashMap::default();
     for &p in &g.params()[..kept] {
-        let name = g.name_of(p).map(|n| &**n);
-        let v = b.param(g.ty(p).clone(), name);
+        let v = b.param_like(g.ty(p).clone(), g, p);
         walk.set(p, v);
-        if let Some(n) = name {
+        if let Some(n) = g.name_of(p).map(|n| &**n) {
             by_name.insert(n, v);
         }
     }
@@ -215,6 +217,7 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
             }
             None => {
                 let v = b.param(ty.clone(), Some(name));
+                b.set_tangent(v);
                 by_name.insert(name, v);
                 v
             }

@@ -2,8 +2,8 @@
 //! poison. No call panics, and no invalid function is finished.
 
 use cotangent_core::ops::{
-    self, Bounds, Combine, Comparison, DotGeneral, Factors, Format, LinearRecurrence, MatrixNorm,
-    Reduction, Running,
+    self, Bounds, Combine, Comparison, DotGeneral, Factors, Format, LinearRecurrence,
+    LossReduction, MatrixNorm, Reduction, Running,
 };
 use cotangent_core::transform::Session;
 use cotangent_core::{
@@ -191,6 +191,7 @@ rows! {
     softmax |cx, g| vec![cx.softmax(g.v(), g.axis())];
     log_softmax |cx, g| vec![cx.log_softmax(g.v(), g.axis())];
     cross_entropy |cx, g| vec![cx.cross_entropy(g.v(), g.v(), g.axis())];
+    cross_entropy_with |cx, g| vec![cx.cross_entropy_with(g.v(), g.v(), g.axis(), LossReduction::None)];
     layer_norm |cx, g| vec![cx.layer_norm(g.v(), g.coin().then(|| g.v()), g.coin().then(|| g.v()), &g.axes(), g.float())];
     relu |cx, g| vec![cx.relu(g.v())];
     gelu |cx, g| vec![cx.gelu(g.v())];

@@ -220,3 +220,101 @@ fn points_larger_than_memory_are_errors() {
         }
     }
 }
+
+/// Kepler's equation, the fixed point of `cos(a x)`, a minimum and a linear system, with stopping
+/// tolerances far above rounding in the second half.
+const ITERATIONS: &str = "
+tgraph.module @kepler {
+  %x, %e, %m = tgraph.arg, tgraph.arg, tgraph.arg : f64
+  %s = tgraph.sin %x
+  %p = tgraph.mul %e, %s
+  %d = tgraph.sub %x, %p
+  %r = tgraph.sub %d, %m
+  tgraph.return %r
+}
+tgraph.module @wave {
+  %x, %a = tgraph.arg, tgraph.arg : f64
+  %t = tgraph.tanh %a
+  %u = tgraph.mul %t, %x
+  %y = tgraph.cos %u
+  tgraph.return %y
+}
+tgraph.module @valley {
+  %x, %a = tgraph.arg, tgraph.arg : f64
+  %d = tgraph.sub %x, %a
+  %q = tgraph.mul %d, %d
+  %f = tgraph.integer_pow %x {n = 4}
+  %l = tgraph.fma %f, 0.1, %q
+  tgraph.return %l
+}
+tgraph.module @scaled {
+  %v, %a = tgraph.arg, tgraph.arg : tensor<2xf64>
+  %q = tgraph.mul %a, %a
+  %s = tgraph.add %q, 2.0
+  %p = tgraph.mul %s, %v
+  tgraph.return %p
+}
+tgraph.module @anomaly {
+  %e, %m = tgraph.arg, tgraph.arg : f64
+  %x = tgraph.root @kepler %m, %e, %m {STOP}
+  tgraph.return %x
+}
+tgraph.module @fixed {
+  %a = tgraph.arg : f64
+  %one = tgraph.ones_like %a
+  %x = tgraph.fixed_point @wave %one, %a {STOP}
+  tgraph.return %x
+}
+tgraph.module @least {
+  %a = tgraph.arg : f64
+  %one = tgraph.ones_like %a
+  %x = tgraph.argmin @valley %one, %a {STOP}
+  tgraph.return %x
+}
+tgraph.module @system {
+  %b, %a = tgraph.arg, tgraph.arg : tensor<2xf64>
+  %x = tgraph.solve @scaled %b, %a {STOP}
+  tgraph.return %x
+}
+";
+
+#[test]
+fn bounds_know_the_stopping_tolerance_of_iterations() {
+    for stop in ["", "{tol = 1e-6}"] {
+        let program = Program::parse(&ITERATIONS.replace("{STOP}", stop), None).unwrap();
+        for name in ["anomaly", "fixed", "least", "system"] {
+            let f = program.module(name).unwrap().clone();
+            let options = Options {
+                directions: 1,
+                ..Options::default()
+            };
+            let report = check_points(&AdContext::default(), &f, points(&f), &options).unwrap();
+            assert!(report.passed(), "{name} {stop}\n{report}");
+        }
+    }
+}
+
+/// A tolerance does not hide a wrong rule: the rule of `sin` after an iteration.
+#[test]
+fn wrong_rules_after_an_iteration_are_found() {
+    let module = "
+tgraph.module @m {
+  %e, %m = tgraph.arg, tgraph.arg : f64
+  %x = tgraph.root @kepler %m, %e, %m {STOP}
+  %y = tgraph.custom_jvp %x body(%x: f64) {
+    %y = tgraph.sin %x
+    tgraph.return %y
+  } rule(%x: f64, %y: f64, %dx: f64) {
+    %c = tgraph.cos %x
+    %dy = tgraph.mul %c, %dx
+    %off = tgraph.mul %dy, 1.01
+    tgraph.return %off
+  }
+  tgraph.return %y
+}
+";
+    for stop in ["", "{tol = 1e-6}"] {
+        let report = checked(&format!("{ITERATIONS}{module}").replace("{STOP}", stop));
+        assert!(report.violated() > 0, "{stop}\n{report}");
+    }
+}

@@ -15,10 +15,10 @@ use cotangent_core::ops::{Entry, entries};
 use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::text::{Program, print_function, resolve_wrt};
-use cotangent_core::transform::{Lin, Lv, Session, jvp, vjp};
+use cotangent_core::transform::{Lin, Lv, Session, batch, jvp, vjp};
 use cotangent_core::{
-    AdContext, Arg, Array, Batched, Builder, Cost, DType, Dim, Emit, Env, Function, Op, Primitive,
-    Result, Type, Val, reference, verify,
+    AdContext, Arg, Array, Batched, Builder, Code, Cost, DType, Dim, Emit, Env, Function, Op,
+    Primitive, Result, Type, Val, reference, verify,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -324,6 +324,31 @@ fn operations_of_other_crates_are_read_and_printed() {
     let p = Program::parse_with(text, None, &[median()]).unwrap();
     assert_eq!(p.to_string(), text);
     assert!(Program::parse(text, None).is_err());
+}
+
+#[test]
+fn a_missing_batch_rule_names_what_helps() {
+    let text = "tgraph.module @m {\n  %x = tgraph.arg : tensor<?xf32>\n  \
+                %y = tgraph.img.median %x {window = 3} : tensor<?xf32>\n  tgraph.return %y : tensor<?xf32>\n}\n";
+    let p = Program::parse_with(text, None, &[median()]).unwrap();
+    let f = p.module("m").unwrap();
+    let e = batch(&Session::default(), f, &[true], &[], &Dim::Const(2)).unwrap_err();
+    assert_eq!(e.code(), Code::NoRule);
+    assert_eq!(
+        e.message(),
+        "operation `img.median` has no batch rule; add one to its Primitive, or replace `vmap` by `map` (in text \
+         `scan`), which needs none"
+    );
+    // The loop that replaces it.
+    let mapped = "tgraph.module @all {\n  %x = tgraph.arg : tensor<2x3xf32>\n  %y = tgraph.scan %x {length = 2, carry = 0} \
+                  body(%x: tensor<3xf32>) {\n    %y = tgraph.img.median %x {window = 3} : tensor<3xf32>\n    \
+                  tgraph.return %y\n  }\n  tgraph.return %y\n}\n";
+    let p = Program::parse_with(mapped, None, &[median()]).unwrap();
+    let x = Array::from_vec([2, 3], vec![1.0f32; 6]).unwrap();
+    assert_eq!(
+        reference::run(p.module("all").unwrap(), &[x]).unwrap()[0].shape(),
+        [2, 3]
+    );
 }
 
 #[test]

@@ -143,6 +143,7 @@ mod book {
         FromJax "from-jax.md",
         FromPyTorch "from-pytorch.md",
         FromTenferro "from-tenferro.md",
+        FromTessera "from-tessera.md",
         LinearAlgebra "linear-algebra.md",
         Loops "loops.md",
         Numerics "numerics.md",
@@ -153,6 +154,8 @@ mod book {
         Tensors "tensors.md",
         Testing "testing.md",
         Text "text.md",
+        TextDirectives "text-directives.md",
+        TextRegions "text-regions.md",
         Traced "traced.md",
         Training "training.md",
     }

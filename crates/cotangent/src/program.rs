@@ -2,8 +2,9 @@
 
 use crate::ad::{Numerics, Policy};
 use crate::here::{AtCaller, here};
+use crate::rewrite::raise_for_derivatives;
 use crate::traced::record_in;
-use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, bail, text};
+use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, Val, bail, text};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -172,15 +173,46 @@ impl Program {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     pub fn with_numerics(self, numerics: Numerics) -> Program {
+        self.with_policy(numerics.into())
+    }
+
+    /// The program with choices that replace those of its text: numerics, and whether directives of
+    /// a tgraph text derive from numerically stable forms.
+    ///
+    /// ```
+    /// use cotangent::{Array, Program, ad::Policy};
+    /// let text = "
+    ///     tgraph.module @m {
+    ///       %x = tgraph.arg : f64
+    ///       %e = tgraph.exp %x
+    ///       %y = tgraph.log1p %e
+    ///       tgraph.return %y
+    ///     }
+    ///     tgraph.adjoint @m wrt(%x) -> @slope";
+    /// let at = [Array::scalar(1000.0)];
+    /// let slope = |p: &Program| Ok::<_, cotangent::Error>(cotangent::run(&p.function("slope")?, &at)?[0].to_f64()[0]);
+    /// let program = Program::from_tgraph(text)?;
+    /// assert_eq!(slope(&program)?, 1.0);
+    /// let written = Policy { raise: Some(false), ..Policy::default() };
+    /// assert_ne!(slope(&program.with_policy(written))?, 1.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn with_policy(self, choices: Policy) -> Program {
+        let numerics = choices.or(self.numerics);
         let Origin::Tgraph { program, .. } = &*self.origin else {
             return Program { numerics, ..self };
         };
-        if self.numerics == numerics {
+        let raises = choices.raise.unwrap_or(program.raises());
+        if (self.numerics, program.raises()) == (numerics, raises) {
             return self;
         }
+        let all = Policy {
+            raise: Some(raises),
+            ..numerics.into()
+        };
         // Directives are derived again. The text is known to parse; a derivative that does not
         // exist is an error of `function`.
-        match Program::tgraph_over(&self.source, self.file.as_deref(), numerics.into()) {
+        match Program::tgraph_over(&self.source, self.file.as_deref(), all) {
             Ok(program) => program,
             Err(e) => {
                 let (program, broken) = (program.clone(), Some(e));
@@ -195,6 +227,16 @@ impl Program {
                     ..self
                 }
             }
+        }
+    }
+
+    /// A function and the values to differentiate it by, as directives of the text derive it: from
+    /// numerically stable forms, unless the text specifies `raise = false`. StableHLO text is raised
+    /// when it is read.
+    pub fn to_derive(&self, f: &Function, wrt: &[Val]) -> (Function, Vec<Val>) {
+        match &*self.origin {
+            Origin::Tgraph { program, .. } if program.raises() => raise_for_derivatives(f, wrt),
+            _ => (f.clone(), wrt.to_vec()),
         }
     }
 

@@ -320,6 +320,58 @@ fn failed_iterations_are_reported() {
 }
 
 #[test]
+fn values_without_convergence_are_errors_unless_accepted() {
+    let short = Stopping {
+        max_steps: Some(3),
+        ..Stopping::default()
+    };
+    let accepted = Stopping {
+        accept_unconverged: true,
+        ..short
+    };
+    let singular = matrix(2, &[1.0, 1.0, 1.0, 1.0]);
+    type Solve<'a> = &'a dyn Fn(T, Stopping) -> Result<cotangent::closures::Solution<T>>;
+    let cases: [(&str, Solve<'_>); 4] = [
+        ("root", &|a, stop| {
+            root_with(|x: T| (&x - 30.0).powi(3) - &a, at(0.0), stop)
+        }),
+        ("fixed_point", &|a, stop| {
+            fixed_point_with(|x: T| (&a * &x).cos(), at(0.0), stop)
+        }),
+        ("argmin", &|a, stop| {
+            argmin_with(|x: T| (&x - &a).powi(4), at(900.0), stop)
+        }),
+        ("linear_solve", &|a, stop| {
+            let b = &vec(&[1.0, 0.0]) * &a;
+            linear_solve_with(|x: T| singular.matmul(&x), b, Solver::Dense, stop)
+        }),
+    ];
+    for (name, solve) in cases {
+        let s = solve(at(0.9), short).unwrap();
+        assert!(
+            !s.converged.to_tensor().unwrap().item::<bool>().unwrap(),
+            "{name}"
+        );
+        assert_eq!(
+            s.x.to_tensor().unwrap_err().code(),
+            Code::NotConverged,
+            "{name}"
+        );
+        assert!(
+            solve(at(0.9), accepted).unwrap().x.to_tensor().is_ok(),
+            "{name}"
+        );
+        if name != "linear_solve" {
+            let slope =
+                |stop| grad(move |a: T| Ok::<_, cotangent::Error>(solve(a, stop)?.x))(at(0.9));
+            let e = slope(short).unwrap().to_tensor().unwrap_err();
+            assert_eq!(e.code(), Code::NotConverged, "{name}");
+            assert!(slope(accepted).unwrap().to_tensor().is_ok(), "{name}");
+        }
+    }
+}
+
+#[test]
 fn mistakes_are_immediate_errors() {
     let code = |r: Result<T>| r.expect_err("an error").code();
     assert_eq!(

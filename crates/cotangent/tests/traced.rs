@@ -387,6 +387,63 @@ fn derivatives_by_intermediate_tensors_stay_connected() {
 }
 
 #[test]
+fn values_have_tangents_by_ones_and_hessian_products() {
+    let x = col(&[2], &[1.0, 2.0]);
+    let u = x.powi(3).sum(..);
+    close(&u.jvp(&x, None).unwrap(), &[15.0]);
+    close(&u.jvp(&x, &x).unwrap(), &[27.0]);
+    close(&u.jvp(&x, Some(&x)).unwrap(), &[27.0]);
+    let dir = col(&[2], &[10.0, -1.0]);
+    close(&u.hvp(&x, &dir).unwrap(), &[60.0, -12.0]);
+    // By an intermediate value.
+    let h = &x * 2.0;
+    let v = h.square().sum(..);
+    close(&v.hvp(&h, &dir).unwrap(), &[20.0, -2.0]);
+    close(&v.hvp(&x, &dir).unwrap(), &[80.0, -8.0]);
+    assert_eq!(code(x.hvp(&x, &dir)), Code::NonScalarOutput);
+}
+
+#[test]
+fn the_mean_is_the_cross_entropy_of_every_kind_of_tensor() {
+    use cotangent::ad::EagerRuntime;
+    use cotangent::methods::Reductions;
+    use cotangent::ops::LossReduction;
+    let (logits, labels) = (vec![0.5, -1.0, 2.0, 0.0, 1.0, -0.5], vec![2i64, 0]);
+    let plain = Tensor::from_vec_row_major(vec![2, 3], logits).unwrap();
+    let classes = Tensor::vector(labels);
+    let rows: Vec<f64> = plain
+        .cross_entropy_with(&classes, 1, LossReduction::None)
+        .unwrap()
+        .to_vec()
+        .unwrap();
+    let (mean, sum) = ((rows[0] + rows[1]) / 2.0, rows[0] + rows[1]);
+    assert_eq!(
+        plain
+            .cross_entropy(&classes, 1)
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap(),
+        [mean]
+    );
+    let x = TracedTensor::from_tensor(plain.clone());
+    let y = TracedTensor::from_tensor(classes.clone());
+    close(&x.cross_entropy(&y, 1), &[mean]);
+    close(&x.cross_entropy_with(&y, 1, LossReduction::Sum), &[sum]);
+    close(&x.cross_entropy_with(&y, 1, LossReduction::None), &rows);
+    // The mean is a loss: its gradient needs no further reduction.
+    let g = vals(&x.cross_entropy(&y, 1).grad(&x).unwrap());
+    let rt = EagerRuntime::new();
+    let (x, y) = (
+        rt.variable_from(plain).unwrap(),
+        rt.constant_from(classes).unwrap(),
+    );
+    let loss = x.cross_entropy(&y, 1).unwrap();
+    assert_eq!(loss.to_tensor().unwrap().to_vec::<f64>().unwrap(), [mean]);
+    loss.backward().unwrap();
+    assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), g);
+}
+
+#[test]
 fn higher_orders_and_mixed_modes() {
     let x = at(2.0);
     let mut d = x.powi(5);

@@ -124,12 +124,7 @@ fn shifted(marked: bool) -> Function {
 #[test]
 fn a_group_reads_what_stop_gradient_reads() {
     fn names(f: &Function) -> Vec<Vec<&str>> {
-        let of = |s: &StepInfo| {
-            s.equations
-                .iter()
-                .map(|&e| f.eqns()[e].op.name())
-                .collect()
-        };
+        let of = |s: &StepInfo| s.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
         steps(f).iter().map(of).collect()
     }
     let (marked, plain) = (Arc::new(shifted(true)), Arc::new(shifted(false)));

@@ -1,11 +1,14 @@
-//! `check`: derivatives against finite differences and the adjoint law, per value.
+//! `check`: derivatives against finite differences and the adjoint law, per value; `derive --check`:
+//! custom rules.
 
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::{Loaded, Target};
 use crate::output::{Outcome, print};
-use cotangent::check::{Options, check_points, points};
-use cotangent::{Array, Result, Val};
+use crate::streams;
+use cotangent::ad::AdContext;
+use cotangent::check::{Options, check_custom_rules, check_points, points};
+use cotangent::{Array, Result, Val, text};
 
 pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
@@ -17,6 +20,23 @@ pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     }
     let given = Inputs::read(args, &target)?.args(f)?;
     report(args, &loaded, wrt, std::iter::once(Ok(given)), out)
+}
+
+/// Checks the custom rules of a text, and reports them on standard error.
+pub fn custom_rules(program: &text::Program) -> Result<Outcome> {
+    let ad = AdContext::builder()
+        .with_numerics(program.numerics())
+        .build()?;
+    let mut outcome = Outcome::Good;
+    for f in program.modules() {
+        for (loc, report) in check_custom_rules(&ad, f).map_err(|e| program.locate(e))? {
+            streams::report(&format!("{loc}: in `@{}`: {report}", f.name));
+            if !report.passed() {
+                outcome = Outcome::Bad;
+            }
+        }
+    }
+    Ok(outcome)
 }
 
 fn report(

@@ -19,13 +19,14 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let inputs = Inputs::read(args, &target)?;
     let located = |e: cotangent::Error| loaded.locate(e);
 
+    let (from, by) = loaded.to_derive(&wrt);
     let derived = match args.command.as_str() {
-        "grad" => ad::value_and_grad(&cx, f, &wrt),
-        "vjp" => ad::vjp(&cx, f, &wrt),
-        "jvp" => ad::jvp(&cx, f, &wrt),
-        "hvp" => ad::hvp(&cx, f, &wrt),
-        "jacobian" => ad::jacobian(&cx, f, &wrt, Direction::Auto),
-        _ => ad::hessian(&cx, f, &wrt),
+        "grad" => ad::value_and_grad(&cx, &from, &by),
+        "vjp" => ad::vjp(&cx, &from, &by),
+        "jvp" => ad::jvp(&cx, &from, &by),
+        "hvp" => ad::hvp(&cx, &from, &by),
+        "jacobian" => ad::jacobian(&cx, &from, &by, Direction::Auto),
+        _ => ad::hessian(&cx, &from, &by),
     };
     let derived = Arc::new(simplify(&derived.map_err(located)?));
 

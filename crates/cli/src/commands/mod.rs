@@ -32,12 +32,7 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
     match args.command.as_str() {
         "version" => print(out, &format!("cotangent {}\n", env!("CARGO_PKG_VERSION"))),
         "fmt" => fmt(&args, out),
-        "derive" => {
-            let program = Target::new(&args)?
-                .written()?
-                .derive(&AdContext::default())?;
-            print(out, &program.to_string())
-        }
+        "derive" => derive(&args, out),
         "convert" => convert(&args, out),
         "run" => run(&args, out),
         "grad" | "vjp" | "jvp" | "hvp" | "jacobian" | "hessian" => diff::differentiate(&args, out),
@@ -73,6 +68,17 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         target.write(&text)?;
     }
     Ok(Outcome::Good)
+}
+
+fn derive(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let written = Target::new(args)?.written()?;
+    let derived = written.derive(&AdContext::default())?;
+    print(out, &derived.to_string())?;
+    if args.check {
+        check::custom_rules(&written)
+    } else {
+        Ok(Outcome::Good)
+    }
 }
 
 fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {

@@ -303,6 +303,7 @@ pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
         "Compare",
         "Comparison",
         "DotGeneral",
+        "LossReduction",
         "Unary",
         "Windows",
     ];

@@ -45,12 +45,13 @@ pub(super) fn exact(t: f64, x: f64) -> f64 {
     }
 }
 
-/// The derivative at 0 of a curve with `n` coordinates. `eps` is the relative precision of the
-/// curve, `at` the largest magnitude of the point.
+/// The derivative at 0 of a curve. `errors` are those of its coordinates in addition to rounding,
+/// `eps` is its relative precision, `at` the largest magnitude of the point.
 ///
 /// Large steps have the smallest rounding errors, but may reach beyond a kink or a jump. So an
 /// estimate from large steps is used only if a small step agrees with it.
-pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
+pub(super) fn derivative(errors: &[f64], eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
+    let n = errors.len();
     const NONE: Estimate = Estimate {
         value: f64::NAN,
         error: f64::INFINITY,
@@ -70,19 +71,24 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
     // At large arguments a small step is only a few units in the last place of the point: at least
     // 2^6 of them.
     let small = (START_EXPONENTS[2] + scale.min(0)).max(scale - 46);
-    let probe = probe(n, 2f64.powi(small), eps, at, curve);
+    let probe = probe(errors, 2f64.powi(small), eps, at, curve);
     let mut best = vec![NONE; n];
     for start in START_EXPONENTS.into_iter().chain(relative) {
         let mut own = vec![NONE; n];
-        triangle(2f64.powi(start), eps, at, curve, &mut own);
-        for ((own, best), near) in own.into_iter().zip(&mut best).zip(&probe) {
+        triangle(2f64.powi(start), (eps, errors), at, curve, &mut own);
+        let near = probe.iter().zip(errors);
+        for ((own, best), (near, &error)) in own.into_iter().zip(&mut best).zip(near) {
             // Estimates from steps as small as the probe are not compared with it, nor where the
             // function has no value.
             let room =
                 10.0 * (own.error + near.error) + 1e-3 * own.value.abs().max(near.value.abs());
             let judged = start > small && near.error.is_finite();
             let agrees = !judged || (own.value - near.value).abs() <= room;
-            if agrees && own.error <= best.error {
+            // A probe with the error of an iteration may agree with anything. Then the function may
+            // have another solution at the end of a step that is large relative to the point.
+            let blind = error > 0.0 && near.error > 1e-2 * near.value.abs();
+            let far = blind && start > START_EXPONENTS[0];
+            if agrees && !far && own.error <= best.error {
                 *best = own;
             }
         }
@@ -99,20 +105,20 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
 }
 
 /// The central difference of one step, with its rounding error.
-fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
+fn probe(errors: &[f64], h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
     let (Some(up), Some(down)) = (curve(h), curve(-h)) else {
         return vec![
             Estimate {
                 value: f64::NAN,
                 error: f64::INFINITY
             };
-            n
+            errors.len()
         ];
     };
     let moved = moved(h, at, &up, &down);
-    let one = |(u, d): (&f64, &f64)| {
+    let one = |((u, d), e): ((&f64, &f64), &f64)| {
         let rounding = eps * (u.abs() + d.abs()) / h;
-        let error = rounding + moved;
+        let error = rounding + moved + e / h;
         let error = if error.is_finite() {
             error
         } else {
@@ -123,7 +129,7 @@ fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate>
             error,
         }
     };
-    up.iter().zip(&down).map(one).collect()
+    up.iter().zip(&down).zip(errors).map(one).collect()
 }
 
 /// Error of a difference that the rounding of the point causes, estimated from the slope. Infinite
@@ -167,7 +173,13 @@ pub(super) fn kink(n: usize, curve: Curve<'_>) -> bool {
         .any(|(far, near)| *near > 0.5 * far && *near > 1e-6 * scale)
 }
 
-fn triangle(start: f64, eps: f64, at: f64, curve: Curve<'_>, best: &mut [Estimate]) {
+fn triangle(
+    start: f64,
+    (eps, errors): (f64, &[f64]),
+    at: f64,
+    curve: Curve<'_>,
+    best: &mut [Estimate],
+) {
     let mut before: Vec<Vec<f64>> = vec![Vec::new(); best.len()];
     for i in 0..TRIANGLE_STEPS {
         let h = start * 0.5f64.powi(i as i32);
@@ -177,7 +189,7 @@ fn triangle(start: f64, eps: f64, at: f64, curve: Curve<'_>, best: &mut [Estimat
         };
         let moved = moved(h, at, &up, &down);
         for (k, best) in best.iter_mut().enumerate() {
-            let rounding = eps * (up[k].abs() + down[k].abs()) / h + moved;
+            let rounding = eps * (up[k].abs() + down[k].abs()) / h + moved + errors[k] / h;
             let mut row = vec![(up[k] - down[k]) / (2.0 * h)];
             for j in 0..before[k].len().min(MAX_ELIMINATED_POWERS) {
                 let power = 4f64.powi(j as i32 + 1);
@@ -199,7 +211,7 @@ mod tests {
     use super::*;
 
     fn at(g: impl Fn(f64) -> f64) -> Estimate {
-        derivative(1, f64::EPSILON, 0.0, &mut |h| Some(vec![g(h)]))[0]
+        derivative(&[0.0], f64::EPSILON, 0.0, &mut |h| Some(vec![g(h)]))[0]
     }
 
     #[test]
@@ -222,7 +234,7 @@ mod tests {
     fn far_from_zero_no_digit_is_made_up() {
         for x in [1e8, -3e5, 1e3, 1e-3, 1e12] {
             let t = exact(0.7310585, x);
-            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| {
+            let e = derivative(&[0.0], f64::EPSILON, f64::abs(x), &mut |h| {
                 Some(vec![(x + h * t).sin()])
             })[0];
             let want = t * x.cos();
@@ -231,7 +243,7 @@ mod tests {
                 "{x}: {e:?} {want}"
             );
             assert!(x.abs() > 1e9 || e.error < 1e-5, "{x}: {e:?} {want}");
-            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| {
+            let e = derivative(&[0.0], f64::EPSILON, f64::abs(x), &mut |h| {
                 Some(vec![(x + h * t).abs().ln()])
             })[0];
             assert!(
@@ -244,11 +256,11 @@ mod tests {
     #[test]
     fn large_steps_do_not_look_past_what_is_near() {
         // A jump at distance 1 from a point at 1000.5, and a kink at distance 1e-3 from the point.
-        let floor = derivative(1, f64::EPSILON, 1000.5, &mut |h| {
+        let floor = derivative(&[0.0], f64::EPSILON, 1000.5, &mut |h| {
             Some(vec![(1000.5 + h).floor()])
         })[0];
         assert!((floor.value).abs() <= 1e-9, "{floor:?}");
-        let kink = derivative(1, f64::EPSILON, 1.0, &mut |h| {
+        let kink = derivative(&[0.0], f64::EPSILON, 1.0, &mut |h| {
             Some(vec![f64::max(h + 1e-3, 3.0 * h)])
         })[0];
         assert!((kink.value - 1.0).abs() <= 1e-6, "{kink:?}");
@@ -264,7 +276,7 @@ mod tests {
     fn a_jump_does_not_settle() {
         assert!(at(|h| if h > 0.0 { 1.0 } else { 0.0 }).error > 1.0);
         assert!(
-            derivative(1, f64::EPSILON, 0.0, &mut |_| None)[0]
+            derivative(&[0.0], f64::EPSILON, 0.0, &mut |_| None)[0]
                 .error
                 .is_infinite()
         );

@@ -7,6 +7,8 @@
 //! linear        J (a t + b u) = a J t + b J u
 //! second order  forward over reverse = reverse over forward = d/dh grad(x + h t)
 //! ```
+//! Bounds include what the stopping tolerances of iterations (`root`, `fixed_point`, `argmin`,
+//! `linear_solve`) leave open: the change of both sides if their results change by that much.
 //! Directions are random with a fixed seed. Differences use the same graph in double precision
 //! ([`widen`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own arithmetic
 //! is checked by the adjoint law.
@@ -23,7 +25,9 @@
 //! ```
 
 mod classes;
+mod custom;
 mod differences;
+mod inexact;
 mod laws;
 mod numbers;
 mod options;
@@ -34,6 +38,7 @@ mod report;
 mod widen;
 
 pub use classes::is_elementwise;
+pub use custom::check_custom_rules;
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use options::Options;

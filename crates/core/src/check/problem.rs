@@ -1,6 +1,7 @@
 //! The laws of derivatives of one function at one point, for some of its values.
 
 use super::differences::{Curve, Estimate, derivative, exact, kink};
+use super::inexact::{Iterations, changes, iterates};
 use super::numbers::{Rng, combine, flat, inner};
 use super::options::Options;
 use super::report::{Law, LawResult, Verdict};
@@ -202,6 +203,27 @@ impl<'a> CheckedFunction<'a> {
         Ok(y.split_off(self.f.results().len()))
     }
 
+    /// Errors that iterations leave in the results of a derived function that have tangents, by
+    /// coordinate, without the first `skip` results. None if there are no iterations.
+    fn errors(
+        &self,
+        f: &Function,
+        skip: usize,
+        rest: &[Array],
+        of: Iterations,
+    ) -> Result<Option<Vec<f64>>> {
+        if !iterates(f) {
+            return Ok(None);
+        }
+        let kept: Vec<Val> = f.results()[skip..]
+            .iter()
+            .copied()
+            .filter(|&r| f.ty(r).dtype.has_tangent())
+            .collect();
+        let args = [&self.args[..], &self.zeros, rest].concat();
+        changes(&f.clone().with_results(&kept), &args, of)
+    }
+
     fn adjoint(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
         let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
         let vjp = transform::vjp(self.ad, &self.f, &self.wrt)?;
@@ -211,7 +233,10 @@ impl<'a> CheckedFunction<'a> {
             let ct = rng.like(&dy)?;
             let back = reference::run(&vjp, &[&self.args[..], &self.zeros, &ct].concat())?;
             let ((a, p), (b, q)) = (inner(&ct, &dy), inner(&back, &t));
-            worst.exact(a, b, self.exact(p + q));
+            let n = self.f.results().len();
+            let left = weighted(self.errors(&jvp, n, &t, Iterations::Linear)?, &ct)
+                + weighted(self.errors(&vjp, 0, &ct, Iterations::Linear)?, &t);
+            worst.exact(a, b, self.exact(p + q) + left);
         }
         out.push(worst.row(value, Law::Adjoint));
         Ok(())
@@ -225,9 +250,14 @@ impl<'a> CheckedFunction<'a> {
         let got = flat(&self.push(&jvp, &combine(a, &t, b, &u)?)?);
         let want = flat(&want);
         let size = largest(&want);
+        let mut left = 0.0;
+        for (scale, t) in [(1.0, &combine(a, &t, b, &u)?), (a.abs(), &t), (b.abs(), &u)] {
+            let n = self.f.results().len();
+            left += scale * worst_of(self.errors(&jvp, n, t, Iterations::Linear)?);
+        }
         let mut worst = WorstComparison::default();
         for (got, want) in got.into_iter().zip(want) {
-            worst.exact(got, want, self.exact(size));
+            worst.exact(got, want, self.exact(size) + left);
         }
         out.push(worst.row(value, Law::Linear));
         Ok(())
@@ -257,7 +287,12 @@ impl<'a> CheckedFunction<'a> {
         let mut worst = WorstComparison::default();
         for t in self.directions(rng)? {
             let t = self.steady(t)?;
-            let got = flat(&self.push(&jvp, &t)?);
+            let n = self.f.results().len();
+            let got = Derivative {
+                values: flat(&self.push(&jvp, &t)?),
+                errors: self.errors(&jvp, n, &t, Iterations::All)?,
+                of_curve: self.errors(&self.f, 0, &[], Iterations::All)?,
+            };
             let mut curve = |h: f64| Some(flat(&self.value(&scaled(h, &t).ok()?).ok()?));
             self.compare(&got, self.size, &mut curve, self.opts.tolerance, &mut worst);
         }
@@ -279,24 +314,35 @@ impl<'a> CheckedFunction<'a> {
             WorstComparison::default(),
         );
         let size = largest(&flat(&run(&grad, &[])?));
+        let of_curve = self.errors(&grad, 0, &[], Iterations::All)?;
         for v in self.directions(rng)? {
             let v = self.steady(v)?;
             let hv = run(&hvp, &v)?;
             let (a, b) = (flat(&hv), flat(&run(&reverse, &v)?));
             let scale = largest(&b);
+            let left = self.errors(&hvp, 0, &v, Iterations::Linear)?;
+            let both = worst_of(left.clone())
+                + worst_of(self.errors(&reverse, 0, &v, Iterations::Linear)?);
             for (&a, &b) in a.iter().zip(&b) {
-                orders.exact(a, b, self.exact_second(scale));
+                orders.exact(a, b, self.exact_second(scale) + both);
             }
             let u = rng.like(&self.zeros)?;
             let ((x, p), (y, q)) = (inner(&u, &hv), inner(&v, &run(&hvp, &u)?));
-            symmetric.exact(x, y, self.exact_second(p + q));
+            let both =
+                weighted(left, &u) + weighted(self.errors(&hvp, 0, &u, Iterations::Linear)?, &v);
+            symmetric.exact(x, y, self.exact_second(p + q) + both);
             let mut curve = |h: f64| {
                 let by = scaled(h, &v).ok()?;
                 Some(flat(
                     &reference::run(&grad, &[&self.args[..], &by].concat()).ok()?,
                 ))
             };
-            self.compare(&a, size, &mut curve, self.opts.tolerance, &mut against);
+            let got = Derivative {
+                values: a,
+                errors: self.errors(&hvp, 0, &v, Iterations::All)?,
+                of_curve: of_curve.clone(),
+            };
+            self.compare(&got, size, &mut curve, self.opts.tolerance, &mut against);
         }
         out.push(orders.row(value, Law::Orders));
         out.push(symmetric.row(value, Law::Symmetry));
@@ -324,7 +370,16 @@ impl<'a> CheckedFunction<'a> {
         let mut worst = WorstComparison::default();
         let (t, v) = (self.steady(rng.like(&self.zeros)?)?, rng.like(&self.zeros)?);
         let mut y = reference::run(&third, &[&self.args[..], &self.zeros, &v, &t].concat())?;
-        let got = flat(&y.split_off(hvp.results().len()));
+        let got = Derivative {
+            values: flat(&y.split_off(hvp.results().len())),
+            errors: self.errors(
+                &third,
+                hvp.results().len(),
+                &[&v[..], &t].concat(),
+                Iterations::All,
+            )?,
+            of_curve: self.errors(&hvp, 0, &v, Iterations::All)?,
+        };
         let size = largest(&flat(&y));
         let mut curve = |h: f64| {
             let by = scaled(h, &t).ok()?;
@@ -359,31 +414,35 @@ impl<'a> CheckedFunction<'a> {
     /// of the curve's values.
     fn compare(
         &self,
-        got: &[f64],
+        got: &Derivative,
         size: f64,
         curve: Curve<'_>,
         tolerance: f64,
         worst: &mut WorstComparison,
     ) {
-        let estimates = derivative(got.len(), self.eps, self.far, curve);
+        let none = || vec![0.0; got.values.len()];
+        let of_curve = got.of_curve.clone().unwrap_or_else(none);
+        let errors = got.errors.clone().unwrap_or_else(none);
+        let estimates = derivative(&of_curve, self.eps, self.far, curve);
         let largest = estimates
             .iter()
             .filter(|e| e.error.is_finite())
             .fold(0.0f64, |m, e| m.max(e.value.abs()));
         let mut seen = WorstComparison::default();
         let here = curve(0.0);
-        for (k, (&got, e)) in got.iter().zip(&estimates).enumerate() {
+        for (k, (&value, e)) in got.values.iter().zip(&estimates).enumerate() {
             // Where the function itself is not finite it has no derivative, even if the slopes on
             // both sides agree.
             if !here.as_ref().is_some_and(|y| y[k].is_finite()) {
                 seen.unsure = true;
                 continue;
             }
-            let got_size = if got.is_finite() { got.abs() } else { 0.0 };
+            let got_size = if value.is_finite() { value.abs() } else { 0.0 };
             let scale = e.value.abs() + got_size + 1e-3 * largest + 1e-4 * size;
-            seen.difference(got, e, scale, tolerance.max(1e3 * self.eps) * scale);
+            let slack = tolerance.max(1e3 * self.eps) * scale + 10.0 * errors[k];
+            seen.difference(value, e, scale, slack);
         }
-        if seen.fails && kink(got.len(), curve) {
+        if seen.fails && kink(got.values.len(), curve) {
             seen.fails = false;
             seen.unsure = true;
         }
@@ -414,6 +473,26 @@ impl<'a> CheckedFunction<'a> {
         }
         b.finish(&[sum.expect("a result has a tangent")])
     }
+}
+
+/// A directional derivative by the rules, to be compared with the differences of a curve.
+struct Derivative {
+    /// By coordinate.
+    values: Vec<f64>,
+    /// Errors that iterations leave in them.
+    errors: Option<Vec<f64>>,
+    /// Errors that iterations leave in the coordinates of the curve.
+    of_curve: Option<Vec<f64>>,
+}
+
+/// The largest error in `Re Σ conj(w) y` for errors of the coordinates of `y`.
+fn weighted(errors: Option<Vec<f64>>, w: &[Array]) -> f64 {
+    let all = errors.into_iter().flatten().zip(flat(w));
+    all.map(|(e, w)| e * w.abs()).sum()
+}
+
+fn worst_of(errors: Option<Vec<f64>>) -> f64 {
+    errors.into_iter().flatten().fold(0.0, f64::max)
 }
 
 fn tangible(y: Vec<Array>) -> Vec<Array> {

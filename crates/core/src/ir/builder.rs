@@ -172,6 +172,21 @@ impl Builder {
         v
     }
 
+    /// Adds a parameter of this type, with the name of a parameter of `f`. It is a tangent if that
+    /// one is.
+    pub(crate) fn param_like(&self, ty: Type, f: &Function, p: Val) -> Val {
+        let v = self.param(ty, f.name_of(p).map(|n| &**n));
+        if f.is_tangent(p) {
+            self.set_tangent(v);
+        }
+        v
+    }
+
+    /// Records that a parameter is a tangent.
+    pub(crate) fn set_tangent(&self, p: Val) {
+        self.state.borrow_mut().f.tangents.insert(p.of_any());
+    }
+
     /// Names a value, if it has no name. A value of another graph is an error.
     pub fn set_name(&self, v: Val, name: &str) {
         let mut s = self.state.borrow_mut();

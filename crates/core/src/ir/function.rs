@@ -52,6 +52,8 @@ pub struct Function {
     /// Its name, without `@`.
     pub name: Arc<str>,
     pub(super) params: Vec<Val>,
+    /// Parameters that are tangents.
+    pub(super) tangents: FxHashSet<Val>,
     pub(super) eqns: Vec<Eqn>,
     pub(super) pool: Vec<Val>,
     pub(super) types: Vec<Type>,
@@ -114,6 +116,12 @@ impl Function {
     /// Parameters in order.
     pub fn params(&self) -> &[Val] {
         &self.params
+    }
+
+    /// Whether a parameter is a tangent: of a function of forward mode, or as the text specifies
+    /// (`tgraph.tangent`).
+    pub fn is_tangent(&self, p: Val) -> bool {
+        self.tangents.contains(&p)
     }
 
     /// Results in order. A value may occur more than once.

@@ -250,6 +250,12 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// The operation on operands of which at least one has a leading batch axis of extent `size`.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>>;
 
+    /// The error of the results, relative to the largest element of each, for an operation that
+    /// ends an iteration at a tolerance.
+    fn tolerance(&self) -> Option<f64> {
+        None
+    }
+
     /// Work of one execution.
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost;
 
@@ -335,14 +341,15 @@ pub trait Primitive: Debug + Send + Sync + 'static {
 
 /// The error for an operation without a rule of this kind (`linearize`, `transpose` or `batch`).
 pub fn no_rule(op: &dyn Primitive, kind: &str) -> Error {
-    Error::new(
-        Code::NoRule,
-        format!(
-            "operation `{}` has no {kind} rule; add one to its Primitive, wrap the call in custom_vjp, \
-             or stop_gradient its input",
-            op.name()
-        ),
-    )
+    let instead = match kind {
+        "batch" => "or replace `vmap` by `map` (in text `scan`), which needs none",
+        _ => "wrap the call in custom_vjp, or stop_gradient its input",
+    };
+    let text = format!(
+        "operation `{}` has no {kind} rule; add one to its Primitive, {instead}",
+        op.name()
+    );
+    Error::new(Code::NoRule, text)
 }
 
 /// A sample of an operation, on which every law is tested.

@@ -38,6 +38,7 @@ impl Function {
         let mut eqns = self.eqns.iter().zip(&other.eqns);
         self.name == other.name
             && self.names == other.names
+            && self.tangents == other.tangents
             && eqns.all(|(a, b)| a.loc == b.loc)
             && self.computes_same(other)
     }

@@ -132,7 +132,7 @@ impl<'f> Walk<'f, Val> {
 
     /// Adds the parameters to `b`, with their types and names.
     pub fn copy_params(&mut self, b: &Builder) {
-        let param = |&p: &Val| b.param(self.f.ty(p).clone(), self.f.name_of(p).map(|n| &**n));
+        let param = |&p: &Val| b.param_like(self.f.ty(p).clone(), self.f, p);
         let images: Vec<Val> = self.f.params().iter().map(param).collect();
         self.set_params(images);
     }

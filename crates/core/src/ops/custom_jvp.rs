@@ -11,7 +11,7 @@
 use super::body::{check_rule, differentiable, spread};
 use super::entry::{Entry, Spelled};
 use crate::analysis::trace_linear;
-use crate::array::Array;
+use crate::array::{Array, Scalar};
 use crate::error::{Code, Error, Result};
 use crate::ir::{
     Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand,
@@ -28,6 +28,8 @@ pub struct CustomJvp {
     pub body: Arc<Function>,
     /// `x.., y.., tangents of differentiable x.. -> tangents of differentiable y..`.
     pub rule: Arc<Function>,
+    /// Relative error of the results, if an iteration computes them.
+    pub tolerance: Option<f64>,
 }
 
 impl Primitive for CustomJvp {
@@ -36,7 +38,11 @@ impl Primitive for CustomJvp {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default()
+        let attrs = match self.tolerance {
+            Some(t) => Attrs::default().with("tolerance", Scalar::F(t)),
+            None => Attrs::default(),
+        };
+        attrs
             .with("body", self.body.clone())
             .with("rule", self.rule.clone())
     }
@@ -125,7 +131,13 @@ impl Primitive for CustomJvp {
             .func
             .clone();
         let x: Vec<Val> = x.iter().map(|b| b.val).collect();
-        let y = cx.emit(CustomJvp { body, rule }.into(), &x);
+        let tolerance = self.tolerance;
+        let op = CustomJvp {
+            body,
+            rule,
+            tolerance,
+        };
+        let y = cx.emit(op.into(), &x);
         Ok(y.into_iter()
             .map(|val| Batched { val, mapped: true })
             .collect())
@@ -147,8 +159,13 @@ impl Primitive for CustomJvp {
         CustomJvp {
             body: regions[0].clone(),
             rule: regions[1].clone(),
+            tolerance: self.tolerance,
         }
         .into()
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        self.tolerance
     }
 }
 
@@ -174,6 +191,17 @@ impl dyn Emit + '_ {
         body: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
         rule: impl FnOnce(&dyn Emit, &[Val], &[Val], &[Option<Val>]) -> Vec<Option<Val>>,
     ) -> Vec<Val> {
+        self.custom_jvp_within(None, x, body, rule)
+    }
+
+    /// As `custom_jvp`, for a body that computes its results up to this relative error.
+    pub(super) fn custom_jvp_within(
+        &self,
+        tolerance: Option<f64>,
+        x: &[Val],
+        body: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+        rule: impl FnOnce(&dyn Emit, &[Val], &[Val], &[Option<Val>]) -> Vec<Option<Val>>,
+    ) -> Vec<Val> {
         let types = self.types(x);
         let body = self.body("body", &types, body);
         let Some(f) = body.func else {
@@ -193,7 +221,14 @@ impl dyn Emit + '_ {
             )
         });
         match rule.func {
-            Some(rule) => self.emit(CustomJvp { body: f, rule }.into(), x).to_vec(),
+            Some(rule) => {
+                let op = CustomJvp {
+                    body: f,
+                    rule,
+                    tolerance,
+                };
+                self.emit(op.into(), x).to_vec()
+            }
             None => vec![Val::POISON; y.len()],
         }
     }
@@ -226,6 +261,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     Ok(CustomJvp {
         body: s.attrs.get("body")?,
         rule: s.attrs.get("rule")?,
+        tolerance: s.attrs.opt("tolerance")?,
     }
     .into())
 }

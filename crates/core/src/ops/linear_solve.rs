@@ -11,7 +11,7 @@
 use super::Call;
 use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
 use super::entry::{Entry, Spelled};
-use crate::array::Array;
+use crate::array::{Array, Scalar};
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{
@@ -35,6 +35,8 @@ pub struct LinearSolve {
     pub transpose_solve: Arc<Function>,
     /// Number of constants.
     pub consts: usize,
+    /// Relative residual of the solutions, if an iteration computes them.
+    pub tolerance: Option<f64>,
 }
 
 /// `A*` as a function of `constants.., v..`. Zero results are explicit.
@@ -63,8 +65,12 @@ impl Primitive for LinearSolve {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default()
-            .with_if(self.consts > 0, "consts", self.consts)
+        let attrs = Attrs::default().with_if(self.consts > 0, "consts", self.consts);
+        let attrs = match self.tolerance {
+            Some(t) => attrs.with("tolerance", Scalar::F(t)),
+            None => attrs,
+        };
+        attrs
             .with("matvec", self.matvec.clone())
             .with("solve", self.solve.clone())
             .with("transpose_solve", self.transpose_solve.clone())
@@ -172,6 +178,7 @@ impl Primitive for LinearSolve {
             solve: self.transpose_solve.clone(),
             transpose_solve: self.solve.clone(),
             consts: self.consts,
+            tolerance: self.tolerance,
         };
         let types: Vec<Type> = x[self.consts..].iter().map(|a| a.ty(cx)).collect();
         let ct = ct
@@ -205,6 +212,7 @@ impl Primitive for LinearSolve {
             solve: body(&self.solve)?,
             transpose_solve: body(&self.transpose_solve)?,
             consts: self.consts,
+            tolerance: self.tolerance,
         };
         let x: Vec<Val> = x
             .iter()
@@ -236,8 +244,13 @@ impl Primitive for LinearSolve {
             solve,
             transpose_solve,
             consts: self.consts,
+            tolerance: self.tolerance,
         }
         .into()
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        self.tolerance
     }
 }
 
@@ -250,6 +263,19 @@ impl dyn Emit + '_ {
     /// system is `symmetric`, for its adjoint.
     pub fn linear_solve(
         &self,
+        consts: &[Val],
+        b: &[Val],
+        symmetric: bool,
+        matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+        solver: impl Fn(&dyn Emit, &Apply<'_>, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Vec<Val> {
+        self.linear_solve_within(None, consts, b, symmetric, matvec, solver)
+    }
+
+    /// As `linear_solve`, for a solver whose solutions have this relative residual.
+    pub(super) fn linear_solve_within(
+        &self,
+        tolerance: Option<f64>,
         consts: &[Val],
         b: &[Val],
         symmetric: bool,
@@ -292,6 +318,7 @@ impl dyn Emit + '_ {
                         solve,
                         transpose_solve,
                         consts: n,
+                        tolerance,
                     }
                     .into(),
                     &[consts, b].concat(),
@@ -310,6 +337,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         solve,
         transpose_solve: s.attrs.get("transpose_solve")?,
         consts,
+        tolerance: s.attrs.opt("tolerance")?,
     }
     .into())
 }
@@ -327,6 +355,7 @@ fn samples(_: &str) -> Vec<Sample> {
             solve,
             transpose_solve,
             consts,
+            tolerance: None,
         }
     };
     // Also conjugated for real types, so that the sample is correct for complex ones.

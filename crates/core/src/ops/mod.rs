@@ -78,7 +78,7 @@ pub use call::Call;
 pub use checkpoint::{Checkpoint, Loops};
 pub use compare::{COMPARISONS, Compare, Comparison, ComparisonDef};
 pub use complex::Complex;
-pub use composite::{Composite, MatrixNorm, applied, composites};
+pub use composite::{Composite, LossReduction, MatrixNorm, applied, composites};
 pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
@@ -95,6 +95,7 @@ pub use guard::Guard;
 pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
+pub(crate) use linalg::solve_of_vector;
 pub use linalg::{
     ANCHOR, Cholesky, Count, Det, Eig, EigOrder, Eigh, Lu, Qr, Schur, Slogdet, Solve, Spectral,
     Svd, TriangularSolve, Turn, eig_order,

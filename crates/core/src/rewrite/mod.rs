@@ -18,7 +18,7 @@ mod raise;
 mod windows;
 
 pub use crate::analysis::dce;
-pub use raise::raise;
+pub use raise::{raise, raise_for_derivatives};
 
 use crate::analysis::without_dead;
 use crate::ir::{Function, Op, Val, Vals, Visit, Walk};

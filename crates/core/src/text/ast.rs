@@ -92,11 +92,25 @@ impl Program {
         self.head.unwrap_or_default().or(Numerics::TGRAPH)
     }
 
+    /// Whether directives without a choice of their own derive from numerically stable forms
+    /// ([`raise_for_derivatives`](crate::rewrite::raise_for_derivatives)).
+    pub fn raises(&self) -> bool {
+        self.head.and_then(|h| h.raise).unwrap_or(true)
+    }
+
     /// The program with these numerics at its head. Modules that were derived during parsing do not
     /// change.
     pub fn with_numerics(self, numerics: Numerics) -> Program {
+        let numerics = match numerics == Numerics::TGRAPH {
+            true => Policy::default(),
+            false => numerics.into(),
+        };
+        let head = Policy {
+            raise: self.head.and_then(|h| h.raise),
+            ..numerics
+        };
         Program {
-            head: (numerics != Numerics::TGRAPH).then(|| numerics.into()),
+            head: (!head.is_empty()).then_some(head),
             ..self
         }
     }

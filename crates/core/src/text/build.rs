@@ -9,7 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ir::{Attrs, Emit, FromAttr, Op, Val, Vals};
 use crate::names::{clip, count};
-use crate::ops::{Literal, Spelled};
+use crate::ops::{Literal, Spelled, solve_of_vector};
 use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
 
@@ -89,7 +89,11 @@ impl<'s> Parser<'s> {
             )
             .at(head.loc));
         }
-        Ok(scope.b.param(ty, None))
+        let v = scope.b.param(ty, None);
+        if head.op == "tangent" {
+            scope.b.set_tangent(v);
+        }
+        Ok(v)
     }
 
     fn operation(&mut self, scope: &mut Scope<'s>, head: &mut Head<'s>) -> Result<Vals> {
@@ -143,7 +147,10 @@ impl<'s> Parser<'s> {
                     &have,
                     &target(op.is_elementwise(&have), choice, &have),
                 );
-                cx.emit(self.with_symbols_around(op, &have), &x)
+                match solve_of_vector(cx, &op, &x) {
+                    Some(y) => Vals::from_slice(&[y]),
+                    None => cx.emit(self.with_symbols_around(op, &have), &x),
+                }
             }
             LookupResult::Composite(c) => {
                 let have = of

@@ -1,14 +1,51 @@
 //! Directives: parsing and execution.
 
 use super::ast::{Program, ProgramItem};
-use super::parser::Parser;
+use super::parser::{HOLE, Parser};
+use super::print_attr::attr;
+use crate::bail;
 use crate::directive::{Derivative, Directive, arguments, derive, named};
 use crate::error::{Code, Error, Loc, Result};
-use crate::ir::{AdContext, Attrs, Function};
-use crate::names::{clip, count};
+use crate::ir::{AdContext, Attr, Attrs, Function};
+use crate::names::{clip, count, written};
+use crate::shape::Dim;
 use crate::transform::Policy;
 use rustc_hash::FxHashMap;
+use std::fmt;
 use std::sync::Arc;
+
+impl fmt::Display for Directive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| {
+            names
+                .iter()
+                .map(|n| format!("%{}", written(n)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        write!(
+            f,
+            "tgraph.{} @{} wrt({})",
+            self.derivative.name(),
+            written(&self.of),
+            list(&self.wrt)
+        )?;
+        if !self.dir.is_empty() {
+            write!(f, " dir({})", list(&self.dir))?;
+        }
+        let columns = self.columns.as_ref().map(|n| {
+            let mut text = String::from("columns = ");
+            attr(&mut text, &Attr::Dim(n.clone()));
+            text
+        });
+        let policy = (!self.policy.is_empty()).then(|| self.policy.to_string());
+        let attrs: Vec<String> = columns.into_iter().chain(policy).collect();
+        if !attrs.is_empty() {
+            write!(f, " {{{}}}", attrs.join(", "))?;
+        }
+        write!(f, " -> @{}", written(&self.target))
+    }
+}
 
 impl Parser<'_> {
     /// Parses `@of wrt(%x) dir(%v) {attributes} -> @target`, after the keyword.
@@ -78,12 +115,14 @@ impl Parser<'_> {
         }
         let names = |list: Vec<(String, Loc)>| list.into_iter().map(|(n, _)| n).collect::<Vec<_>>();
         let (wrt, dir) = (names(wrt), names(dir));
+        let columns = columns(derivative, &mut attrs).map_err(|e| e.at(loc))?;
         let policy = policy("a directive", attrs).map_err(|e| e.at(loc))?;
         self.add_directive(Directive {
             derivative,
             of,
             wrt,
             dir,
+            columns,
             target,
             policy,
             loc,
@@ -130,6 +169,25 @@ impl Parser<'_> {
         self.head = Some(policy("`tgraph.numerics`", attrs).map_err(|e| e.at(loc))?);
         Ok(())
     }
+}
+
+/// The attribute `columns` of a directive.
+fn columns(derivative: Derivative, attrs: &mut Attrs) -> Result<Option<Dim>> {
+    let Some(n) = attrs.opt::<Dim>("columns")? else {
+        return Ok(None);
+    };
+    if derivative == Derivative::Adjoint {
+        bail!(
+            Attribute,
+            "`columns` is the number of tangents of jvp and hvp; an adjoint has none"
+        );
+    }
+    let mut open = false;
+    n.syms(&mut |s| open |= &**s == HOLE);
+    if open {
+        bail!(Attribute, "`columns` is a number or a name, not `?`");
+    }
+    Ok(Some(n))
 }
 
 /// The numerics in the attributes of `what`.
@@ -200,7 +258,7 @@ fn run_one(
     f: &Function,
     ad: &AdContext,
 ) -> Result<Arc<Function>> {
-    let g = derive(d, f, program.numerics(), ad).map_err(|e| {
+    let g = derive(d, f, program.head.unwrap_or_default(), ad).map_err(|e| {
         let place = format!("while running `{d}`");
         program.locate(e.at(d.loc).note(place))
     })?;

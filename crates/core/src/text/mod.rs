@@ -44,7 +44,7 @@ pub use print::{print_function, print_type};
 pub use snippet::locate;
 
 use crate::error::Result;
-use crate::ir::{AdContext, Function};
+use crate::ir::{AdContext, Function, Numerics};
 use crate::ops::Entry;
 use crate::transform::Policy;
 use ast::ProgramItem;
@@ -82,7 +82,10 @@ impl Program {
                 head: if over.is_empty() {
                     p.head
                 } else {
-                    Some(p.numerics().into())
+                    // `raise` is printed if it is not the default.
+                    let all = p.policy().over(Numerics::TGRAPH.into());
+                    let raise = all.raise.filter(|raise| !raise);
+                    Some(Policy { raise, ..all })
                 },
                 comments: std::mem::take(&mut p.marks).comments(
                     source,

@@ -126,7 +126,7 @@ impl<'s> Parser<'s> {
             at = d.of.to_string();
             chain.push(i);
         };
-        let around = self.numerics();
+        let around = self.policy();
         for i in chain.into_iter().rev() {
             let ProgramItem::Directive(d) = &mut self.items[i] else {
                 unreachable!("the chain holds directives")

@@ -7,7 +7,7 @@ use super::lookup::{LookupResult, NameTable};
 use crate::array::Scalar;
 use crate::directive::Directive;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ir::{Attrs, Builder, Function, Numerics, Session, Val};
+use crate::ir::{Attrs, Builder, Function, Session, Val};
 use crate::names::{clip, did_you_mean, is_name_char, written};
 use crate::shape::{Dim, Type};
 use crate::transform::Policy;
@@ -244,10 +244,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Default numerics.
-    pub(super) fn numerics(&self) -> Numerics {
-        self.over
-            .or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
+    /// Choices for directives: those that replace the head's, else those of the head.
+    pub(super) fn policy(&self) -> Policy {
+        self.over.over(self.head.unwrap_or_default())
     }
 
     /// Adds a directive to the program.

@@ -223,7 +223,10 @@ impl Printer<'_> {
     fn param(&self, out: &mut String, f: &Function, p: Val, names: &ValueNames<'_>, depth: usize) {
         indent(out, depth);
         names.write(out, p);
-        out.push_str(" = tgraph.arg : ");
+        out.push_str(match f.is_tangent(p) {
+            true => " = tgraph.tangent : ",
+            false => " = tgraph.arg : ",
+        });
         self.ty(out, f.ty(p));
     }
 

@@ -37,7 +37,7 @@ pub fn batch(
                 f.ty(p).clone()
             };
             Batched {
-                val: b.param(ty, f.name_of(p).map(|n| &**n)),
+                val: b.param_like(ty, f, p),
                 mapped,
             }
         })

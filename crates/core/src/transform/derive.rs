@@ -114,7 +114,7 @@ impl<'f> NameSupply<'f> {
 fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
     f.params()
         .iter()
-        .map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n)))
+        .map(|&p| b.param_like(f.ty(p).clone(), f, p))
         .collect()
 }
 
@@ -143,11 +143,12 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
     let mut names = NameSupply::new(f, "t_");
-    let seeds: Vec<(Val, Val)> = wrt
-        .iter()
-        .enumerate()
-        .map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&names.next(v, i)))))
-        .collect();
+    let mut seeds: Vec<(Val, Val)> = Vec::with_capacity(wrt.len());
+    for (i, &v) in wrt.iter().enumerate() {
+        let t = b.param(f.ty(v).clone(), Some(&names.next(v, i)));
+        b.set_tangent(t);
+        seeds.push((v, t));
+    }
     let wanted: Option<Vec<bool>> = (!primal).then(|| {
         f.results()
             .iter()

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! zero_division = "nan" | "ieee"      strong_zero = true | false      stable = true | false
+//! raise = true | false
 //! ```
 //! Omitted fields are inherited: a directive inherits from its file, a file from its format.
 
@@ -12,8 +13,8 @@ use crate::names::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// Keywords of the fields of [`Numerics`].
-const FIELDS: [&str; 3] = ["zero_division", "strong_zero", "stable"];
+/// Keywords of the fields of [`Policy`].
+const FIELDS: [&str; 4] = ["zero_division", "strong_zero", "stable", "raise"];
 
 impl Numerics {
     /// Default numerics of a `.tgraph` text.
@@ -34,7 +35,7 @@ impl Numerics {
     };
 }
 
-/// The fields of [`Numerics`] that a text sets.
+/// The fields of [`Numerics`] that a text sets, and whether its directives raise.
 ///
 /// ```
 /// use cotangent_core::transform::{Numerics, Policy};
@@ -53,10 +54,13 @@ pub struct Policy {
     pub strong_zero: Option<bool>,
     /// Whether sums inside derivatives are compensated.
     pub stable: Option<bool>,
+    /// Whether directives of a `.tgraph` text derive from the numerically stable forms of
+    /// `log(sum(exp(x)))` and similar formulas ([`raise`](crate::rewrite::raise)). Default: true.
+    pub raise: Option<bool>,
 }
 
 impl From<Numerics> for Policy {
-    /// A policy that sets every field.
+    /// A policy that sets every field of [`Numerics`].
     fn from(n: Numerics) -> Policy {
         let [zero_division_nan, strong_zero, stable] =
             [n.zero_division_nan, n.strong_zero, n.stable].map(Some);
@@ -64,11 +68,22 @@ impl From<Numerics> for Policy {
             zero_division_nan,
             strong_zero,
             stable,
+            raise: None,
         }
     }
 }
 
 impl Policy {
+    /// These fields; unset fields are those of `around`, which may be unset.
+    pub fn over(self, around: Policy) -> Policy {
+        Policy {
+            zero_division_nan: self.zero_division_nan.or(around.zero_division_nan),
+            strong_zero: self.strong_zero.or(around.strong_zero),
+            stable: self.stable.or(around.stable),
+            raise: self.raise.or(around.raise),
+        }
+    }
+
     /// These fields; unset fields are those of `around`.
     pub fn or(self, around: Numerics) -> Numerics {
         Numerics {
@@ -97,7 +112,8 @@ impl Policy {
             ("zero_division", v) => (&mut self.zero_division_nan, nan(v)),
             ("strong_zero", Attr::Bool(b)) => (&mut self.strong_zero, Some(*b)),
             ("stable", Attr::Bool(b)) => (&mut self.stable, Some(*b)),
-            ("strong_zero" | "stable", _) => bail!(Attribute, "`{key}` is true or false"),
+            ("raise", Attr::Bool(b)) => (&mut self.raise, Some(*b)),
+            ("strong_zero" | "stable" | "raise", _) => bail!(Attribute, "`{key}` is true or false"),
             _ => {
                 let hint = nearest(key, FIELDS)
                     .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
@@ -124,7 +140,12 @@ impl fmt::Display for Policy {
             .zero_division_nan
             .map(|nan| if nan { "\"nan\"" } else { "\"ieee\"" });
         let flag = |b: Option<bool>| b.map(|b| if b { "true" } else { "false" });
-        let values = [division, flag(self.strong_zero), flag(self.stable)];
+        let values = [
+            division,
+            flag(self.strong_zero),
+            flag(self.stable),
+            flag(self.raise),
+        ];
         let said = FIELDS
             .iter()
             .zip(values)

@@ -1,6 +1,7 @@
 //! Promises of the text form about operands, equations, random numbers and extents, and the texts
 //! of the guide.
 
+mod derivations;
 mod equations;
 mod guide;
 

@@ -6,7 +6,7 @@ use crate::support::{
     check, close, function, gradient, matrix, noise, noise_array, pull, run, value, vector,
 };
 use cotangent_core::attr::{Attr, Attrs};
-use cotangent_core::ops::{Spelled, composites};
+use cotangent_core::ops::{LossReduction, Spelled, composites};
 use cotangent_core::transform::{AdContext, Session, grad, hessian};
 use cotangent_core::{
     Array, Builder, C128, Code, DType, Dim, Emit, Error, Function, Type, Val, bf16, reference,
@@ -401,7 +401,7 @@ fn logaddexp_at_ties_infinities_and_far_out() {
 fn cross_entropy_with_classes_and_probabilities() {
     let x = matrix(2, &[1000.0, 0.0, -1000.0, 0.5, 0.25, -0.5]);
     let labels = Array::vector(vec![0i32, 2]);
-    let rows = |cx: &dyn Emit, v: &[Val]| cx.cross_entropy(v[0], v[1], 1);
+    let rows = |cx: &dyn Emit, v: &[Val]| cx.cross_entropy_with(v[0], v[1], 1, LossReduction::None);
     let lse = (0.5f64.exp() + 0.25f64.exp() + (-0.5f64).exp()).ln();
     close(
         &value(&[x.clone(), labels.clone()], rows).to_f64(),
@@ -452,6 +452,14 @@ fn cross_entropy_with_classes_and_probabilities() {
         .unwrap()
         .1;
     close(&mean[0].to_f64(), &[(lse + 0.5) / 2.0], 1e-15);
+    let built = value(
+        &[
+            matrix(2, &[1000.0, 0.0, -1000.0, 0.5, 0.25, -0.5]),
+            Array::vector(vec![0i64, 2]),
+        ],
+        |cx, v| cx.cross_entropy(v[0], v[1], 1),
+    );
+    assert_eq!(built, mean[0]);
 }
 
 #[test]

@@ -14,7 +14,8 @@ use crate::here::here;
 use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
 use cotangent_core::ops::{Solver, Stopping};
 
-/// The result of an iteration.
+/// The result of an iteration. Values that did not converge are an error at run time, and so are
+/// their derivatives, unless [`Stopping::accept_unconverged`]. The flags can be read in any case.
 ///
 /// ```
 /// use cotangent::TracedTensor;
@@ -24,6 +25,10 @@ use cotangent_core::ops::{Solver, Stopping};
 /// assert!(!s.converged.to_tensor()?.item::<bool>()?);
 /// assert!(s.residual.to_tensor()?.item::<f64>()? > 1e-3);
 /// assert_eq!(s.steps.to_tensor()?.item::<i64>()?, 3);
+/// assert!(s.x.to_tensor().unwrap_err().to_string().contains("did not converge"));
+/// let any = Stopping { accept_unconverged: true, ..few };
+/// let s = fixed_point_with(|x: TracedTensor| x.cos(), TracedTensor::scalar(1.0), any)?;
+/// assert!((s.x.to_tensor()?.item::<f64>()? - 0.739).abs() < 0.1);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -41,12 +46,13 @@ pub struct Solution<T> {
 /// The emitter of a solver, from constants, the start, and the region of the equation.
 type Solve<'a> = dyn Fn(&dyn Emit, &[Val], &[Val], &Function) -> ops::Solution + 'a;
 
-/// Converts the equation to a closed function, and solves it.
+/// Converts the equation to a closed function, and solves it. Execution returns an error with this
+/// message if there is no convergence, unless `stop` accepts that.
 fn solve<X: Tree, B: Tree>(
     loc: Loc,
     closed: &Closed<B>,
     start: &X,
-    checked: Option<&str>,
+    (stop, message): (Stopping, &str),
     how: &Solve<'_>,
 ) -> Result<Solution<X>> {
     let captures = closed.captures()?;
@@ -56,7 +62,7 @@ fn solve<X: Tree, B: Tree>(
     let mut y = write(loc, &args, |cx, x| {
         let (c, x) = x.split_at(nc);
         let s = how(cx, c, x, &f);
-        let x = checked.map_or_else(|| s.x.clone(), |message| s.checked(cx, message));
+        let x = s.checked_unless_accepted(cx, stop, message);
         [&x[..], &[s.residual, s.steps, s.converged]].concat()
     })?;
     let rest = y.split_off(y.len() - 3);
@@ -84,11 +90,11 @@ fn solve_root<X: Tree, R: Returns<Out = X>>(
     f: impl FnOnce(X) -> R,
     start: X,
     stop: Stopping,
-    checked: Option<&str>,
 ) -> Result<Solution<X>> {
     let closed = Closed::like("equation", loc, &start, f)?;
     same(loc, "root", &closed.out, &start)?;
-    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+    let message = "`root`: Newton's method did not converge";
+    solve(loc, &closed, &start, (stop, message), &|cx, c, x, f| {
         cx.root(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat()))
     })
 }
@@ -107,17 +113,10 @@ fn solve_root<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(solve_root(
-        here(),
-        f,
-        start,
-        Stopping::default(),
-        Some("`root`: Newton's method did not converge"),
-    )?
-    .x)
+    Ok(solve_root(here(), f, start, Stopping::default())?.x)
 }
 
-/// As [`root`], with the result of the iteration instead of an error.
+/// As [`root`], with flags and a choice of [`Stopping`].
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Stopping, root, root_with}};
@@ -134,7 +133,7 @@ pub fn root_with<X: Tree, R: Returns<Out = X>>(
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    solve_root(here(), f, start, stop, None)
+    solve_root(here(), f, start, stop)
 }
 
 fn solve_fixed_point<X: Tree, R: Returns<Out = X>>(
@@ -142,11 +141,11 @@ fn solve_fixed_point<X: Tree, R: Returns<Out = X>>(
     f: impl FnOnce(X) -> R,
     start: X,
     stop: Stopping,
-    checked: Option<&str>,
 ) -> Result<Solution<X>> {
     let closed = Closed::like("fixed_point", loc, &start, f)?;
     same(loc, "fixed_point", &closed.out, &start)?;
-    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+    let message = "`fixed_point` did not converge";
+    solve(loc, &closed, &start, (stop, message), &|cx, c, x, f| {
         cx.fixed_point(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat()))
     })
 }
@@ -166,24 +165,17 @@ fn solve_fixed_point<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn fixed_point<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(solve_fixed_point(
-        here(),
-        f,
-        start,
-        Stopping::default(),
-        Some("`fixed_point` did not converge"),
-    )?
-    .x)
+    Ok(solve_fixed_point(here(), f, start, Stopping::default())?.x)
 }
 
-/// As [`fixed_point`], with the result of the iteration instead of an error.
+/// As [`fixed_point`], with flags and a choice of [`Stopping`].
 #[track_caller]
 pub fn fixed_point_with<X: Tree, R: Returns<Out = X>>(
     f: impl FnOnce(X) -> R,
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    solve_fixed_point(here(), f, start, stop, None)
+    solve_fixed_point(here(), f, start, stop)
 }
 
 fn minimize<X: Tree, R: Returns<Out = TracedTensor>>(
@@ -191,10 +183,10 @@ fn minimize<X: Tree, R: Returns<Out = TracedTensor>>(
     f: impl FnOnce(X) -> R,
     start: X,
     stop: Stopping,
-    checked: Option<&str>,
 ) -> Result<Solution<X>> {
     let closed = Closed::like("loss", loc, &start, f)?;
-    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+    let message = "`argmin` did not converge";
+    solve(loc, &closed, &start, (stop, message), &|cx, c, x, f| {
         cx.minimize(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat())[0])
     })
 }
@@ -221,24 +213,17 @@ pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(
     f: impl FnOnce(X) -> R,
     start: X,
 ) -> Result<X> {
-    Ok(minimize(
-        here(),
-        f,
-        start,
-        Stopping::default(),
-        Some("`argmin` did not converge"),
-    )?
-    .x)
+    Ok(minimize(here(), f, start, Stopping::default())?.x)
 }
 
-/// As [`argmin`], with the result of the search instead of an error.
+/// As [`argmin`], with flags and a choice of [`Stopping`].
 #[track_caller]
 pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     f: impl FnOnce(X) -> R,
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    minimize(here(), f, start, stop, None)
+    minimize(here(), f, start, stop)
 }
 
 /// A solution `x` of `matvec(x) = b` for a linear closure, by matrix-free products or by the matrix
@@ -273,7 +258,7 @@ pub fn linear_solve<X: Tree, R: Returns<Out = X>>(
     Ok(b.rebuild(&mut y.into_iter()))
 }
 
-/// As [`linear_solve`], with the result of the iteration instead of an error.
+/// As [`linear_solve`], with flags and a choice of [`Stopping`].
 #[track_caller]
 pub fn linear_solve_with<X: Tree, R: Returns<Out = X>>(
     matvec: impl FnOnce(X) -> R,
@@ -284,7 +269,8 @@ pub fn linear_solve_with<X: Tree, R: Returns<Out = X>>(
     let loc = here();
     let closed = Closed::like("matvec", loc, &b, matvec)?;
     same(loc, "linear_solve", &closed.out, &b)?;
-    solve(loc, &closed, &b, None, &|cx, c, b, f| {
+    let message = solver.complaint();
+    solve(loc, &closed, &b, (stop, message), &|cx, c, b, f| {
         let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(f, &[w, v].concat());
         cx.try_solve_linear(c, b, solver, matvec, stop)
     })

@@ -97,6 +97,24 @@ pub fn scan<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
     checkpointing(Checkpoint::Never).scan(f, init, xs)
 }
 
+/// `f(x[i])` for each element along the first axis of `xs`, one after another, stacked. Values are
+/// those of [`vmap`](super::vmap), and operations need no batch rule.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, map}};
+/// let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
+/// let cube = |x: TracedTensor| x.powi(3);
+/// assert_eq!(map(cube, xs.clone())?.to_tensor()?.to_vec::<f64>()?, [1.0, 8.0, 27.0]);
+/// let total = |xs: TracedTensor| Ok::<_, cotangent::Error>(map(cube, xs)?.sum(..));
+/// assert_eq!(grad(total)(xs)?.to_tensor()?.to_vec::<f64>()?, [3.0, 12.0, 27.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn map<X: Tree, R: Returns>(f: impl FnOnce(X) -> R, xs: X) -> Result<R::Out> {
+    let each = |(): (), x: X| Ok::<_, Error>(((), f(x).done()?));
+    Ok(scan(each, (), xs)?.1)
+}
+
 /// As [`scan`], from the last element to the first.
 ///
 /// ```

@@ -54,7 +54,7 @@ pub use implicit::{
     root, root_with,
 };
 pub use jit::{Jit, JitCache, debug_nans, evaluate, jit, jit_with_cache};
-pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
+pub use loops::{LoopBound, Loops, checkpointing, fori_loop, map, scan, scan_reverse, while_loop};
 pub use profile::profile;
 pub use saved::{load, save};
 pub use tree::{Nest, Returns, Tree};

@@ -1,7 +1,7 @@
 //! [`Reductions`]: functions that remove axes, and functions along an axis.
 
 use crate::axes::{along, axis_of, over};
-use crate::ops::Running;
+use crate::ops::{LossReduction, Running};
 use crate::tensor_ops::called_one;
 use crate::{Axes, Axis, Emit, TensorOps, Val};
 use smallvec::SmallVec;
@@ -253,14 +253,26 @@ pub trait Reductions: TensorOps {
         })
     }
 
-    /// The cross-entropy of logits and labels (probabilities or classes) along an axis, which is
-    /// removed.
+    /// The cross-entropy of logits and labels (probabilities or classes) along an axis: the mean
+    /// over all rows, a scalar.
     #[track_caller]
     fn cross_entropy(&self, labels: &Self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
+        self.cross_entropy_with(labels, axis, LossReduction::Mean)
+    }
+
+    /// The cross-entropy along an axis with another reduction: [`LossReduction::None`] gives the
+    /// losses of rows, without the axis.
+    #[track_caller]
+    fn cross_entropy_with(
+        &self,
+        labels: &Self,
+        axis: impl Into<Axis>,
+        reduction: LossReduction,
+    ) -> Result<Self, Self::Error> {
         let axis = axis.into();
         called_one("cross_entropy", &[self, labels], |cx, x| {
             match axis_of(cx, "cross_entropy", x[0], axis) {
-                Some(axis) => cx.cross_entropy(x[0], x[1], axis),
+                Some(axis) => cx.cross_entropy_with(x[0], x[1], axis, reduction),
                 None => Val::POISON,
             }
         })

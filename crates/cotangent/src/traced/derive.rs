@@ -220,7 +220,7 @@ impl AdContext {
         Ok(self.vjp(y, x, &y.ones_like())?.conj())
     }
 
-    /// The tangent of `y` for a tangent of `x`.
+    /// The tangent of `y` for a tangent of `x`; `None` is a tangent of ones.
     ///
     /// ```
     /// use cotangent::{TracedTensor, ad::AdContext};
@@ -228,16 +228,43 @@ impl AdContext {
     /// let t = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
     /// let dy = AdContext::default().jvp(&(&x * &x).sum(..), &x, &t)?;
     /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 42.0);
+    /// let dy = AdContext::default().jvp(&(&x * &x).sum(..), &x, None)?;
+    /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 6.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn jvp(
+    pub fn jvp<'t>(
         &self,
         y: &TracedTensor,
         x: &TracedTensor,
-        tangent: &TracedTensor,
+        tangent: impl Into<Option<&'t TracedTensor>>,
     ) -> Result<TracedTensor> {
-        Ok(self.jvp_many(&[y], &[x], &[tangent])?.remove(0))
+        let dy = match tangent.into() {
+            Some(t) => self.jvp_many(&[y], &[x], &[t]),
+            None => self.jvp_many(&[y], &[x], &[&x.full_like(1.0)]),
+        };
+        Ok(dy?.remove(0))
+    }
+
+    /// The product of the Hessian of a real scalar with a direction of `x`: the tangent of its
+    /// gradient.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::AdContext};
+    /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+    /// let dir = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
+    /// let h = AdContext::default().hvp(&x.powi(3).sum(..), &x, &dir)?;
+    /// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 120.0]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn hvp(
+        &self,
+        loss: &TracedTensor,
+        x: &TracedTensor,
+        dir: &TracedTensor,
+    ) -> Result<TracedTensor> {
+        self.jvp(&self.grad(loss, x)?, x, dir)
     }
 
     /// The tangents of several values for tangents of several others, from one forward pass.
@@ -307,11 +334,27 @@ pub trait TracedTensorAdExt {
     /// See [`AdContext::vjp`].
     fn vjp(&self, x: &TracedTensor, cotangent: &TracedTensor) -> Result<TracedTensor>;
 
-    /// See [`AdContext::jvp`].
-    fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor>;
-
     /// See [`AdContext::holomorphic_derivative`].
     fn holomorphic_derivative(&self, x: &TracedTensor) -> Result<TracedTensor>;
+
+    /// See [`AdContext::jvp`].
+    fn jvp<'t>(
+        &self,
+        x: &TracedTensor,
+        tangent: impl Into<Option<&'t TracedTensor>>,
+    ) -> Result<TracedTensor>;
+
+    /// See [`AdContext::hvp`].
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, TracedTensorAdExt};
+    /// let x = TracedTensor::scalar(2.0);
+    /// let u = x.powi(3);
+    /// assert_eq!(u.jvp(&x, None)?.to_tensor()?.item::<f64>()?, 12.0);
+    /// assert_eq!(u.hvp(&x, &TracedTensor::scalar(10.0))?.to_tensor()?.item::<f64>()?, 120.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    fn hvp(&self, x: &TracedTensor, dir: &TracedTensor) -> Result<TracedTensor>;
 }
 
 impl TracedTensorAdExt for TracedTensor {
@@ -326,12 +369,21 @@ impl TracedTensorAdExt for TracedTensor {
     }
 
     #[track_caller]
-    fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
+    fn jvp<'t>(
+        &self,
+        x: &TracedTensor,
+        tangent: impl Into<Option<&'t TracedTensor>>,
+    ) -> Result<TracedTensor> {
         AdContext::default().jvp(self, x, tangent)
     }
 
     #[track_caller]
     fn holomorphic_derivative(&self, x: &TracedTensor) -> Result<TracedTensor> {
         AdContext::default().holomorphic_derivative(self, x)
+    }
+
+    #[track_caller]
+    fn hvp(&self, x: &TracedTensor, dir: &TracedTensor) -> Result<TracedTensor> {
+        AdContext::default().hvp(self, x, dir)
     }
 }

@@ -198,7 +198,14 @@ impl TraceNode {
     pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
         let open = matches!(kind, TraceNodeKind::Input(_));
         let history = History::Leaf(None);
-        Arc::new(TraceNode::with(kind, types, loc, open, Box::default(), history))
+        Arc::new(TraceNode::with(
+            kind,
+            types,
+            loc,
+            open,
+            Box::default(),
+            history,
+        ))
     }
 
     /// The argument of a closure.
@@ -219,14 +226,28 @@ impl TraceNode {
     ) -> Arc<TraceNode> {
         let open = !sizes.is_empty() || operands.iter().any(|x| x.node.open);
         let history = History::Operands(Arc::new(operands));
-        Arc::new(TraceNode::with(TraceNodeKind::Op(op), types, loc, open, sizes, history))
+        Arc::new(TraceNode::with(
+            TraceNodeKind::Op(op),
+            types,
+            loc,
+            open,
+            sizes,
+            history,
+        ))
     }
 
     /// An array that was computed from tensors that the program may still hold.
     pub fn computed(tensor: Tensor, from: Option<Arc<Ancestors>>, loc: Loc) -> Arc<TraceNode> {
         let types = smallvec![tensor.ty()];
         let (kind, history) = (TraceNodeKind::Value(tensor), History::Leaf(from));
-        Arc::new(TraceNode::with(kind, types, loc, false, Box::default(), history))
+        Arc::new(TraceNode::with(
+            kind,
+            types,
+            loc,
+            false,
+            Box::default(),
+            history,
+        ))
     }
 
     fn with(

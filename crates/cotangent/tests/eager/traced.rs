@@ -54,6 +54,7 @@ fn methods_agree_with_traced_ones() {
         logaddexp of tensor(), Tensor::scalar(1.0); complex of tensor(), tensor();
         take of tensor(), Tensor::vector(vec![2i64, 0]), 1, ops::Bounds::Clip;
         cross_entropy of tensor(), Tensor::vector(vec![0i64, 2, 1]), 1;
+        cross_entropy_with of tensor(), Tensor::vector(vec![0i64, 2, 1]), 1, ops::LossReduction::None;
     }
     let any = rt.constant_from(truth()).unwrap();
     let chosen = any.select(x, &(2.0 * x)).unwrap();

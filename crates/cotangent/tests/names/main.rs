@@ -11,7 +11,7 @@ mod operators;
 
 use cotangent::linalg::{MatrixNorm, TensorLinalgExt, TracedTensorLinalgExt, TriangularSolve};
 use cotangent::methods::*;
-use cotangent::ops::{Bounds, Combine, DotGeneral, Windows};
+use cotangent::ops::{Bounds, Combine, DotGeneral, LossReduction, Windows};
 use cotangent::{DType, EagerTensor, Tensor, TracedTensor};
 use kinds::{Operands, Outs, eager, plain, same, traced};
 
@@ -207,6 +207,7 @@ rows! {
     softmax |o| o.a.softmax(-1);
     log_softmax |o| o.a.log_softmax(-1);
     cross_entropy |o| o.a.cross_entropy(&o.p, -1);
+    cross_entropy_with |o| o.a.cross_entropy_with(&o.p, -1, LossReduction::None);
     layer_norm |o| o.a.layer_norm(-1, 1e-5);
 
     reshape |o| o.a.reshape([3, 2]);

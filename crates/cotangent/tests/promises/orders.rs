@@ -5,7 +5,7 @@
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
 use cotangent::closures;
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt, TriangularSolve};
-use cotangent::ops::Bounds;
+use cotangent::ops::{Bounds, LossReduction};
 use cotangent::tensor::Order;
 use cotangent::{
     CpuBackend, DType, EagerTensor, GraphCompiler, GraphExecutor, Tensor, TracedTensor,
@@ -161,6 +161,7 @@ rows! {
     log_softmax |o| o.a.log_softmax(1); median |o| o.a.median(0); argmax |o| o.a.argmax(0); argmin |o| o.a.argmin(1);
     equal |o| o.a.equal(&o.b); not_equal |o| o.a.not_equal(&o.b); select |o| o.p.select(&o.a, &o.b);
     var |o| o.a.var([0], 1.0); std |o| o.a.std([1], 0.0); cross_entropy |o| o.a.cross_entropy(&o.k, 1);
+    cross_entropy_with |o| o.a.cross_entropy_with(&o.k, 1, LossReduction::None);
     layer_norm |o| o.a.layer_norm([1], 1e-5); powf |o| o.a.powf(2.5); clip |o| o.a.clip(0.2, 0.6);
     full_like |o| o.a.full_like(2.0); complex |o| o.a.complex(&o.b); slice |o| o.a.slice(1, 1..3);
     index |o| o.a.index(0, 1); take |o| o.a.take(&o.k, 1, Bounds::Clip); flip |o| o.a.flip([1]);

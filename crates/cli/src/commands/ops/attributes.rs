@@ -28,13 +28,14 @@ impl Attribute {
 /// Names of attributes that a parser may read. A test compares them with the parsers' sources.
 #[rustfmt::skip]
 pub const NAMES: &[&str] = &[
-    "approximate", "axes", "axis", "body_consts", "carry", "checkpoint", "code", "combine", "complete",
-    "cond_consts", "consts", "ddof", "depth", "descending", "dims", "dtype", "eps", "exclusive", "factors",
-    "first", "format", "full", "hi", "high", "identity", "interior", "inverse", "k", "keepdims", "left",
-    "length", "limit", "lo", "low", "max_iter", "mode", "n", "num", "num_keys", "op", "ord", "order",
-    "orders", "perm", "rate", "reduce", "reduction", "reverse", "rtol", "saves", "seed", "shape", "side",
-    "sizes", "slice_sizes", "snapshots", "solver", "stable", "start", "step", "stride", "strong_zero", "to",
-    "tol", "transpose_a", "transpose_solve", "unique_indices", "unknowns", "value", "vectors", "window",
+    "accept_unconverged", "approximate", "axes", "axis", "body_consts", "carry", "checkpoint", "code",
+    "combine", "complete", "cond_consts", "consts", "ddof", "depth", "descending", "dims", "dtype", "eps",
+    "exclusive", "factors", "first", "format", "full", "hi", "high", "identity", "interior", "inverse",
+    "k", "keepdims", "left", "length", "limit", "lo", "low", "max_iter", "mode", "n", "num", "num_keys",
+    "op", "ord", "order", "orders", "perm", "rate", "reduce", "reduction", "reverse", "rtol", "saves",
+    "seed", "shape", "side", "sizes", "slice_sizes", "snapshots", "solver", "stable", "start", "step",
+    "stride", "strong_zero", "to", "tol", "tolerance", "transpose_a", "transpose_solve", "unique_indices",
+    "unknowns", "value", "vectors", "window",
 ];
 
 /// Words that attributes take, as candidates for defaults.

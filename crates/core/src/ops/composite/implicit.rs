@@ -23,32 +23,37 @@ pub(super) static IMPLICIT: &[Composite] = &[
     Composite {
         name: "fixed_point",
         doc: "x with f(x, p..) = x for a module @f, by fixed-point iteration from the operand; the derivative is that of the equation. \
-              `tol` and `max_iter` end it; a run-time error if it does not converge.",
+              `tol` and `max_iter` end it; a run-time error if it does not converge, unless `accept_unconverged`.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
             let y = cx.fixed_point(e.parameters, e.unknowns, e.stop, |cx, p, x| {
                 cx.inline(&e.module, &[x, p].concat())
             });
-            Ok(found(cx, y, "`fixed_point` did not converge"))
+            Ok(found(cx, y, e.stop, "`fixed_point` did not converge"))
         },
     },
     Composite {
         name: "root",
         doc: "x with f(x, p..) = 0 for a module @f, by Newton's method from the operand; the derivative is that of the equation. \
-              `tol` and `max_iter` end it; a run-time error if it does not converge.",
+              `tol` and `max_iter` end it; a run-time error if it does not converge, unless `accept_unconverged`.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
             let y = cx.root(e.parameters, e.unknowns, e.stop, |cx, p, x| {
                 cx.inline(&e.module, &[x, p].concat())
             });
-            Ok(found(cx, y, "`root`: Newton's method did not converge"))
+            Ok(found(
+                cx,
+                y,
+                e.stop,
+                "`root`: Newton's method did not converge",
+            ))
         },
     },
     Composite {
         name: "argmin",
         doc: "A local minimum x of the real scalar f(x, p..) of a module @f, near the operand (the first `unknowns` operands); \
               the derivative is that of its gradient's root. `tol` and `max_iter` end it; a run-time error if it does \
-              not converge.",
+              not converge, unless `accept_unconverged`.",
         build: |cx, s, x| {
             let unknowns = option(s, "unknowns", 1)?;
             let e = Equation::take(cx, s, x, Some(unknowns))?;
@@ -62,14 +67,14 @@ pub(super) static IMPLICIT: &[Composite] = &[
             let y = cx.minimize(e.parameters, e.unknowns, e.stop, |cx, p, x| {
                 cx.inline(&e.module, &[x, p].concat())[0]
             });
-            Ok(found(cx, y, "`argmin` did not converge"))
+            Ok(found(cx, y, e.stop, "`argmin` did not converge"))
         },
     },
     Composite {
         name: "solve",
         doc: "x with f(x, p..) = b for a module @f that is linear in x, b being the first operand; `solver` is \"gmres\", \
               \"cg\" (symmetric positive definite) or \"dense\". `tol` and `max_iter` end it; a run-time error where no \
-              solution is found.",
+              solution is found, unless `accept_unconverged`.",
         build: |cx, s, x| {
             let solver: String = option(s, "solver", "gmres".into())?;
             let solver = match solver.as_str() {
@@ -132,6 +137,7 @@ impl<'x> Equation<'x> {
         let stop = Stopping {
             tolerance,
             max_steps: s.attrs.opt("max_iter")?,
+            accept_unconverged: option(s, "accept_unconverged", false)?,
         };
         let (unknowns, parameters) = x.split_at(n);
         Ok(Equation {
@@ -171,10 +177,10 @@ fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> 
     })
 }
 
-fn found(cx: &dyn Emit, y: Solution, message: &str) -> Vec<Val> {
+fn found(cx: &dyn Emit, y: Solution, stop: Stopping, message: &str) -> Vec<Val> {
     if cx.failed() {
         y.x
     } else {
-        y.checked(cx, message)
+        y.checked_unless_accepted(cx, stop, message)
     }
 }

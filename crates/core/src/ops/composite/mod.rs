@@ -25,6 +25,7 @@ mod statistics;
 
 pub use entry::Composite;
 pub use matrices::MatrixNorm;
+pub use nn::LossReduction;
 
 use std::sync::LazyLock;
 

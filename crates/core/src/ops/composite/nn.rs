@@ -33,18 +33,17 @@ pub(super) static NN: &[Composite] = &[
         doc: "-log softmax(x) at the labels: classes, or probabilities in the shape of x; `reduction` mean, sum or none.",
         build: |cx, s, x| {
             let ([x, labels], axis) = (operands(s, x)?, take_axis(s)?);
-            let rows = cx.cross_entropy(x, labels, axis);
-            let all: Vec<usize> = (0..cx.ty(rows).rank()).collect();
             let reduction: String = option(s, "reduction", "mean".into())?;
-            Ok(vec![match reduction.as_str() {
-                "mean" => cx.mean(rows, &all),
-                "sum" => cx.reduce_sum(rows, &all),
-                "none" => rows,
+            let reduction = match reduction.as_str() {
+                "mean" => LossReduction::Mean,
+                "sum" => LossReduction::Sum,
+                "none" => LossReduction::None,
                 _ => bail!(
                     Attribute,
                     "`cross_entropy` has no `reduction` = {reduction}; there are mean, sum, none"
                 ),
-            }])
+            };
+            Ok(vec![cx.cross_entropy_with(x, labels, axis, reduction)])
         },
     },
     Composite {
@@ -114,14 +113,31 @@ pub(super) static NN: &[Composite] = &[
     },
 ];
 
+/// How the losses of rows become the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LossReduction {
+    /// Their mean, a scalar.
+    #[default]
+    Mean,
+    /// Their sum, a scalar.
+    Sum,
+    /// One loss for each row.
+    None,
+}
+
 impl dyn Emit + '_ {
     /// `exp(x) / sum(exp(x))` along an axis.
     pub fn softmax(&self, x: Val, axis: usize) -> Val {
+        self.softmax_over(x, &[axis])
+    }
+
+    /// `exp(x) / sum(exp(x))` over axes.
+    pub(crate) fn softmax_over(&self, x: Val, axes: &[usize]) -> Val {
         in_f32(self, "softmax", x, |x| {
             let ty = self.ty(x);
-            let m = self.exponent_shift(x, &[axis]);
-            let e = self.exp(self.sub(x, self.spread(m, &ty, &[axis])));
-            self.div(e, self.spread(self.reduce_sum(e, &[axis]), &ty, &[axis]))
+            let m = self.exponent_shift(x, axes);
+            let e = self.exp(self.sub(x, self.spread(m, &ty, axes)));
+            self.div(e, self.spread(self.reduce_sum(e, axes), &ty, axes))
         })
     }
 
@@ -136,10 +152,32 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `-log softmax(logits)` at the labels, along `axis`, which is removed. Labels are classes
-    /// (integers, of the shape without the axis; the result is NaN where a label is out of range)
-    /// or probabilities (of the shape of `logits`).
+    /// The mean of `-log softmax(logits)` at the labels, along `axis`, over all rows. Labels are
+    /// classes (integers, of the shape without the axis; the result is NaN where a label is out of
+    /// range) or probabilities (of the shape of `logits`).
     pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
+        self.cross_entropy_with(logits, labels, axis, LossReduction::Mean)
+    }
+
+    /// As `cross_entropy`, with another reduction. [`LossReduction::None`] returns the losses of
+    /// rows, of the shape without the axis.
+    pub fn cross_entropy_with(
+        &self,
+        logits: Val,
+        labels: Val,
+        axis: usize,
+        reduction: LossReduction,
+    ) -> Val {
+        let rows = self.cross_entropy_of_rows(logits, labels, axis);
+        let all: Vec<usize> = (0..self.ty(rows).rank()).collect();
+        match reduction {
+            LossReduction::Mean => self.mean(rows, &all),
+            LossReduction::Sum => self.reduce_sum(rows, &all),
+            LossReduction::None => rows,
+        }
+    }
+
+    fn cross_entropy_of_rows(&self, logits: Val, labels: Val, axis: usize) -> Val {
         in_f32(self, "cross_entropy", logits, |x| {
             let (ty, of) = (self.ty(x), self.ty(labels));
             let mut classes = ty.shape.to_vec();

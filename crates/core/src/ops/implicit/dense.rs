@@ -66,7 +66,7 @@ pub(super) fn dense(
         s.norm(cx, &x),
         of_a,
         s.length(cx, b),
-        s.tolerance(stop, 128.0),
+        s.linear_tolerance(stop),
     );
     Solution {
         x,

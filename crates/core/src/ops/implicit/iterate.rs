@@ -245,7 +245,7 @@ pub(super) fn picard(
     stop: Stopping,
 ) -> Solution {
     let s = space(cx, start);
-    let tol = s.tolerance(stop, 64.0);
+    let tol = s.picard_tolerance(stop);
     let max = stop.max_steps.unwrap_or(10_000);
     // Steps, whether done, the last step, the largest |x|.
     let infinite = number(cx, f64::INFINITY);

@@ -19,8 +19,6 @@ use crate::shape::Type;
 const DEFAULT_MAX_STEPS: usize = 2000;
 /// Maximum number of directions before a restart of GMRES.
 const GMRES_RESTART_STEPS: usize = 40;
-/// Default tolerance, in rounding errors.
-const TOLERANCE_ROUNDINGS: f64 = 128.0;
 
 /// Whether a residual is at the level of rounding, and small relative to `b`, so that a huge `x` is
 /// not accepted.
@@ -82,7 +80,7 @@ pub(super) fn cg(
 ) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
-    let tol = s.tolerance(stop, TOLERANCE_ROUNDINGS);
+    let tol = s.linear_tolerance(stop);
     let max = stop.max_steps.unwrap_or(DEFAULT_MAX_STEPS) as i64;
     let of_b = s.length(cx, b);
     // Steps, |A|, <r, r>, then x, r, p.
@@ -147,7 +145,7 @@ pub(super) fn gmres(
 ) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
-    let tol = s.tolerance(stop, TOLERANCE_ROUNDINGS);
+    let tol = s.linear_tolerance(stop);
     let max = stop.max_steps.unwrap_or(DEFAULT_MAX_STEPS) as i64;
     let rows = s
         .dimension()

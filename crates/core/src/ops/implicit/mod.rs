@@ -26,17 +26,18 @@ use crate::shape::Type;
 use crate::transform::grad;
 use iterate::{descent, newton, picard};
 use jacobian::{jacobian, moved};
+use space::Space;
 use std::sync::Arc;
 
 impl dyn Emit + '_ {
-    /// The solution of `equation(consts, x) = 0` that `solve` computes from `start`, with the
-    /// equation's derivative.
+    /// The solution of `equation(consts, x) = 0` that `solve` computes from `start` up to a relative
+    /// error, with the equation's derivative.
     fn implicit(
         &self,
         equation: &Arc<Function>,
         consts: &[Val],
         start: &[Val],
-        solver: Solver,
+        (solver, error): (Solver, f64),
         solve: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Solution,
     ) -> Solution {
         let nc = consts.len();
@@ -47,7 +48,8 @@ impl dyn Emit + '_ {
                 return Solution::of(vec![Val::POISON; start.len() + 3]);
             }
         };
-        let y = self.custom_jvp(
+        let y = self.custom_jvp_within(
+            Some(error),
             &[consts, start].concat(),
             |cx, x| solve(cx, &x[..nc], &x[nc..]).values(),
             |cx, x, y, t| {
@@ -102,7 +104,8 @@ impl dyn Emit + '_ {
         let Some(f) = self.equation("root", consts, start, f) else {
             return Solution::of(vec![Val::POISON; start.len() + 3]);
         };
-        self.implicit(&f, consts, start, Solver::Gmres, |cx, c, x| {
+        let how = (Solver::Gmres, self.space(start).newton_error(stop));
+        self.implicit(&f, consts, start, how, |cx, c, x| {
             newton(cx, &f, c, x, stop)
         })
     }
@@ -129,8 +132,9 @@ impl dyn Emit + '_ {
                 .map(|(y, &x)| cx.sub(x, y))
                 .collect()
         });
+        let how = (Solver::Gmres, self.space(start).picard_tolerance(stop));
         match equation {
-            Ok(equation) => self.implicit(&equation, consts, start, Solver::Gmres, |cx, c, x| {
+            Ok(equation) => self.implicit(&equation, consts, start, how, |cx, c, x| {
                 picard(cx, &f, c, x, stop)
             }),
             Err(e) => {
@@ -165,7 +169,8 @@ impl dyn Emit + '_ {
         match gradient {
             Ok(g) => {
                 let g = Arc::new(g);
-                self.implicit(&g, consts, start, Solver::Cg, |cx, c, x| {
+                let how = (Solver::Cg, self.space(start).newton_error(stop));
+                self.implicit(&g, consts, start, how, |cx, c, x| {
                     descent(cx, &f, &g, c, x, stop)
                 })
             }
@@ -174,6 +179,10 @@ impl dyn Emit + '_ {
                 poison()
             }
         }
+    }
+
+    fn space(&self, x: &[Val]) -> Space {
+        Space::of(&self.types(x))
     }
 
     /// A region whose results have the types of the unknowns.
@@ -219,15 +228,18 @@ impl dyn Emit + '_ {
         matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
         stop: Stopping,
     ) -> Vec<Val> {
-        self.linear_solve(
+        self.linear_solve_within(
+            Some(self.space(b).linear_tolerance(stop)),
             consts,
             b,
             solver == Solver::Cg,
             matvec,
             |cx, apply, c, b| {
-                solver
-                    .run(cx, apply, c, b, stop)
-                    .checked(cx, solver.complaint())
+                solver.run(cx, apply, c, b, stop).checked_unless_accepted(
+                    cx,
+                    stop,
+                    solver.complaint(),
+                )
             },
         )
     }
@@ -264,7 +276,8 @@ impl dyn Emit + '_ {
             return poison();
         };
         let start: Vec<Val> = b.iter().map(|&b| self.full_like(b, 0.0)).collect();
-        self.implicit(&equation, &all, &start, solver, |cx, c, _| {
+        let how = (solver, self.space(b).linear_tolerance(stop));
+        self.implicit(&equation, &all, &start, how, |cx, c, _| {
             let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&a, &[w, v].concat());
             let (c, b) = c.split_at(nc);
             solver.run(cx, &apply, c, b, stop)

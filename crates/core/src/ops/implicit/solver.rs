@@ -77,7 +77,8 @@ impl Solver {
         }
     }
 
-    pub(super) fn complaint(self) -> &'static str {
+    /// The error message for a system of which no solution was found.
+    pub fn complaint(self) -> &'static str {
         match self {
             Solver::Cg => "conjugate gradients did not converge",
             Solver::Gmres => "GMRES did not converge",

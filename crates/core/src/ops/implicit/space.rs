@@ -83,6 +83,23 @@ impl Space {
             .unwrap_or(self.epsilon.powf(2.0 / 3.0).min(MAX_DEFAULT_TOLERANCE))
     }
 
+    /// Relative error of the unknowns when Newton's method has stopped: the step after the last one
+    /// is between the square of that step (quadratic convergence) and the step itself.
+    pub fn newton_error(&self, stop: Stopping) -> f64 {
+        self.newton_tolerance(stop).powf(1.5).max(self.epsilon)
+    }
+
+    /// Relative error, or residual, at which the other iterations stop by default: fixed points
+    /// and linear systems.
+    pub fn picard_tolerance(&self, stop: Stopping) -> f64 {
+        self.tolerance(stop, 64.0)
+    }
+
+    /// As [`picard_tolerance`](Self::picard_tolerance), for the residual of linear systems.
+    pub fn linear_tolerance(&self, stop: Stopping) -> f64 {
+        self.tolerance(stop, 128.0)
+    }
+
     /// Curvature, relative to the largest, below which its sign is determined by rounding.
     pub fn flat(&self) -> f64 {
         self.epsilon.sqrt()

@@ -13,6 +13,9 @@ pub struct Stopping {
     /// solver, 200 for Newton's method. Newton steps that at least halve the residual are not
     /// counted; the exponent range of the type bounds their number.
     pub max_steps: Option<usize>,
+    /// Whether values are returned although the iteration did not converge. False by default:
+    /// execution returns an error.
+    pub accept_unconverged: bool,
 }
 
 /// The result of an iteration.
@@ -47,5 +50,18 @@ impl Solution {
     /// The values. Execution returns an error with this message if the iteration did not converge.
     pub fn checked(&self, cx: &dyn Emit, message: &str) -> Vec<Val> {
         cx.require(self.converged, self.residual, &self.x, message)
+    }
+
+    /// As [`checked`](Self::checked), unless `stop` accepts values without convergence.
+    pub fn checked_unless_accepted(
+        &self,
+        cx: &dyn Emit,
+        stop: Stopping,
+        message: &str,
+    ) -> Vec<Val> {
+        match stop.accept_unconverged {
+            true => self.x.clone(),
+            false => self.checked(cx, message),
+        }
     }
 }

@@ -24,6 +24,7 @@ mod spectrum;
 mod support;
 mod svd;
 mod triangular_solve;
+mod vector;
 
 pub use cholesky::Cholesky;
 pub use count::Count;
@@ -40,6 +41,7 @@ pub(crate) use spectral::pairs;
 pub use spectrum::ANCHOR;
 pub use svd::Svd;
 pub use triangular_solve::{TriangularSolve, Turn};
+pub(crate) use vector::of_vector as solve_of_vector;
 
 use super::entry::Entry;
 

@@ -125,33 +125,13 @@ impl dyn Emit + '_ {
     /// The solution of `A X = B`. Leading axes are batch axes and are broadcast; a vector `B` is a
     /// column. NaN (an error in an eager runtime) if `A` is singular.
     pub fn solve(&self, a: Val, b: Val) -> Val {
-        self.of_vector(a, b, true, |b| {
+        let matrices = |b: Val| {
             let (a, b) = self.same_leads(a, b);
             let x = self.op(Solve, &[a, b]);
             self.guard(x, self.finite_matrices(x), crate::ops::guard::SINGULAR)
-        })
-    }
-
-    /// `solve(b)`, where a vector `b` stands for the matrix of this column (or row), and the result
-    /// for its only column (or row).
-    pub(super) fn of_vector(
-        &self,
-        a: Val,
-        b: Val,
-        column: bool,
-        solve: impl FnOnce(Val) -> Val,
-    ) -> Val {
-        let (rank, tb) = (self.ty(a).rank(), self.ty(b));
-        if tb.rank() != 1 || rank < 2 {
-            return solve(b);
-        }
-        let (n, one) = (tb.shape[0].clone(), Dim::Const(1));
-        let matrix = if column { [n, one] } else { [one, n] };
-        let x = solve(self.reshape(b, &matrix));
-        if x == Val::POISON {
-            return x;
-        }
-        self.drop_axis(x, rank - if column { 1 } else { 2 })
+        };
+        self.solve_vector(a, b, true, &matrices)
+            .unwrap_or_else(|| matrices(b))
     }
 
     /// The inverse. NaN (an error in an eager runtime) for a singular matrix.

@@ -10,6 +10,7 @@
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
 use super::support::{batch_leading, exchange, matrix, product, size, square};
+use super::vector::of_vector;
 use crate::array::Array;
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -238,7 +239,7 @@ impl dyn Emit + '_ {
     /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batch axes
     /// and are broadcast. A vector `b` is a column, or a row if `A` is on the right.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
-        self.of_vector(a, b, how.left, |b| {
+        of_vector(self, &how.into(), &[a, b]).unwrap_or_else(|| {
             let (a, b) = self.same_leads(a, b);
             self.op(how, &[a, b])
         })

@@ -17,6 +17,7 @@
 //! keeps meaning.
 
 mod counted_loop;
+mod cut;
 mod determinant;
 mod gelu;
 mod log_sigmoid;
@@ -31,6 +32,9 @@ mod row_permutation;
 mod rows;
 mod softmax;
 mod solve;
+mod unshifted;
+
+pub use cut::raise_for_derivatives;
 
 use super::dce;
 use crate::ir::{Emit, Eqn, Function, Op, Val, Vals};
@@ -60,19 +64,24 @@ const RULES: &[RaiseRule] = &[
 /// Maximum number of equations of a function that is copied in place of a call.
 const MAX_COPIED_EQUATIONS: usize = 128;
 
-/// Raised regions by identity; `None` if no rule applies. The original is stored with the result,
-/// so that its address is not reused.
+/// Raised regions.
 #[derive(Default)]
-struct RaisedRegions(FxHashMap<*const Function, (Arc<Function>, Option<Arc<Function>>)>);
+struct RaisedRegions {
+    /// By identity; `None` if no rule applies. The original is stored with the result, so that its
+    /// address is not reused.
+    done: FxHashMap<*const Function, (Arc<Function>, Option<Arc<Function>>)>,
+    /// Whether the rules of `unshifted` are used, too.
+    unshifted: bool,
+}
 
 impl RaisedRegions {
     fn get(&mut self, f: &Arc<Function>) -> Option<Arc<Function>> {
         let key = Arc::as_ptr(f);
-        if let Some((_, known)) = self.0.get(&key) {
+        if let Some((_, known)) = self.done.get(&key) {
             return known.clone();
         }
         let new = raised(f, self).map(Arc::new);
-        self.0.insert(key, (f.clone(), new.clone()));
+        self.done.insert(key, (f.clone(), new.clone()));
         new
     }
 
@@ -186,7 +195,14 @@ impl RaisePass<'_, '_> {
         self.applied |= inner.is_some();
         let op = inner.as_ref().unwrap_or(&e.op);
         self.to.update();
-        if let Some(y) = RULES.iter().find_map(|rule| rule(&self.to, op, x)) {
+        let unshifted: &[RaiseRule] = &[unshifted::raise];
+        let more = if self.regions.unshifted {
+            unshifted
+        } else {
+            &[]
+        };
+        let mut rules = RULES.iter().chain(more);
+        if let Some(y) = rules.find_map(|rule| rule(&self.to, op, x)) {
             self.to.writer();
             self.applied = true;
             return y;

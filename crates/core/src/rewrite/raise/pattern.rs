@@ -90,7 +90,7 @@ impl<'f> Raising<'f> {
             b.reserve(f);
             let name = |v: Val| f.name_of(v).map(|n| &**n);
             for &p in f.params() {
-                b.param(f.ty(p).clone(), name(p));
+                b.param_like(f.ty(p).clone(), f, p);
             }
             for e in &f.eqns()[..self.at.get().0] {
                 b.set_loc(e.loc);

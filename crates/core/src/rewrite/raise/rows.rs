@@ -17,7 +17,7 @@ fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }
 
-/// The sum of the exponentials of the rows of `x`, from which a row value is subtracted.
+/// The sum of the exponentials of the rows of `x`, from which a row value may be subtracted.
 pub(super) struct RowExponentials<'a> {
     r: &'a Raising<'a>,
     pub x: Val,
@@ -25,18 +25,17 @@ pub(super) struct RowExponentials<'a> {
     pub axes: Vec<usize>,
     /// The exponentials.
     pub exp: Val,
-    /// `x` minus the row value.
+    /// The exponents: `x`, or `x` minus the row value.
     pub difference: Val,
-    /// The row value, without broadcasts.
+    /// The row value, without broadcasts; without a row value, `x`.
     pub shift: Val,
     /// The sum, without broadcasts.
     sum: Val,
 }
 
 impl RowExponentials<'_> {
-    /// The rows whose exponentials `sum` adds up, if the shift is the maximum of each row, or zero
-    /// where that is not finite.
-    pub fn of_sum<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
+    /// The rows whose exponentials `sum` adds up, as they are.
+    pub fn of_exponents<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
         let sum = r.without_new_elements(sum);
         let (e, axes) = r.reduced(sum, Reduction::Sum)?;
         // Halves may be added in single precision.
@@ -44,22 +43,32 @@ impl RowExponentials<'_> {
             Some(half) => half,
             None => e,
         };
-        let difference = r.unary(exp, Unary::Exp)?;
-        let [x, shift] = r.binary(difference, Binary::Sub)?;
+        let x = r.unary(exp, Unary::Exp)?;
         let ty = r.ty(x);
-        if !ty.dtype.is_float() || r.ty(exp) != ty || axes.is_empty() {
+        if !ty.dtype.is_float() || axes.is_empty() {
             return None;
         }
-        let mut rows = RowExponentials {
+        Some(RowExponentials {
             r,
             x,
             ty,
             axes,
             exp,
-            difference,
-            shift,
+            difference: x,
+            shift: x,
             sum,
-        };
+        })
+    }
+
+    /// The rows whose exponentials `sum` adds up, if the shift is the maximum of each row, or zero
+    /// where that is not finite.
+    pub fn of_sum<'a>(r: &'a Raising, sum: Val) -> Option<RowExponentials<'a>> {
+        let mut rows = RowExponentials::of_exponents(r, sum)?;
+        let [x, shift] = r.binary(rows.difference, Binary::Sub)?;
+        if r.ty(x) != rows.ty {
+            return None;
+        }
+        rows.x = x;
         rows.shift = rows.row_value(shift)?;
         rows.is_greatest(rows.shift, MAX_FOLLOWED).then_some(rows)
     }
@@ -106,8 +115,10 @@ impl RowExponentials<'_> {
         if let Some(inner) = r.unary(v, Unary::StopGradient) {
             return self.is_greatest(inner, left);
         }
-        r.reduced(v, Reduction::Max)
-            .is_some_and(|(of, axes)| axes == self.axes && r.same(of, self.x))
+        r.reduced(v, Reduction::Max).is_some_and(|(of, axes)| {
+            let of = r.unary(of, Unary::StopGradient).unwrap_or(of);
+            axes == self.axes && r.same(of, self.x)
+        })
     }
 }
 

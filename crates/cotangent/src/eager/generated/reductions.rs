@@ -3,6 +3,7 @@
 
 use super::super::{EagerTensor, Result};
 use crate::methods::Reductions;
+use crate::ops::LossReduction;
 use crate::{Axes, Axis};
 
 impl EagerTensor {
@@ -121,8 +122,8 @@ impl EagerTensor {
         Reductions::log_softmax(self, axis)
     }
 
-    /// The cross-entropy of logits and labels (probabilities or classes) along an axis, which is
-    /// removed.
+    /// The cross-entropy of logits and labels (probabilities or classes) along an axis: the mean
+    /// over all rows, a scalar.
     #[track_caller]
     pub fn cross_entropy(
         &self,
@@ -130,6 +131,18 @@ impl EagerTensor {
         axis: impl Into<Axis>,
     ) -> Result<EagerTensor> {
         Reductions::cross_entropy(self, labels, axis)
+    }
+
+    /// The cross-entropy along an axis with another reduction: [`LossReduction::None`] gives the
+    /// losses of rows, without the axis.
+    #[track_caller]
+    pub fn cross_entropy_with(
+        &self,
+        labels: &EagerTensor,
+        axis: impl Into<Axis>,
+        reduction: LossReduction,
+    ) -> Result<EagerTensor> {
+        Reductions::cross_entropy_with(self, labels, axis, reduction)
     }
 
     /// The elements normalized to mean 0 and variance 1 over axes, whose extents stay.

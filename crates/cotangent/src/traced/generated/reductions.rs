@@ -4,6 +4,7 @@
 use super::super::TracedTensor;
 use super::super::record::carried;
 use crate::methods::Reductions;
+use crate::ops::LossReduction;
 use crate::{Axes, Axis};
 
 impl TracedTensor {
@@ -170,11 +171,25 @@ impl TracedTensor {
         carried(Reductions::log_softmax(self, axis))
     }
 
-    /// The cross-entropy of logits and labels (probabilities or classes) along an axis, which is
-    /// removed.
+    /// The cross-entropy of logits and labels (probabilities or classes) along an axis: the mean
+    /// over all rows, a scalar.
     #[track_caller]
     pub fn cross_entropy(&self, labels: &TracedTensor, axis: impl Into<Axis>) -> TracedTensor {
         carried(Reductions::cross_entropy(self, labels, axis))
+    }
+
+    /// The cross-entropy along an axis with another reduction: [`LossReduction::None`] gives the
+    /// losses of rows, without the axis.
+    #[track_caller]
+    pub fn cross_entropy_with(
+        &self,
+        labels: &TracedTensor,
+        axis: impl Into<Axis>,
+        reduction: LossReduction,
+    ) -> TracedTensor {
+        carried(Reductions::cross_entropy_with(
+            self, labels, axis, reduction,
+        ))
     }
 
     /// The elements normalized to mean 0 and variance 1 over axes, whose extents stay.
