@@ -8,6 +8,7 @@
 //! already. A pass decides what it does with one equation.
 
 use super::{Builder, Emit, Eqn, Function, Op, Rename, Val};
+use crate::shape::Type;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -132,7 +133,12 @@ impl<'f> Walk<'f, Val> {
 
     /// Adds the parameters to `b`, with their types and names.
     pub fn copy_params(&mut self, b: &Builder) {
-        let param = |&p: &Val| b.param(self.f.ty(p).clone(), self.f.name_of(p).map(|n| &**n));
+        self.copy_params_as(b, Type::clone);
+    }
+
+    /// Adds the parameters to `b`, with the types that `to` gives and their names.
+    pub fn copy_params_as(&mut self, b: &Builder, to: impl Fn(&Type) -> Type) {
+        let param = |&p: &Val| b.param(to(self.f.ty(p)), self.f.name_of(p).map(|n| &**n));
         let images: Vec<Val> = self.f.params().iter().map(param).collect();
         self.set_params(images);
     }
