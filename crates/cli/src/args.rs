@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The arguments of one invocation.
 #[derive(Debug, Default)]
-pub struct Args {
+pub(crate) struct Args {
     /// The command, `help` if none was given.
     pub command: String,
     /// `FILE[@NAME]`, or the operation of `ops NAME`.
@@ -46,7 +46,7 @@ pub struct Args {
 }
 
 /// Commands, and the options of each.
-pub const COMMANDS: &[(&str, &[&str])] = &[
+pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics"]),
     ("convert", &["numerics", "raise"]),
@@ -68,12 +68,12 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("version", &[]),
 ];
 
-pub fn usage(message: impl Into<String>) -> Error {
+pub(crate) fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Input, message).note("`cotangent --help` lists the commands")
 }
 
 /// Parses the command line.
-pub fn parse() -> Result<Args> {
+pub(crate) fn parse() -> Result<Args> {
     from(lexopt::Parser::from_env())
 }
 

@@ -12,7 +12,7 @@ use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--svg", args.svg.as_deref())?;
     target.refuse_overwrite("--html", args.html.as_deref())?;

@@ -16,7 +16,12 @@ pub(crate) struct Body {
 
 impl Body {
     /// Writes the operation with this region. After a failure, returns poison values.
-    pub fn emit(self, cx: &dyn Emit, x: &[Val], op: impl FnOnce(Arc<Function>) -> Op) -> Vec<Val> {
+    pub(crate) fn emit(
+        self,
+        cx: &dyn Emit,
+        x: &[Val],
+        op: impl FnOnce(Arc<Function>) -> Op,
+    ) -> Vec<Val> {
         match self.func {
             Some(f) => cx.emit(op(f), x).to_vec(),
             None => vec![Val::POISON; self.results],

@@ -565,7 +565,7 @@ pub(super) struct GatherCase {
 
 impl GatherCase {
     /// Extents of the array of windows.
-    pub fn shape(&self) -> Vec<usize> {
+    pub(super) fn shape(&self) -> Vec<usize> {
         let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
         let x = Type::new(crate::DType::F64, self.x.as_slice());
         let ty = self

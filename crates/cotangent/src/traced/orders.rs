@@ -126,7 +126,7 @@ impl Walk {
 
 impl Orders {
     /// The orders of the results `outputs` of a program with these parameters.
-    pub fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
+    pub(crate) fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
         let mut walk = Walk {
             steps: Vec::new(),
             of_params: FxHashMap::default(),
@@ -173,7 +173,7 @@ impl Orders {
 
     /// The index of a tensor that callers may pass although the program does not read it. An error
     /// if the array has another type.
-    pub fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
+    pub(crate) fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
         let k = self.others.iter().position(|o| o.id == id(t))?;
         let (want, got) = (&self.others[k].ty, array.ty());
         if want.differs(&got) {
@@ -185,7 +185,7 @@ impl Orders {
 
     /// The orders of the results, given the orders of the parameters' arrays and of other arrays
     /// that were passed.
-    pub fn results(
+    pub(crate) fn results(
         &self,
         params: impl Iterator<Item = Given>,
         passed: &[(usize, Given)],

@@ -12,7 +12,7 @@ use cotangent_core::ops::{Cumulative, Slice};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Val, bail};
 
-pub const DYNAMIC: &[LoweringRow] = &[
+pub(super) const DYNAMIC: &[LoweringRow] = &[
     ("real_dynamic_slice", Custom(real_dynamic_slice)),
     ("dynamic_pad", Custom(dynamic_pad)),
     ("dynamic_conv", Custom(dynamic_conv)),
@@ -110,7 +110,7 @@ fn pairs(
 
 impl FunctionLowering<'_> {
     /// Pads `x` with `value` at both ends of each axis, by concatenation.
-    pub fn pad_by_concatenation(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
+    pub(crate) fn pad_by_concatenation(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
         let cx = self.cx();
         pad.iter().enumerate().fold(x, |x, (axis, pad)| {
             let some = |d: &Dim| {

@@ -21,7 +21,7 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
 
-pub const WINDOWS: &[LoweringRow] = &[
+pub(super) const WINDOWS: &[LoweringRow] = &[
     ("reduce_window", Custom(reduce_window)),
     ("select_and_scatter", Custom(select_and_scatter)),
     ("convolution", Custom(convolution)),
@@ -36,7 +36,7 @@ const MAX_COMPETING_ELEMENTS: usize = 1 << 14;
 
 /// The window of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowAxis {
+pub(super) struct WindowAxis {
     pub size: usize,
     pub stride: usize,
     pub dilation: usize,
@@ -206,7 +206,7 @@ fn cumulative(
 }
 
 /// The cumulative operation that corresponds to a body, if there is one.
-pub fn accumulates(
+pub(super) fn accumulates(
     f: &FunctionLowering<'_>,
     body: &Body,
     x: &[Val],
@@ -254,7 +254,7 @@ fn reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Folds `x` over windows, starting from `init`.
-pub fn fold_windows(
+pub(super) fn fold_windows(
     f: &FunctionLowering<'_>,
     x: &[Val],
     init: &[Val],
@@ -499,7 +499,7 @@ fn convolution(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Emits a convolution of the core, with transposes from and to the layouts in the text. `pad` is a
 /// padding that was an operand.
-pub fn convolve(
+pub(super) fn convolve(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     x: Val,

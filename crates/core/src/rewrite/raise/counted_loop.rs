@@ -85,7 +85,7 @@ fn number(f: &Raising, v: Val) -> Option<i128> {
 }
 
 impl CountedLoop {
-    pub fn new(f: &Raising, w: &While, x: &[Val]) -> Option<CountedLoop> {
+    pub(super) fn new(f: &Raising, w: &While, x: &[Val]) -> Option<CountedLoop> {
         let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
         let (body, init) = (&*w.body, &x[nc + nb..]);
         let params = &body.params()[nb..];
@@ -268,27 +268,27 @@ impl CountedLoop {
     }
 
     /// Number of steps.
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
     /// Indices of the carries that are neither constant nor counters.
-    pub fn free(&self) -> Vec<usize> {
+    pub(super) fn free(&self) -> Vec<usize> {
         self.carries_where(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
     }
 
     /// Whether a carry equals the step index.
-    pub fn counts_steps(&self, k: usize) -> bool {
+    pub(super) fn counts_steps(&self, k: usize) -> bool {
         self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
     }
 
     /// Whether a carry is constant.
-    pub fn stays(&self, k: usize) -> bool {
+    pub(super) fn stays(&self, k: usize) -> bool {
         self.carries[k] == Carry::Fixed
     }
 
     /// The carries after the last step. `free` returns those of form [`Carry::Free`].
-    pub fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
+    pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
             Carry::Counter(a) => {
