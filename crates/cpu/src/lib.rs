@@ -20,13 +20,6 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
-#![warn(
-    unreachable_pub,
-    clippy::undocumented_unsafe_blocks,
-    clippy::too_many_lines,
-    clippy::type_complexity
-)]
-
 mod across;
 mod axes;
 mod contract;

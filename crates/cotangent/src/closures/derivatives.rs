@@ -160,6 +160,10 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
+#[expect(
+    clippy::type_complexity,
+    reason = "`impl Fn` cannot be part of a type alias"
+)]
 pub fn vjp<A: Tree, R: Returns>(
     f: impl Fn(A) -> R,
     x: A,

@@ -60,7 +60,7 @@ impl Given {
     }
 
     /// The order of results of operands with these orders. Every kind of tensor uses this rule.
-    pub fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
+    pub(crate) fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
         operands.into_iter().max().unwrap_or_default()
     }
 

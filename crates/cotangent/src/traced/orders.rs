@@ -40,14 +40,19 @@ enum OrderStep {
     Join(SmallVec<[u32; 2]>),
 }
 
+/// The last arguments of [`Orders::results`], and its result.
+struct LastOrders {
+    arrays: Vec<Given>,
+    results: Arc<[Given]>,
+}
+
 /// A program for the orders of results, given those of arrays.
 pub(crate) struct Orders {
     steps: Vec<OrderStep>,
     /// The step of each result; `None`: no array affects its order.
     results: Vec<Option<u32>>,
     others: Vec<Other>,
-    /// The last arguments of [`Orders::results`], and its result.
-    last: Mutex<Option<(Vec<Given>, Arc<[Given]>)>>,
+    last: Mutex<Option<LastOrders>>,
 }
 
 /// The tensor that determines the order of a tensor.
@@ -197,10 +202,10 @@ impl Orders {
             arrays[n + k] = given;
         }
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some((known, results)) = &*last
-            && *known == arrays
+        if let Some(last) = &*last
+            && last.arrays == arrays
         {
-            return results.clone();
+            return last.results.clone();
         }
         let mut of: Vec<Given> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
@@ -215,7 +220,10 @@ impl Orders {
             .iter()
             .map(|s| s.map_or(Given::Nothing, |s| of[s as usize]))
             .collect();
-        *last = Some((arrays, results.clone()));
+        *last = Some(LastOrders {
+            arrays,
+            results: results.clone(),
+        });
         results
     }
 }

@@ -7,6 +7,7 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
 /// Writes an operation with operands `x` and results of types `y`.
+#[expect(clippy::too_many_lines, reason = "one match over the operations")]
 pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     Ok(match op {
