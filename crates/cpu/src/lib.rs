@@ -11,8 +11,8 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! [`fuse`] groups elementwise operations and row reductions. Groups become code over tiles
-//! ([`elementwise`], [`fused`], [`phases`]). [`lower`](mod@lower) compiles every other operation to
+//! `fuse` groups elementwise operations and row reductions. Groups become code over tiles
+//! (`elementwise`, `fused`, `phases`). [`lower`](mod@lower) compiles every other operation to
 //! a kernel for its element types. [`program`] orders the kernels, frees every value after its last
 //! use and checks sizes that are known only at run time.
 //!
