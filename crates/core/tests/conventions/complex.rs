@@ -36,7 +36,8 @@ fn both(f: &Function, x: Array, ct: Option<Array>) -> [C128; 2] {
     [derived, jax].map(|f| run(&f, &args)[0].to_c128()[0])
 }
 
-/// Name, function, argument, cotangent, and the derivatives in this crate's and in JAX's convention.
+/// Name, function, argument, cotangent, and the derivatives in this crate's and in JAX's
+/// convention.
 type ConventionRow<'a> = (&'a str, Function, Array, Option<Array>, C128, C128);
 
 #[test]

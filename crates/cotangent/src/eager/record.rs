@@ -81,8 +81,8 @@ struct SavedResiduals {
 }
 
 impl SavedResiduals {
-    /// The values that equations of `program` refer to. The first values are the operands; `origins`
-    /// has the input of the node for each of them that is tracked.
+    /// The values that equations of `program` refer to. The first values are the operands;
+    /// `origins` has the input of the node for each of them that is tracked.
     fn of(
         exec_values: &ExecSlots,
         program: &LinearProgram,
