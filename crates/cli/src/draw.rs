@@ -25,12 +25,12 @@ struct Node {
 }
 
 /// An SVG of the steps that `f` is compiled to.
-pub fn steps_svg(f: &Function) -> String {
+pub(crate) fn steps_svg(f: &Function) -> String {
     svg(f, &steps(f))
 }
 
 /// An SVG of the equations of `f`.
-pub fn equations_svg(f: &Function) -> String {
+pub(crate) fn equations_svg(f: &Function) -> String {
     let equation = |(k, e): (usize, &Eqn)| StepInfo {
         equations: vec![k],
         reads: f.operands(e).to_vec(),
@@ -151,7 +151,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// Text for HTML and SVG.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -185,16 +185,16 @@ pub(crate) fn over<T: TensorOps>(
     })
 }
 
-/// A function along an axis of a tensor.
+/// A function of tensors along an axis of the first.
 #[track_caller]
 pub(crate) fn along<T: TensorOps>(
     op: &'static str,
-    x: &T,
+    x: &[&T],
     axis: Axis,
-    f: impl FnOnce(&dyn Emit, Val, usize) -> Val,
+    f: impl FnOnce(&dyn Emit, &[Val], usize) -> Val,
 ) -> std::result::Result<T, T::Error> {
-    called_one(op, &[x], |cx, x| match axis_of(cx, op, x[0], axis) {
-        Some(axis) => f(cx, x[0], axis),
+    called_one(op, x, |cx, x| match axis_of(cx, op, x[0], axis) {
+        Some(axis) => f(cx, x, axis),
         None => Val::POISON,
     })
 }

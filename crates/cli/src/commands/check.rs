@@ -10,7 +10,7 @@ use cotangent::ad::AdContext;
 use cotangent::check::{Options, check_custom_rules, check_points, points};
 use cotangent::{Array, Result, Val, text};
 
-pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     let loaded = target.load()?;
     let f = &*loaded.function;

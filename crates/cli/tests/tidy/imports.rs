@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Path = Vec<String>;
 
 /// The names that one file imports from another, by both files (from `src/`).
-pub type Edges = BTreeMap<(String, String), BTreeSet<String>>;
+pub(crate) type Edges = BTreeMap<(String, String), BTreeSet<String>>;
 
 fn module(file: &str) -> Path {
     let mut parts: Path = file
@@ -117,7 +117,7 @@ impl Crate {
 }
 
 /// The imports between the files of a crate: `files` are names from `src/` and texts.
-pub fn edges(files: &[(String, String)]) -> Edges {
+pub(crate) fn edges(files: &[(String, String)]) -> Edges {
     let declaration =
         Regex::new(r"(?:^|\n)\s*(pub(?:\([^)]*\))? )?use ([^;]+);").expect("a regular expression");
     let absolute = Regex::new(r"\b((?:crate|super)(?:::\w+)+)").expect("a regular expression");
@@ -198,7 +198,7 @@ pub fn edges(files: &[(String, String)]) -> Edges {
 }
 
 /// Sets of files that import each other, the smallest first.
-pub fn circles(edges: &Edges) -> Vec<BTreeSet<String>> {
+pub(crate) fn circles(edges: &Edges) -> Vec<BTreeSet<String>> {
     let reach = |from: &String| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(file) = open.pop() {
@@ -234,7 +234,7 @@ pub fn circles(edges: &Edges) -> Vec<BTreeSet<String>> {
 }
 
 /// The imports inside a circle, a line each.
-pub fn arrows(edges: &Edges, circle: &BTreeSet<String>) -> String {
+pub(crate) fn arrows(edges: &Edges, circle: &BTreeSet<String>) -> String {
     let inside = edges
         .iter()
         .filter(|((a, b), _)| circle.contains(a) && circle.contains(b));

@@ -10,8 +10,8 @@
 //! Bounds include what the stopping tolerances of iterations (`root`, `fixed_point`, `argmin`,
 //! `linear_solve`) leave open: the change of both sides if their results change by that much.
 //! Directions are random with a fixed seed. Differences use the same graph in double precision
-//! ([`widen`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own arithmetic
-//! is checked by the adjoint law.
+//! ([`widen()`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own
+//! arithmetic is checked by the adjoint law.
 //!
 //! ```
 //! use cotangent_core::check::{Options, check_function};

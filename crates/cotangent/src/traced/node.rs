@@ -398,11 +398,11 @@ pub(crate) fn reached(
 pub(crate) struct ValOf(FxHashMap<(u64, u32), Val>);
 
 impl ValOf {
-    pub fn insert(&mut self, t: &TracedTensor, v: Val) {
+    pub(super) fn insert(&mut self, t: &TracedTensor, v: Val) {
         self.0.insert((t.node.id, t.index), v);
     }
 
-    pub fn get(&self, t: &TracedTensor) -> Option<Val> {
+    pub(super) fn get(&self, t: &TracedTensor) -> Option<Val> {
         self.0.get(&(t.node.id, t.index)).copied()
     }
 }

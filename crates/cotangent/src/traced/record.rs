@@ -23,7 +23,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(session: Session, loc: Loc) -> Recorder {
+    pub(super) fn new(session: Session, loc: Loc) -> Recorder {
         let status = EmitterStatus::default();
         status.set_loc(loc);
         Recorder {
@@ -35,7 +35,7 @@ impl Recorder {
     }
 
     /// The emitter's value of `t`.
-    pub fn value(&self, t: &TracedTensor) -> Val {
+    pub(super) fn value(&self, t: &TracedTensor) -> Val {
         if let TraceNodeKind::Failed(e) = &t.node.kind {
             self.fail(e.clone());
             return Val::POISON;

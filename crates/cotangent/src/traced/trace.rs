@@ -34,7 +34,7 @@ impl Trace {
 
     /// The function of `outputs`. Its parameters are `inputs`, then the tensors that are older than
     /// `start` or not computed.
-    pub fn cut(
+    pub(crate) fn cut(
         name: &str,
         inputs: &[TracedTensor],
         outputs: &[&TracedTensor],
@@ -119,7 +119,7 @@ impl Trace {
     }
 
     /// The value of a tensor in the function.
-    pub fn val(&self, t: &TracedTensor) -> Result<Val> {
+    pub(crate) fn val(&self, t: &TracedTensor) -> Result<Val> {
         let missing = || Error::new(Code::ForeignValue, "a tensor belongs to another trace");
         self.vals.get(t).ok_or_else(missing)
     }

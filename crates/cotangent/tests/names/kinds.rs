@@ -4,7 +4,7 @@ use cotangent::{C128, DType, EagerRuntime, EagerTensor, Tensor, TracedTensor};
 use std::fmt::Display;
 
 /// Operands of one kind.
-pub struct Operands<T> {
+pub(crate) struct Operands<T> {
     /// Reals of both signs, `f64[2, 3]`, with ties of rounding and an infinity.
     pub a: T,
     /// Reals of at least 1, `f64[2, 3]`, some equal to those of `a`.
@@ -130,7 +130,7 @@ pub fn eager() -> Operands<EagerTensor> {
     operands(of_eager())
 }
 
-pub fn traced() -> Operands<TracedTensor> {
+pub(crate) fn traced() -> Operands<TracedTensor> {
     operands(TracedTensor::from_tensor)
 }
 
@@ -183,6 +183,6 @@ impl<T: Outs> Outs for (T, T, T) {
 }
 
 /// Whether the tensors have the same types, shapes and bits.
-pub fn same(x: &[Tensor], y: &[Tensor]) -> bool {
+pub(crate) fn same(x: &[Tensor], y: &[Tensor]) -> bool {
     x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.same_bits(y))
 }

@@ -149,7 +149,7 @@ impl<'f> Raising<'f> {
     }
 
     /// Computes the facts about new values.
-    pub fn update(&self) {
+    pub(super) fn update(&self) {
         let mut facts = self.facts.borrow_mut();
         for i in facts.splats.len()..self.values() {
             let splat = self.splat(&facts, Val::from_index(i));
@@ -197,13 +197,13 @@ impl<'f> Raising<'f> {
     }
 
     /// Whether two values are one value, or equal constants: programs repeat these.
-    pub fn same(&self, a: Val, b: Val) -> bool {
+    pub(super) fn same(&self, a: Val, b: Val) -> bool {
         let constants = || self.number(a).zip(self.number(b));
         a == b || constants().is_some_and(|(m, n)| m == n && self.ty(a) == self.ty(b))
     }
 
     /// The results of `write`, which is called once for each `key`.
-    pub fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
+    pub(super) fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
         let mut written = self.written.borrow_mut();
         written
             .entry(key)
@@ -212,12 +212,12 @@ impl<'f> Raising<'f> {
     }
 
     /// The element that all elements of a value equal, if it is constant.
-    pub fn number(&self, v: Val) -> Option<Scalar> {
+    pub(super) fn number(&self, v: Val) -> Option<Scalar> {
         *self.facts.borrow().splats.get(v.index())?
     }
 
     /// Whether all elements of a value equal `c`, rounded to its element type.
-    pub fn is_number(&self, v: Val, c: f64) -> bool {
+    pub(super) fn is_number(&self, v: Val, c: f64) -> bool {
         let rounded = |c: f64, v: Val| match Scalar::F(c).array(self.ty(v).dtype).wide() {
             Wide::F(x) => x.first().copied(),
             _ => None,
@@ -229,19 +229,19 @@ impl<'f> Raising<'f> {
     }
 
     /// The operand of a unary function.
-    pub fn unary(&self, v: Val, f: Unary) -> Option<Val> {
+    pub(super) fn unary(&self, v: Val, f: Unary) -> Option<Val> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Unary(g) if *g == f).then(|| x[0]);
         self.with_def(v, is)?
     }
 
     /// The operands of a binary function.
-    pub fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
+    pub(super) fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Binary(g) if *g == f).then(|| [x[0], x[1]]);
         self.with_def(v, is)?
     }
 
     /// The operand whose NaN a condition tests: `is_nan(x)`, or `x != x`.
-    pub fn nan_tested(&self, condition: Val) -> Option<Val> {
+    pub(super) fn nan_tested(&self, condition: Val) -> Option<Val> {
         let compared = |op: &Op, x: &[Val]| match op {
             Op::Unary(Unary::IsNan) => Some([x[0], x[0]]),
             Op::Compare(c) if c.0 == Comparison::Ne => Some([x[0], x[1]]),
@@ -252,12 +252,12 @@ impl<'f> Raising<'f> {
     }
 
     /// Records that `y` is `softplus(x)`.
-    pub fn set_softplus(&self, y: Val, x: Val) {
+    pub(super) fn set_softplus(&self, y: Val, x: Val) {
         self.facts.borrow_mut().softplus.insert(y, x);
     }
 
     /// The operand of a value that was raised to `softplus`.
-    pub fn softplus_operand(&self, v: Val) -> Option<Val> {
+    pub(super) fn softplus_operand(&self, v: Val) -> Option<Val> {
         self.facts.borrow().softplus.get(&v).copied()
     }
 }
