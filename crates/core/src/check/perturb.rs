@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 const RUNS: usize = 24;
 
 /// Largest perturbation, in units of the element type's epsilon.
-const MAX_EPSILONS: f64 = 4.0;
+pub(super) const MAX_EPSILONS: f64 = 4.0;
 
 /// Allowed distance to the range of the perturbed results, as a multiple of its width. Sums of many
 /// terms have more rounding errors than the single perturbation of their result.
@@ -81,6 +81,25 @@ pub fn agree_up_to_rounding(
         }
     }
     Ok(())
+}
+
+/// The largest changes of the results of `f` at `args` by rounding errors, by coordinate: those of
+/// the perturbed runs. Terms that cancel leave errors that are large relative to their sum.
+pub(super) fn rounding_errors(f: &Function, args: &[Array]) -> Result<Vec<f64>> {
+    let at = flat(&reference::run(f, args)?);
+    let mut most = vec![0.0f64; at.len()];
+    for seed in 0..RUNS as u64 {
+        let Ok(y) = reference::run(&perturbed(f, &mut Rng::new(seed))?, args) else {
+            continue;
+        };
+        for ((most, a), b) in most.iter_mut().zip(&at).zip(flat(&y)) {
+            let change = (a - b).abs();
+            if change.is_finite() {
+                *most = most.max(change);
+            }
+        }
+    }
+    Ok(most)
 }
 
 /// The largest distance of subnormal numbers of the element types of a function. Perturbations by

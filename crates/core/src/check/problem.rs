@@ -4,6 +4,7 @@ use super::differences::{Curve, Estimate, derivative, exact, kink};
 use super::inexact::{Iterations, changes, iterates};
 use super::numbers::{Rng, combine, flat, inner};
 use super::options::Options;
+use super::perturb::{MAX_EPSILONS, rounding_errors};
 use super::report::{Law, LawResult, Verdict};
 use super::widen::{double_args, dtypes, open};
 use crate::array::{Array, Wide};
@@ -215,13 +216,18 @@ impl<'a> CheckedFunction<'a> {
         if !iterates(f) {
             return Ok(None);
         }
-        let kept: Vec<Val> = f.results()[skip..]
-            .iter()
-            .copied()
-            .filter(|&r| f.ty(r).dtype.has_tangent())
-            .collect();
-        let args = [&self.args[..], &self.zeros, rest].concat();
-        changes(&f.clone().with_results(&kept), &args, of)
+        changes(&with_tangents(f, skip), &self.arguments(rest), of)
+    }
+
+    /// Rounding errors in the results of a derived function that have tangents, by coordinate,
+    /// without the first `skip` results.
+    fn rounding(&self, f: &Function, skip: usize, rest: &[Array]) -> Result<Vec<f64>> {
+        rounding_errors(&with_tangents(f, skip), &self.arguments(rest))
+    }
+
+    /// The arguments of a derived function at the point.
+    fn arguments(&self, rest: &[Array]) -> Vec<Array> {
+        [&self.args[..], &self.zeros, rest].concat()
     }
 
     fn adjoint(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
@@ -292,9 +298,10 @@ impl<'a> CheckedFunction<'a> {
                 values: flat(&self.push(&jvp, &t)?),
                 errors: self.errors(&jvp, n, &t, Iterations::All)?,
                 of_curve: self.errors(&self.f, 0, &[], Iterations::All)?,
+                rounding: &|| Ok([self.rounding(&jvp, n, &t)?, self.rounding(&self.f, 0, &[])?]),
             };
             let mut curve = |h: f64| Some(flat(&self.value(&scaled(h, &t).ok()?).ok()?));
-            self.compare(&got, self.size, &mut curve, self.opts.tolerance, &mut worst);
+            self.compare(&got, self.size, &mut curve, self.opts.tolerance, &mut worst)?;
         }
         out.push(worst.row(value, Law::Difference));
         Ok(())
@@ -341,8 +348,9 @@ impl<'a> CheckedFunction<'a> {
                 values: a,
                 errors: self.errors(&hvp, 0, &v, Iterations::All)?,
                 of_curve: of_curve.clone(),
+                rounding: &|| Ok([self.rounding(&hvp, 0, &v)?, self.rounding(&grad, 0, &[])?]),
             };
-            self.compare(&got, size, &mut curve, self.opts.tolerance, &mut against);
+            self.compare(&got, size, &mut curve, self.opts.tolerance, &mut against)?;
         }
         out.push(orders.row(value, Law::Orders));
         out.push(symmetric.row(value, Law::Symmetry));
@@ -379,6 +387,11 @@ impl<'a> CheckedFunction<'a> {
                 Iterations::All,
             )?,
             of_curve: self.errors(&hvp, 0, &v, Iterations::All)?,
+            rounding: &|| {
+                let n = hvp.results().len();
+                let of_third = self.rounding(&third, n, &[&v[..], &t].concat())?;
+                Ok([of_third, self.rounding(&hvp, 0, &v)?])
+            },
         };
         let size = largest(&flat(&y));
         let mut curve = |h: f64| {
@@ -393,7 +406,7 @@ impl<'a> CheckedFunction<'a> {
             &mut curve,
             THIRD_ORDER_TOLERANCE_FACTOR * self.opts.tolerance,
             &mut worst,
-        );
+        )?;
         out.push(worst.row(value, Law::ThirdDifference));
         Ok(())
     }
@@ -412,6 +425,9 @@ impl<'a> CheckedFunction<'a> {
 
     /// Compares a directional derivative with the differences of its curve. `size` is the magnitude
     /// of the curve's values.
+    ///
+    /// Where they differ, rounding errors are estimated and permitted, too: a derivative that is
+    /// zero because its terms cancel has errors as large as those of the terms.
     fn compare(
         &self,
         got: &Derivative,
@@ -419,18 +435,49 @@ impl<'a> CheckedFunction<'a> {
         curve: Curve<'_>,
         tolerance: f64,
         worst: &mut WorstComparison,
-    ) {
+    ) -> Result<()> {
         let none = || vec![0.0; got.values.len()];
-        let of_curve = got.of_curve.clone().unwrap_or_else(none);
-        let errors = got.errors.clone().unwrap_or_else(none);
-        let estimates = derivative(&of_curve, self.eps, self.far, curve);
+        let mut of_curve = got.of_curve.clone().unwrap_or_else(none);
+        let mut errors = got.errors.clone().unwrap_or_else(none);
+        let mut sizes = vec![size; got.values.len()];
+        let mut seen = self.comparison(&got.values, [&errors, &of_curve, &sizes], curve, tolerance);
+        if seen.fails {
+            let [of_values, of_points] = (got.rounding)()?;
+            let add = |to: &mut [f64], by: &[f64]| to.iter_mut().zip(by).for_each(|(a, b)| *a += b);
+            add(&mut errors, &of_values);
+            add(&mut of_curve, &of_points);
+            // The magnitude of the terms that have these rounding errors.
+            let of_terms = |e: &f64| e / (MAX_EPSILONS * self.eps);
+            for (size, terms) in sizes.iter_mut().zip(of_points.iter().map(of_terms)) {
+                *size = size.max(terms);
+            }
+            seen = self.comparison(&got.values, [&errors, &of_curve, &sizes], curve, tolerance);
+        }
+        if seen.fails && kink(got.values.len(), curve) {
+            seen.fails = false;
+            seen.unsure = true;
+        }
+        worst.merge(seen);
+        Ok(())
+    }
+
+    /// Compares values with the differences of a curve, given the errors of the values, the errors
+    /// of the curve's coordinates and their magnitudes.
+    fn comparison(
+        &self,
+        values: &[f64],
+        [errors, of_curve, sizes]: [&[f64]; 3],
+        curve: Curve<'_>,
+        tolerance: f64,
+    ) -> WorstComparison {
+        let estimates = derivative(of_curve, self.eps, self.far, curve);
         let largest = estimates
             .iter()
             .filter(|e| e.error.is_finite())
             .fold(0.0f64, |m, e| m.max(e.value.abs()));
         let mut seen = WorstComparison::default();
         let here = curve(0.0);
-        for (k, (&value, e)) in got.values.iter().zip(&estimates).enumerate() {
+        for (k, (&value, e)) in values.iter().zip(&estimates).enumerate() {
             // Where the function itself is not finite it has no derivative, even if the slopes on
             // both sides agree.
             if !here.as_ref().is_some_and(|y| y[k].is_finite()) {
@@ -438,15 +485,11 @@ impl<'a> CheckedFunction<'a> {
                 continue;
             }
             let got_size = if value.is_finite() { value.abs() } else { 0.0 };
-            let scale = e.value.abs() + got_size + 1e-3 * largest + 1e-4 * size;
+            let scale = e.value.abs() + got_size + 1e-3 * largest + 1e-4 * sizes[k];
             let slack = tolerance.max(1e3 * self.eps) * scale + 10.0 * errors[k];
             seen.difference(value, e, scale, slack);
         }
-        if seen.fails && kink(got.values.len(), curve) {
-            seen.fails = false;
-            seen.unsure = true;
-        }
-        worst.merge(seen);
+        seen
     }
 
     /// A real scalar that depends on every differentiable result: `Re Σ conj(c) y` for random `c`.
@@ -476,13 +519,25 @@ impl<'a> CheckedFunction<'a> {
 }
 
 /// A directional derivative by the rules, to be compared with the differences of a curve.
-struct Derivative {
+struct Derivative<'a> {
     /// By coordinate.
     values: Vec<f64>,
     /// Errors that iterations leave in them.
     errors: Option<Vec<f64>>,
     /// Errors that iterations leave in the coordinates of the curve.
     of_curve: Option<Vec<f64>>,
+    /// Rounding errors in the values, and in the coordinates of the curve.
+    rounding: &'a dyn Fn() -> Result<[Vec<f64>; 2]>,
+}
+
+/// A function with its results from `skip` on that have tangents.
+fn with_tangents(f: &Function, skip: usize) -> Function {
+    let kept: Vec<Val> = f.results()[skip..]
+        .iter()
+        .copied()
+        .filter(|&r| f.ty(r).dtype.has_tangent())
+        .collect();
+    f.clone().with_results(&kept)
 }
 
 /// The largest error in `Re Σ conj(w) y` for errors of the coordinates of `y`.
