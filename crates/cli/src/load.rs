@@ -34,7 +34,7 @@ impl Loaded {
     }
 
     /// The function that derivatives by these values are derived from, and the values in it.
-    pub fn to_derive(&self, wrt: &[Val]) -> (Function, Vec<Val>) {
+    pub(crate) fn to_derive(&self, wrt: &[Val]) -> (Function, Vec<Val>) {
         self.program.to_derive(&self.function, wrt)
     }
 

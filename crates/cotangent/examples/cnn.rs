@@ -84,7 +84,7 @@ fn images(n: usize) -> (TracedTensor, TracedTensor) {
 }
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (x, y) = images(96);
     let sgd = Sgd::new(0.05).with_momentum(0.5);
     // The closure captures the data. The number of right answers is returned with the loss.

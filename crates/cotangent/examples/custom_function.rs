@@ -21,7 +21,7 @@ fn bessel(x: f64, nu: i32) -> f64 {
 }
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // log I0, its derivative r = I1 / I0, and the derivative 1 - r / x - r² of that.
     let ratio = elementwise(
         "i1_over_i0",

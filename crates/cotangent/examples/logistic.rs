@@ -5,7 +5,7 @@ use cotangent::closures::{jit, value_and_grad};
 use cotangent::{DType, Result, TracedTensor, random};
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (n, d) = (1000, 5);
     let keys = random::split::<TracedTensor>(&random::key(0).into(), 2)?;
     let x = random::normal(&keys[0], &[n, d], DType::F64)?;

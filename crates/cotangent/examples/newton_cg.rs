@@ -5,7 +5,7 @@ use cotangent::closures::{Solver, grad, hessian, hvp, jit, linear_solve, value_a
 use cotangent::{DType, Result, TracedTensor, random};
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (n, d) = (300, 40);
     let keys = random::split::<TracedTensor>(&random::key(5).into(), 2)?;
     let x = random::normal(&keys[0], &[n, d], DType::F64)?;

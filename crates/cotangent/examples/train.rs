@@ -66,7 +66,7 @@ fn loss(net: Mlp, (x, y): Data) -> Result<TracedTensor> {
 }
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let adam = Adam::new(1e-2);
     // One step: the data is the second argument, so it has no gradient and may hold integers.
     let step = jit(|(net, state, data): (Mlp, AdamState<Mlp>, Data)| {

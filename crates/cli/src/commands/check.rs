@@ -23,7 +23,7 @@ pub(super) fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 }
 
 /// Checks the custom rules of a text, and reports them on standard error.
-pub fn custom_rules(program: &text::Program) -> Result<Outcome> {
+pub(super) fn custom_rules(program: &text::Program) -> Result<Outcome> {
     let ad = AdContext::builder()
         .with_numerics(program.numerics())
         .build()?;

@@ -100,7 +100,7 @@ pub(crate) fn public_methods(text: &str, of: &str) -> Vec<String> {
 
 /// Names of public functions and methods that return a `Result`, and whether they are marked
 /// `#[track_caller]`.
-pub fn fallible(text: &str) -> Vec<(String, bool)> {
+pub(crate) fn fallible(text: &str) -> Vec<(String, bool)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (k, line) in lines.iter().enumerate() {

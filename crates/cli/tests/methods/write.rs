@@ -132,7 +132,7 @@ impl Second {
     }
 }
 
-pub fn elementwise() -> String {
+pub(crate) fn elementwise() -> String {
     let mut out = format!(
         "//! [`Elementwise`]: a method per row of the tables of unary functions, binary functions and\n\
          //! comparisons.\n//! {NOTICE}\n\n\

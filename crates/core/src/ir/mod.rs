@@ -12,7 +12,7 @@ mod function;
 mod inline;
 mod linear;
 mod op;
-pub mod primitive;
+pub(crate) mod primitive;
 mod same;
 mod status;
 mod symbols;

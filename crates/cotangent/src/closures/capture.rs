@@ -55,7 +55,7 @@ impl<B: Tree> Closed<B> {
     }
 
     /// Calls `f` on placeholders with the types and names of the leaves of `x`.
-    pub fn named<A: Tree, R: Returns<Out = B>>(
+    pub(super) fn named<A: Tree, R: Returns<Out = B>>(
         name: &'static str,
         x: &A,
         f: impl FnOnce(A) -> R,
@@ -127,7 +127,7 @@ pub(super) struct Difference {
 
 impl Difference {
     /// `what`, or the leaf of it: "the carry", "tensor #1 of the carry".
-    pub fn leaf(&self, what: &str) -> String {
+    pub(super) fn leaf(&self, what: &str) -> String {
         match &self.name {
             None => what.to_owned(),
             Some(name) => format!("{name} of {what}"),

@@ -101,7 +101,7 @@ impl<'r> Exec<'r> {
     }
 
     /// As [`take_error`](Self::take_error), of a call whose operands are the first `n` values.
-    pub fn take_error_of(&self, n: usize) -> Option<Error> {
+    pub(super) fn take_error_of(&self, n: usize) -> Option<Error> {
         let s = self.state.borrow();
         let operands = s.values.iter().take(n).filter_map(|x| x.value.as_ref());
         self.status.take_error_of(operands.map(Value::ty))

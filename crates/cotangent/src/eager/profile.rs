@@ -246,7 +246,7 @@ fn report(text: &str) {
 
 impl Profile {
     /// The profile of a new runtime, and whether the environment turns it on.
-    pub fn of_environment() -> (Arc<Profile>, bool) {
+    pub(super) fn of_environment() -> (Arc<Profile>, bool) {
         let every = every();
         let on = every.is_some() || std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0");
         let profile = Arc::new(Profile {
@@ -262,7 +262,7 @@ impl Profile {
 
     /// Runs `f`, a section of an operation, and adds its time without that of the sections inside
     /// it.
-    pub fn timed<R>(&self, name: &str, section: Section, f: impl FnOnce() -> R) -> R {
+    pub(super) fn timed<R>(&self, name: &str, section: Section, f: impl FnOnce() -> R) -> R {
         let outer = INNER.replace(Duration::ZERO);
         let start = Instant::now();
         let y = f();
@@ -280,11 +280,11 @@ impl Profile {
         y
     }
 
-    pub fn operations(&self) -> Vec<OpProfile> {
+    pub(super) fn operations(&self) -> Vec<OpProfile> {
         lock(&self.table).operations()
     }
 
-    pub fn reset(&self) {
+    pub(super) fn reset(&self) {
         *lock(&self.table) = Table::default();
     }
 

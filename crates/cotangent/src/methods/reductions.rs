@@ -2,7 +2,6 @@
 
 use crate::axes::{along, over};
 use crate::ops::{LossReduction, Running};
-use crate::tensor_ops::called_one;
 use crate::{Axes, Axis, Emit, TensorOps, Val};
 use smallvec::SmallVec;
 

@@ -157,7 +157,7 @@ pub(crate) enum Ancestors {
 }
 
 impl Ancestors {
-    pub fn has(&self, node: &Arc<TraceNode>) -> bool {
+    pub(crate) fn has(&self, node: &Arc<TraceNode>) -> bool {
         match self {
             Ancestors::Listed(all) => all.iter().any(|a| a.as_ptr() == Arc::as_ptr(node)),
             Ancestors::OlderThan(id) => node.id < *id,
@@ -195,7 +195,7 @@ pub(crate) struct TraceNode {
 
 impl TraceNode {
     /// A placeholder, an array or an error.
-    pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
+    pub(crate) fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
         let open = matches!(kind, TraceNodeKind::Input(_));
         let history = History::Leaf(None);
         Arc::new(TraceNode::with(
@@ -209,7 +209,7 @@ impl TraceNode {
     }
 
     /// The argument of a closure.
-    pub fn argument(ty: Type, loc: Loc) -> Arc<TraceNode> {
+    pub(crate) fn argument(ty: Type, loc: Loc) -> Arc<TraceNode> {
         let (kind, history) = (TraceNodeKind::Input(None), History::Leaf(None));
         let mut node = TraceNode::with(kind, smallvec![ty], loc, true, Box::default(), history);
         node.of_closure = true;
@@ -217,7 +217,7 @@ impl TraceNode {
     }
 
     /// An operation.
-    pub fn op(
+    pub(crate) fn op(
         op: Op,
         operands: SmallVec<[TracedTensor; 2]>,
         types: SmallVec<[Type; 1]>,
@@ -237,7 +237,11 @@ impl TraceNode {
     }
 
     /// An array that was computed from tensors that the program may still hold.
-    pub fn computed(tensor: Tensor, from: Option<Arc<Ancestors>>, loc: Loc) -> Arc<TraceNode> {
+    pub(crate) fn computed(
+        tensor: Tensor,
+        from: Option<Arc<Ancestors>>,
+        loc: Loc,
+    ) -> Arc<TraceNode> {
         let types = smallvec![tensor.ty()];
         let (kind, history) = (TraceNodeKind::Value(tensor), History::Leaf(from));
         Arc::new(TraceNode::with(
@@ -278,7 +282,7 @@ impl TraceNode {
     }
 
     /// The operands of an operation, unless they were released. `None`: the node is a leaf.
-    pub fn operands(&self) -> Option<Operands> {
+    pub(crate) fn operands(&self) -> Option<Operands> {
         match &*self.history() {
             History::Operands(x) => Some(x.clone()),
             History::Leaf(_) => None,
@@ -286,7 +290,7 @@ impl TraceNode {
     }
 
     /// The tensors that the array of a leaf was computed from, as far as the program holds them.
-    pub fn ancestors(&self) -> Option<Arc<Ancestors>> {
+    pub(crate) fn ancestors(&self) -> Option<Arc<Ancestors>> {
         match &*self.history() {
             History::Operands(_) => None,
             History::Leaf(from) => from.clone(),
@@ -294,23 +298,23 @@ impl TraceNode {
     }
 
     /// Releases the operands of an operation whose arrays are stored.
-    pub fn release(&self, from: Option<Arc<Ancestors>>) {
+    pub(crate) fn release(&self, from: Option<Arc<Ancestors>>) {
         let old = std::mem::replace(&mut *self.history(), History::Leaf(from));
         // Dropped without the lock: it may hold the last reference to a user's operation.
         drop(old);
     }
 
     /// Number of successive evaluations that computed it, if their operations remain.
-    pub fn evaluations(&self) -> u32 {
+    pub(crate) fn evaluations(&self) -> u32 {
         self.evaluations.load(Ordering::Relaxed)
     }
 
-    pub fn note_evaluations(&self, n: u32) {
+    pub(crate) fn note_evaluations(&self, n: u32) {
         self.evaluations.store(n, Ordering::Relaxed);
     }
 
     /// Whether the arrays of all results are stored.
-    pub fn is_computed(&self) -> bool {
+    pub(crate) fn is_computed(&self) -> bool {
         self.arrays.iter().all(|a| a.get().is_some())
     }
 

@@ -53,7 +53,11 @@ impl Recorder {
     }
 
     /// The tensors of these values, or the first error of the call on `operands`.
-    pub fn finish(self, operands: &[&TracedTensor], results: &[Val]) -> Result<Vec<TracedTensor>> {
+    pub(super) fn finish(
+        self,
+        operands: &[&TracedTensor],
+        results: &[Val],
+    ) -> Result<Vec<TracedTensor>> {
         let types = operands.iter().filter_map(|t| t.known_ty());
         if let Some(e) = self.status.take_error_of(types) {
             return Err(e);

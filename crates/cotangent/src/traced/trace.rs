@@ -21,14 +21,18 @@ impl Trace {
     /// The function of `outputs`, with all placeholders and arrays that `outputs` and `also` need
     /// as parameters. An error if an output was computed from one of `also`, and the operations
     /// between them were released.
-    pub fn of(name: &str, outputs: &[&TracedTensor], also: &[&TracedTensor]) -> Result<Trace> {
+    pub(crate) fn of(
+        name: &str,
+        outputs: &[&TracedTensor],
+        also: &[&TracedTensor],
+    ) -> Result<Trace> {
         let trace = Trace::cut(name, &[], outputs, also, 0)?;
         check_ancestors(&trace.params, outputs, also)?;
         Ok(trace)
     }
 
     /// The function of `outputs`, with placeholders and all stored arrays as parameters.
-    pub fn of_arrays(name: &str, outputs: &[&TracedTensor]) -> Result<Trace> {
+    pub(crate) fn of_arrays(name: &str, outputs: &[&TracedTensor]) -> Result<Trace> {
         Trace::stopped(name, &[], outputs, &[], 0, &|t| t.array().is_some())
     }
 
@@ -125,7 +129,7 @@ impl Trace {
     }
 
     /// The tensors that the operations of the function compute, and their values.
-    pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
+    pub(crate) fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
         let results = |node: &Arc<TraceNode>| {
             let node = node.clone();
             (0..node.types.len()).map(move |i| TracedTensor::result(node.clone(), i))

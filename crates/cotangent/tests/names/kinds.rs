@@ -64,7 +64,7 @@ fn operands<T>(f: impl Fn(Tensor) -> T) -> Operands<T> {
 
 /// Operands that most methods do not accept.
 #[derive(Clone, Copy, Debug)]
-pub enum Wrong {
+pub(crate) enum Wrong {
     /// Booleans of shapes that do not fit together.
     Booleans,
     /// Boolean scalars.
@@ -76,14 +76,14 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    pub const ALL: [Wrong; 4] = [
+    pub(crate) const ALL: [Wrong; 4] = [
         Wrong::Booleans,
         Wrong::Scalars,
         Wrong::Floats,
         Wrong::Complex,
     ];
 
-    pub fn operands<T>(self, f: impl Fn(Tensor) -> T) -> Operands<T> {
+    pub(crate) fn operands<T>(self, f: impl Fn(Tensor) -> T) -> Operands<T> {
         let of = |shape: &[usize]| {
             let (dtype, shape) = match self {
                 Wrong::Booleans => (DType::Bool, shape),
@@ -112,21 +112,21 @@ impl Wrong {
     }
 }
 
-pub fn of_plain(t: Tensor) -> Tensor {
+pub(crate) fn of_plain(t: Tensor) -> Tensor {
     t
 }
 
 /// Constants of one runtime.
-pub fn of_eager() -> impl Fn(Tensor) -> EagerTensor {
+pub(crate) fn of_eager() -> impl Fn(Tensor) -> EagerTensor {
     let rt = EagerRuntime::new();
     move |t| rt.constant_from(t).unwrap()
 }
 
-pub fn plain() -> Operands<Tensor> {
+pub(crate) fn plain() -> Operands<Tensor> {
     operands(of_plain)
 }
 
-pub fn eager() -> Operands<EagerTensor> {
+pub(crate) fn eager() -> Operands<EagerTensor> {
     operands(of_eager())
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn traced() -> Operands<TracedTensor> {
 }
 
 /// Results of a method as plain tensors, or the text of its error.
-pub trait Outs {
+pub(crate) trait Outs {
     fn outs(self) -> Result<Vec<Tensor>, String>;
 }
 

@@ -27,7 +27,7 @@ impl Attribute {
 
 /// Names of attributes that a parser may read. A test compares them with the parsers' sources.
 #[rustfmt::skip]
-pub const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "accept_unconverged", "approximate", "axes", "axis", "body_consts", "carry", "checkpoint", "code",
     "combine", "complete", "cond_consts", "consts", "ddof", "depth", "descending", "dims", "dtype", "eps",
     "exclusive", "factors", "first", "format", "full", "hi", "high", "identity", "interior", "inverse",

@@ -85,18 +85,18 @@ impl Space {
 
     /// Relative error of the unknowns when Newton's method has stopped: the step after the last one
     /// is between the square of that step (quadratic convergence) and the step itself.
-    pub fn newton_error(&self, stop: Stopping) -> f64 {
+    pub(super) fn newton_error(&self, stop: Stopping) -> f64 {
         self.newton_tolerance(stop).powf(1.5).max(self.epsilon)
     }
 
     /// Relative error, or residual, at which the other iterations stop by default: fixed points
     /// and linear systems.
-    pub fn picard_tolerance(&self, stop: Stopping) -> f64 {
+    pub(super) fn picard_tolerance(&self, stop: Stopping) -> f64 {
         self.tolerance(stop, 64.0)
     }
 
     /// As [`picard_tolerance`](Self::picard_tolerance), for the residual of linear systems.
-    pub fn linear_tolerance(&self, stop: Stopping) -> f64 {
+    pub(super) fn linear_tolerance(&self, stop: Stopping) -> f64 {
         self.tolerance(stop, 128.0)
     }
 

@@ -35,7 +35,7 @@ pub(super) struct RowExponentials<'a> {
 
 impl RowExponentials<'_> {
     /// The rows whose exponentials `sum` adds up, as they are.
-    pub fn of_exponents<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
+    pub(super) fn of_exponents<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
         let sum = r.without_new_elements(sum);
         let (e, axes) = r.reduced(sum, Reduction::Sum)?;
         // Halves may be added in single precision.
@@ -62,7 +62,7 @@ impl RowExponentials<'_> {
 
     /// The rows whose exponentials `sum` adds up, if the shift is the maximum of each row, or zero
     /// where that is not finite.
-    pub fn of_sum<'a>(r: &'a Raising, sum: Val) -> Option<RowExponentials<'a>> {
+    pub(super) fn of_sum<'a>(r: &'a Raising, sum: Val) -> Option<RowExponentials<'a>> {
         let mut rows = RowExponentials::of_exponents(r, sum)?;
         let [x, shift] = r.binary(rows.difference, Binary::Sub)?;
         if r.ty(x) != rows.ty {

@@ -143,12 +143,12 @@ impl Rules {
     }
 
     /// The numbers of compiled operations and of compiled tapes.
-    pub fn count(&self) -> (usize, usize) {
+    pub(crate) fn count(&self) -> (usize, usize) {
         lock(&self.table).count()
     }
 
     /// As [`Rules::count`]; `None` if another thread uses the table.
-    pub fn try_count(&self) -> Option<(usize, usize)> {
+    pub(crate) fn try_count(&self) -> Option<(usize, usize)> {
         Some(self.table.try_lock().ok()?.count())
     }
 }
