@@ -409,6 +409,11 @@ impl Session {
         }
     }
 
+    /// Whether the context has a sum of its own, in place of `add`.
+    pub fn has_own_sum(&self) -> bool {
+        self.inner.context.own.sum.is_some()
+    }
+
     /// The zero of a type.
     pub fn zeros(&self, ty: &Type) -> Op {
         match &self.inner.context.own.zeros {

@@ -293,7 +293,11 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
             f.results().len()
         )
     };
-    let ty = f.ty(*r);
+    check_loss_type(f.ty(*r))
+}
+
+/// Returns an error with a way out unless this is the type of a real floating-point scalar.
+pub fn check_loss_type(ty: &Type) -> Result<()> {
     if ty.rank() != 0 {
         let hint = if ty.shape.iter().all(|d| d.is(1)) {
             ", reshape it to []"

@@ -30,7 +30,7 @@ pub use crate::ir::{
 };
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian,
+    Derived, Direction, Seed, Wrt, adjoint, check_loss_type, check_scalar_loss, grad, hessian,
     holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, jvp_derived,
     linear_transpose, linear_transpose_in, to_jax_convention, value_and_grad, vjp, vjp_derived,
 };

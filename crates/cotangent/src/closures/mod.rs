@@ -43,7 +43,7 @@ pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with,
     root, root_with,
 };
-pub use linearize::{DerivativeMap, linearize};
 pub use jit::{JitCache, evaluate, jit, jit_with_cache};
+pub use linearize::{DerivativeMap, linearize};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
 pub use tree::{Nest, Returns, Tree};

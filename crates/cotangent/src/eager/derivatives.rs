@@ -3,11 +3,12 @@
 use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
 use super::hook::HookHandle;
-use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Shared, Value};
+use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Value};
 use super::tensor::{EagerTensor, core, tensor_of};
 use super::turns::lock;
 use crate::tensor::{Given, Tensor};
 use cotangent_core::Code;
+use cotangent_core::tape::{NodeData, Shared};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -125,7 +126,7 @@ impl EagerTensor {
                     leaves.push((node.clone(), v.clone()));
                 }
                 if held {
-                    all.0.push(((node.id, *slot), v.clone()));
+                    all.0.push(((node.id(), *slot), v.clone()));
                 }
             }
         })?;
@@ -226,9 +227,9 @@ impl EagerTensor {
         pull(&self.rt, &[seed], options, &mut |node, slots, _| {
             for (slot, v) in slots
                 .iter()
-                .filter(|(slot, _)| keys.contains(&(node.id, *slot)))
+                .filter(|(slot, _)| keys.contains(&(node.id(), *slot)))
             {
-                found.insert((node.id, *slot), v.clone());
+                found.insert((node.id(), *slot), v.clone());
             }
         })?;
         Ok(wrt

@@ -12,12 +12,14 @@
 //!
 //! Derivatives use the rules of the core, as for traced programs. Recording runs `linearize`
 //! immediately, and `backward` transposes the recorded programs. A tape saves only values that the
-//! linear equations refer to.
+//! linear equations refer to. Nodes, edges, the order of a pass, and the functions of a node are
+//! those of the core's engine ([`cotangent_core::tape`]); this module compiles the functions and
+//! runs them on tensors.
 //!
 //! Layers, lowest first; a file imports its own layer without circles, and lower ones:
 //!
-//! 1. `error`, `ids`, `turns`, `cache`
-//! 2. `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
+//! 1. `error`, `recording`, `turns`, `cache`
+//! 2. `tape` (values, nodes, saved tensors), `kinks::weights`
 //! 3. `rule::table`, `runtime`
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
@@ -34,11 +36,11 @@ mod exec;
 mod generated;
 mod gradient;
 mod hook;
-mod ids;
 mod kinks;
 mod methods;
 mod operator;
 mod record;
+mod recording;
 mod rule;
 mod run;
 mod runtime;
@@ -54,6 +56,6 @@ pub use cache::{
 pub use derivatives::Cotangents;
 pub use error::{Error, Result};
 pub use hook::HookHandle;
-pub use ids::no_grad;
+pub use recording::no_grad;
 pub use runtime::{EagerRuntime, OpProfile, PROFILE_VARIABLE};
 pub use tensor::EagerTensor;

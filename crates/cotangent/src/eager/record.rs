@@ -1,13 +1,14 @@
 //! Recording an operation, with its derivative as a linear program.
 
 use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
-use super::ids::recording;
+use super::recording::recording;
 use super::run::{bind, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
-    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
-    SavedValue, Value, Values, given_by,
+    Edge, Inputs, NodeDerivative, RestoredTensor, SavedTensors, Value, Values, given_by,
+    record_node,
 };
+use cotangent_core::tape::{Derivative, Residual, ResidualOrigin, ResidualSource, SavedValue};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val};
 use cotangent_cpu::Tensor;
@@ -148,66 +149,46 @@ pub(super) fn record(
     let relinearize = (origins.len()..exec_values.len())
         .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
     let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
-    let residual =
-        |(at, held): (usize, &ExecSlot), source: ResidualSource, origin: ResidualOrigin| {
-            let v = held.value.as_ref()?;
-            Some((
-                Residual {
-                    at,
-                    source,
-                    ty: v.ty().clone(),
-                    given: v.given,
-                    origin,
-                },
-                v.tensor.clone(),
-            ))
-        };
-    let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = exec_values
+    let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
+    let mut restored = Vec::new();
+    let mut residual = |at: usize, held: &ExecSlot, source: SavedValue, origin: ResidualOrigin| {
+        let v = held.value.as_ref()?;
+        saved.push(v.tensor.clone());
+        restored.push(RestoredTensor {
+            given: v.given,
+            constant: None,
+        });
+        Some(Residual {
+            at,
+            source: ResidualSource::Saved(source),
+            ty: v.ty().clone(),
+            origin,
+        })
+    };
+    let residuals = exec_values
         .iter()
         .enumerate()
         .filter(|(i, _)| wanted[*i])
         .filter_map(|(i, held)| match i < origins.len() {
-            true => residual(
-                (i, held),
-                ResidualSource::Saved(SavedValue::Operand(i)),
-                operand(i),
-            ),
+            true => residual(i, held, SavedValue::Operand(i), operand(i)),
             false => {
                 let origin = result(i).map_or(ResidualOrigin::None, |l| {
                     ResidualOrigin::Result(l.index() as u32)
                 });
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Result(i)),
-                    origin,
-                )
+                residual(i, held, SavedValue::Result(i), origin)
             }
         })
-        .unzip();
+        .collect();
     let relinearize = relinearize.then(|| {
         let operands = exec_values.iter().take(origins.len()).enumerate();
-        let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) = operands
-            .filter_map(|(i, held)| {
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Operand(i)),
-                    operand(i),
-                )
-            })
-            .unzip();
-        saved.extend(tensors);
-        relinearize
+        operands
+            .filter_map(|(i, held)| residual(i, held, SavedValue::Operand(i), operand(i)))
+            .collect()
     });
-    let derivative = Arc::new(NodeDerivative::new(
-        op,
-        program,
-        &tangents,
-        origins.iter().map(Option::is_some).collect(),
-        residuals,
-        relinearize,
-        false,
-    ));
-    let node = Node::operation(inputs, &derivative, loc, |tape| {
+    let tracked = origins.iter().map(Option::is_some).collect();
+    let rule = Derivative::new(program, &tangents, tracked, residuals, relinearize);
+    let derivative = Arc::new(NodeDerivative::new(op, rule, restored, false));
+    let node = record_node(inputs, &derivative, loc, |tape| {
         *tape = SavedTensors { saved, env: inner }
     });
     for (y, t) in y.iter_mut().zip(tangents) {

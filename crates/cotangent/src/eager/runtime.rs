@@ -2,19 +2,20 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::ids::{next_id, no_grad};
+use super::recording::no_grad;
 use super::rule::table::Rules;
 use super::tape::{Grad, Gradient, number};
 use super::turns::{Turns, lock};
 use crate::ad_context::AdContext;
 use crate::cpu::CpuBackend;
+use cotangent_core::tape::{TapeLock, next_id};
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
 use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 /// Environment variable that turns on profiling for runtimes created while it is set (to any value
@@ -78,7 +79,7 @@ pub struct EagerRuntime {
     changing: Turns<()>,
     caches: Turns<ExtensionCaches>,
     rules: Rules,
-    walks: Mutex<()>,
+    tape_lock: TapeLock,
     /// The scalar 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
     variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
@@ -111,7 +112,7 @@ impl EagerRuntime {
             changing: Turns::new(()),
             caches: Turns::new(ExtensionCaches::default()),
             rules: Rules::default(),
-            walks: Mutex::default(),
+            tape_lock: TapeLock::default(),
             ones: Default::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
@@ -179,9 +180,9 @@ impl EagerRuntime {
         kept.get_or_init(|| number(dtype, 1.0)).clone()
     }
 
-    /// The lock of a traversal that marks nodes of the tape.
-    pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
-        lock(&self.walks)
+    /// The lock of traversals that mark nodes of the tape.
+    pub(super) fn tape_lock(&self) -> &TapeLock {
+        &self.tape_lock
     }
 
     /// Compiles a function on the backend.

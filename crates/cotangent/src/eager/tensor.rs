@@ -2,11 +2,12 @@
 
 use super::apply::apply_to;
 use super::error::{Error, Result};
-use super::ids::recording;
+use super::recording::recording;
 use super::runtime::EagerRuntime;
-use super::tape::{Grad, Node, Value, Values};
+use super::tape::{Grad, NodeBody, Value, Values};
 use crate::here::here;
 use crate::tensor::{Given, Order, Tensor};
+use cotangent_core::tape::NodeData;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use std::borrow::Borrow;
 use std::panic::Location;
@@ -80,7 +81,7 @@ impl EagerTensor {
                 format!("a variable of dtype {dtype} has no gradient: convert it to a float first"),
             );
         }
-        let (edge, grad) = Node::leaf();
+        let (edge, grad) = NodeBody::leaf();
         x.rt.note_variable(&grad);
         if let Ok(v) = &mut x.value {
             v.edge = Some(edge);
