@@ -4,7 +4,7 @@ pub use crate::ad_context::{AdContext, AdContextBuilder};
 pub use crate::eager::{
     BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error,
     ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches, HookHandle, OpProfile,
-    PROFILE_VARIABLE, Result, no_grad,
+    PROFILE_VARIABLE, Result, TensorKey, no_grad,
 };
 pub use crate::tensor::Tensor;
 pub use crate::traced::TracedTensorAdExt;

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 pub type TrackedOperands = SmallVec<[bool; 8]>;
 
 /// A value that the equations of a derivative refer to.
-pub struct Residual {
+pub struct NodeResidual {
     /// The value's index in the equations.
     pub at: usize,
     /// Where the value comes from.
@@ -49,7 +49,7 @@ pub enum ResidualOrigin {
 }
 
 /// The derivative of an operation, for all operands of the same types.
-pub struct Derivative {
+pub struct OpDerivative {
     /// The tangents of the results as a linear program in the tangents of the tracked operands,
     /// which are its first linear values.
     pub program: LinearProgram,
@@ -61,25 +61,25 @@ pub struct Derivative {
     /// tangent of an operand.
     pub results_from: usize,
     /// The values that the program's equations refer to.
-    pub residuals: Vec<Residual>,
+    pub residuals: Vec<NodeResidual>,
     /// The operands, if the program refers to intermediate values. A derivative of the derivative
     /// then linearizes the operation again.
-    pub relinearize: Option<Vec<Residual>>,
+    pub relinearize: Option<Vec<NodeResidual>>,
     /// The sources of the saved values, in order: of the residuals without constants, then of the
     /// operands in `relinearize`.
     pub saved: SmallVec<[SavedValue; 2]>,
 }
 
-impl Derivative {
+impl OpDerivative {
     /// The derivative of this program. `tangents` are the tangents of the results.
     pub fn new(
         program: LinearProgram,
         tangents: &[Option<Lv>],
         tracked: TrackedOperands,
-        residuals: Vec<Residual>,
-        relinearize: Option<Vec<Residual>>,
-    ) -> Derivative {
-        let from = |k: &Residual| match k.source {
+        residuals: Vec<NodeResidual>,
+        relinearize: Option<Vec<NodeResidual>>,
+    ) -> OpDerivative {
+        let from = |k: &NodeResidual| match k.source {
             ResidualSource::Saved(from) => Some(from),
             ResidualSource::Constant(_) => None,
         };
@@ -89,7 +89,7 @@ impl Derivative {
             .filter_map(from)
             .collect();
         let results_from = tangents.iter().flatten().map(|l| l.index()).min();
-        Derivative {
+        OpDerivative {
             program,
             inputs: tracked.iter().filter(|t| **t).count(),
             tracked,

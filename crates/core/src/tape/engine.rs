@@ -1,6 +1,6 @@
 //! [`Tape`]: the engine on any executor.
 
-use super::derivative::{Derivative, ResidualOrigin, ResidualSource, SavedValue};
+use super::derivative::{OpDerivative, ResidualOrigin, ResidualSource, SavedValue};
 use super::ids::next_id;
 use super::node::{Edge, Node, Shared};
 use super::pullback::{Pullback, pullback_of_operands};
@@ -243,6 +243,11 @@ impl<E: Executor> Tape<E> {
             self.belongs(v).map_err(|e| e.at(loc))?;
             types.push(self.ty(&v.value)?);
         }
+        let what = match what {
+            // Its symbols are the extents of these operands.
+            Recorded::Function(f) => Recorded::Function(self.session.specialize(&f, &types)),
+            op => op,
+        };
         let tracked: Vec<bool> = x.iter().map(|v| v.edge.is_some()).collect();
         let derive = |tracked: &[bool]| {
             RecordedRule::derive(&self.session, what.name(), &types, tracked, |cx, x, t| {
@@ -307,14 +312,15 @@ impl<E: Executor> Tape<E> {
     ) -> Result<()> {
         self.belongs(y)?;
         self.belongs(&ct)?;
-        let Some(edge) = &y.edge else {
+        // A reference of its own, so that the value refers to the node from outside the pass.
+        let Some(edge) = y.edge.clone() else {
             bail!(
                 Unbound,
                 "the value tracks no gradient: it was not computed from a variable, or it does not \
                  depend on one in a differentiable way"
             );
         };
-        let Ok((part, at)) = TapeSubgraph::of(&self.lock, std::iter::once(edge)) else {
+        let Ok((part, at)) = TapeSubgraph::of(&self.lock, std::iter::once(&edge)) else {
             unreachable!("nodes of this tape are not released");
         };
         let mut pass = Pass {
@@ -343,12 +349,12 @@ struct Pass<'p, 's, E: Executor> {
 }
 
 impl<E: Executor> Pass<'_, '_, E> {
-    /// The saved values of a node from index `from` on, with their tangents if the pass is recorded.
+    /// The saved values of a node, with their tangents if the pass is recorded.
     fn saved(
         &self,
         node: &Shared<Node<Record<E::Value>>>,
         record: &OpRecord<E::Value>,
-        d: &Derivative,
+        d: &OpDerivative,
     ) -> Vec<TapeValue<E::Value>> {
         let saved = d.residuals.iter().chain(d.relinearize.iter().flatten());
         saved

@@ -23,7 +23,7 @@ mod subgraph;
 mod value;
 
 pub use derivative::{
-    Derivative, Residual, ResidualOrigin, ResidualSource, SavedValue, TrackedOperands,
+    NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue, TrackedOperands,
 };
 pub use engine::Tape;
 pub use ids::{next_id, next_ids};

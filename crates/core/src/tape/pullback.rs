@@ -1,6 +1,6 @@
 //! [`Pullback`]: the function that pulls the cotangents of one node back.
 
-use super::derivative::{Derivative, ResidualSource};
+use super::derivative::{OpDerivative, ResidualSource};
 use crate::error::{Error, Result};
 use crate::ir::{Builder, Emit, Function, Lin, LinearProgram, Linearized, Lv, Session, Val};
 use crate::shape::Type;
@@ -45,8 +45,8 @@ pub struct PullbackEntry<F> {
 }
 
 impl<F> Pullbacks<F> {
-    /// The pullback of cotangents in these slots, which `derive` derives on first use. `None`: there
-    /// is none.
+    /// The pullback of cotangents in these slots, which `derive` derives on first use. `None`: it
+    /// has none.
     #[inline]
     pub fn get(
         &self,
@@ -124,7 +124,7 @@ impl<F> Pullback<F> {
     }
 }
 
-impl Derivative {
+impl OpDerivative {
     /// The builder's values of the residuals, by index: constants, and a parameter per saved value,
     /// in order.
     pub fn values(&self, b: &Builder) -> Vec<Val> {

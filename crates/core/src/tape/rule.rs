@@ -1,13 +1,14 @@
 //! [`RecordedRule`]: the function that a recorded operation runs, and its derivative.
 
-use super::derivative::{Derivative, Residual, ResidualOrigin, ResidualSource, SavedValue};
+use super::derivative::{NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue};
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{
     Builder, Emit, Function, Lin, LinearProgram, Linearized, Lv, Operand, Session, Val,
+    keep_extents,
 };
 use crate::primitive::ShiftRule;
-use crate::shape::Type;
+use crate::shape::{Sym, Type};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -18,7 +19,7 @@ pub struct RecordedRule {
     /// The tangents of the results; `None`: zero.
     pub tangents: SmallVec<[Option<Lv>; 1]>,
     /// The derivative, if a result has a tangent.
-    pub derivative: Option<Derivative>,
+    pub derivative: Option<OpDerivative>,
 }
 
 impl RecordedRule {
@@ -54,19 +55,19 @@ impl RecordedRule {
             .collect();
         let derived = tangents.iter().any(Option::is_some);
         let mut outputs: Vec<Val> = results.to_vec();
-        let residuals: Vec<Residual> = named(&program, derived)
+        let residuals: Vec<NodeResidual> = named(&b, &program, types, derived)
             .into_iter()
             .map(|v| residual(&b, v, (&params, &t), (&results, &tangents), &mut outputs))
             .collect();
         let forward = b.finish(&outputs)?;
         let depends = active_values(&forward, &t);
-        let is_intermediate = |k: &Residual| {
+        let is_intermediate = |k: &NodeResidual| {
             matches!(k.source, ResidualSource::Saved(SavedValue::Result(_)))
                 && depends[k.at]
                 && matches!(k.origin, ResidualOrigin::None)
         };
         let relinearize = residuals.iter().any(is_intermediate).then(|| {
-            let residual = |(k, ty): (usize, &Type)| Residual {
+            let residual = |(k, ty): (usize, &Type)| NodeResidual {
                 at: k,
                 source: ResidualSource::Saved(SavedValue::Operand(k)),
                 ty: ty.clone(),
@@ -76,7 +77,7 @@ impl RecordedRule {
         });
         let derivative = derived.then(|| {
             let tracked = t.iter().map(Option::is_some).collect();
-            Derivative::new(program, &tangents, tracked, residuals, relinearize)
+            OpDerivative::new(program, &tangents, tracked, residuals, relinearize)
         });
         Ok(RecordedRule {
             forward,
@@ -86,21 +87,22 @@ impl RecordedRule {
     }
 }
 
-/// The values that the equations refer to, in order.
-fn named(program: &LinearProgram, derived: bool) -> Vec<Val> {
-    let mut named: Vec<Val> = Vec::new();
-    for o in program
-        .eqns()
-        .iter()
-        .filter(|_| derived)
-        .flat_map(|e| &e.operands)
-    {
-        if let Operand::R(v) = o
-            && !named.contains(v)
-        {
-            named.push(*v);
+/// The values that the equations refer to, in order, then values that have the data-dependent
+/// extents that the equations mention.
+fn named(b: &Builder, program: &LinearProgram, types: &[Type], derived: bool) -> Vec<Val> {
+    let (mut named, mut mentioned): (Vec<Val>, Vec<Sym>) = (Vec::new(), Vec::new());
+    for e in program.eqns().iter().filter(|_| derived) {
+        for o in &e.operands {
+            if let Operand::R(v) = o
+                && !named.contains(v)
+            {
+                named.push(*v);
+            }
         }
+        program.eqn_syms(e, &mut |s| mentioned.push(s.clone()));
     }
+    let ty = |v: Val| b.ty(v);
+    keep_extents(&mut named, mentioned, types, b.values(), &ty);
     named
 }
 
@@ -116,7 +118,7 @@ fn residual(
     (params, t): (&[Val], &[Option<Lv>]),
     (results, tangents): (&[Val], &[Option<Lv>]),
     outputs: &mut Vec<Val>,
-) -> Residual {
+) -> NodeResidual {
     let constant = b
         .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
         .flatten();
@@ -141,7 +143,7 @@ fn residual(
             )
         }
     };
-    Residual {
+    NodeResidual {
         at: v.index(),
         source,
         ty: b.ty(v),

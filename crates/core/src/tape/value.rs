@@ -1,6 +1,6 @@
 //! Values of a tape, the runtime that computes them, and cotangents.
 
-use super::derivative::Derivative;
+use super::derivative::OpDerivative;
 use super::node::{Edge, NodeData};
 use crate::error::{Error, Loc, Result};
 use crate::ir::{Function, Lin, Linearized, Lv, Op, Val};
@@ -70,7 +70,7 @@ pub(super) struct OpRecord<V> {
     pub what: Recorded,
     pub loc: Loc,
     /// The error of the operation's rule, if it has none.
-    pub derivative: Result<Derivative>,
+    pub derivative: Result<OpDerivative>,
     pub saved: Vec<V>,
 }
 

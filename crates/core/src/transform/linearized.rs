@@ -6,9 +6,10 @@ use super::derive::{
 use super::linearize::linearize_into;
 use super::replay::{reaching, replay};
 use crate::error::Result;
-use crate::ir::{AdContext, Builder, Emit, Function, LinearProgram, Lv, Operand, Val, Walk};
+use crate::ir::{
+    AdContext, Builder, Emit, Function, LinEqn, LinearProgram, Lv, Operand, Val, Walk, keep_extents,
+};
 use crate::shape::{Sym, Type};
-use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
 /// A function and its derivative at a point, as two functions. The second is applied to any number
@@ -123,17 +124,14 @@ fn residuals(
     let mut wanted = vec![false; primal.len()];
     let mut mentioned: Vec<Sym> = Vec::new();
     let need = reaching(program, outs);
-    let needed = |e: &&crate::ir::LinEqn| e.results().any(|r| need[r.index()]);
+    let needed = |e: &&LinEqn| e.results().any(|r| need[r.index()]);
     for e in program.eqns().iter().filter(needed) {
         for o in &e.operands {
             if let Operand::R(v) = o {
                 wanted[v.index()] = true;
             }
         }
-        e.op.attr_syms(&mut |s| mentioned.push(s.clone()));
-        for r in e.results() {
-            program.ty(r).syms(&mut |s| mentioned.push(s.clone()));
-        }
+        program.eqn_syms(e, &mut |s| mentioned.push(s.clone()));
     }
     for ty in primal.result_types() {
         ty.syms(&mut |s| mentioned.push(s.clone()));
@@ -146,27 +144,8 @@ fn residuals(
             e.results().for_each(|r| wanted[r.index()] = false);
         }
     }
-    for v in primal.vals().filter(|v| wanted[v.index()]) {
-        primal.ty(v).syms(&mut |s| mentioned.push(s.clone()));
-    }
-    let mut bound: FxHashSet<Sym> = FxHashSet::default();
-    let bind = |ty: &Type, bound: &mut FxHashSet<Sym>| {
-        bound.extend(ty.shape.iter().filter_map(|d| d.as_sym().cloned()));
-    };
-    tangents.iter().for_each(|ty| bind(ty, &mut bound));
-    for v in primal.vals().filter(|v| wanted[v.index()]) {
-        bind(primal.ty(v), &mut bound);
-    }
-    while let Some(s) = mentioned.pop() {
-        let has = |v: &Val| primal.ty(*v).shape.iter().any(|d| d.as_sym() == Some(&s));
-        if !bound.contains(&s)
-            && let Some(v) = primal.vals().find(has)
-        {
-            wanted[v.index()] = true;
-            bind(primal.ty(v), &mut bound);
-            primal.ty(v).syms(&mut |s| mentioned.push(s.clone()));
-        }
-    }
-    let saved = primal.vals().filter(|v| wanted[v.index()]).collect();
+    let mut saved = primal.vals().filter(|v| wanted[v.index()]).collect();
+    let ty = |v: Val| primal.ty(v).clone();
+    keep_extents(&mut saved, mentioned, tangents, primal.len(), &ty);
     (saved, recompute)
 }

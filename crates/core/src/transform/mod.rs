@@ -6,9 +6,9 @@
 //! jvp = replay of the linear program;  vjp = its transpose
 //! ```
 //!
-//! Transforms name only four operations: the sum that merges fan-out, the zeros and ones that it starts
-//! from ([`Session::sum`], [`Session::zeros`], [`Session::ones`]), which a context can replace, and
-//! the `stop_gradient` of a shift that cancels.
+//! Transforms name only four operations: the sum that merges fan-out, and the zeros and ones that
+//! it starts from ([`Session::sum`], [`Session::zeros`], [`Session::ones`]), which a context can
+//! replace, and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;

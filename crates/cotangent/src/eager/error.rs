@@ -42,7 +42,8 @@ pub enum Error {
         /// The runtime of the other.
         rhs: u64,
     },
-    /// A second `backward` through an operation whose saved values were released by the first.
+    /// A pass through an operation whose saved values were released by a pass with
+    /// [`free_graph`](super::BackwardOptions::free_graph).
     GraphFreed {
         /// The operation.
         op: String,
@@ -84,7 +85,7 @@ impl fmt::Display for Error {
             }
             Error::GraphFreed { op } => write!(
                 f,
-                "backward a second time: the values saved for `{op}` were released; pass keep_graph the first time"
+                "backward a second time: the values saved for `{op}` were released by a pass with free_graph; keep the graph in that pass"
             ),
             Error::ModifiedInPlace { what } => write!(f, "{what}"),
             Error::Core(e) => e.fmt(f),

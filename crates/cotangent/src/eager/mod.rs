@@ -53,7 +53,7 @@ pub use backward::BackwardOptions;
 pub use cache::{
     EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches,
 };
-pub use derivatives::Cotangents;
+pub use derivatives::{Cotangents, TensorKey};
 pub use error::{Error, Result};
 pub use hook::HookHandle;
 pub use recording::no_grad;

@@ -8,7 +8,9 @@ use super::tape::{
     Edge, Inputs, NodeDerivative, RestoredTensor, SavedTensors, Value, Values, given_by,
     record_node,
 };
-use cotangent_core::tape::{Derivative, Residual, ResidualOrigin, ResidualSource, SavedValue};
+use cotangent_core::tape::{
+    NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue,
+};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val};
 use cotangent_cpu::Tensor;
@@ -71,7 +73,30 @@ pub(super) fn linearize(
     })
 }
 
-/// Runs an operation, and records it.
+/// Runs an operation without a rule, and records that its derivative is the error `e`.
+fn record_missing(
+    rt: &EagerRuntime,
+    op: Op,
+    x: Inputs,
+    loc: Loc,
+    env: &mut Env,
+    e: Error,
+) -> Result<Values> {
+    let tracked = x.iter().map(|v| v.edge.is_some()).collect();
+    let inputs: SmallVec<[Edge; 2]> = x.iter().filter_map(|v| v.edge.clone()).collect();
+    let slots = inputs.len() as u32..;
+    let mut y = run(rt, &op, x, env)?;
+    let derivative = Arc::new(NodeDerivative::missing(op, tracked, e.at(loc)));
+    let node = record_node(inputs, &derivative, loc, |_| {});
+    for (v, slot) in y.iter_mut().zip(slots) {
+        let node = node.clone();
+        v.edge = (v.tensor.dtype().has_tangent()).then_some(Edge { node, slot });
+    }
+    Ok(y)
+}
+
+/// Runs an operation, and records it. An operation without a rule runs, too: its derivative is an
+/// error.
 pub(super) fn record(
     rt: &EagerRuntime,
     op: Op,
@@ -90,7 +115,10 @@ pub(super) fn record(
             })
         })
         .collect();
-    let lin = linearize(rt, &op, x, untracked, loc, env)?;
+    let lin = match linearize(rt, &op, x.clone(), untracked, loc, env) {
+        Err(e) if e.code() == Code::NoRule => return record_missing(rt, op, x, loc, env, e),
+        lin => lin?,
+    };
     let LinearizedOp {
         exec_values,
         env: inner,
@@ -158,7 +186,7 @@ pub(super) fn record(
             given: v.given,
             constant: None,
         });
-        Some(Residual {
+        Some(NodeResidual {
             at,
             source: ResidualSource::Saved(source),
             ty: v.ty().clone(),
@@ -186,7 +214,7 @@ pub(super) fn record(
             .collect()
     });
     let tracked = origins.iter().map(Option::is_some).collect();
-    let rule = Derivative::new(program, &tangents, tracked, residuals, relinearize);
+    let rule = OpDerivative::new(program, &tangents, tracked, residuals, relinearize);
     let derivative = Arc::new(NodeDerivative::new(op, rule, restored, false));
     let node = record_node(inputs, &derivative, loc, |tape| {
         *tape = SavedTensors { saved, env: inner }

@@ -82,7 +82,7 @@ pub struct EagerRuntime {
     tape_lock: TapeLock,
     /// The scalar 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
-    variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
+    gradients: Mutex<Vec<Weak<Mutex<Gradient>>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
     profile: Mutex<FxHashMap<String, (u64, Duration)>>,
@@ -114,7 +114,7 @@ impl EagerRuntime {
             rules: Rules::default(),
             tape_lock: TapeLock::default(),
             ones: Default::default(),
-            variables: Mutex::default(),
+            gradients: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(
                 std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0"),
@@ -132,17 +132,18 @@ impl EagerRuntime {
         &self.session
     }
 
-    pub(super) fn note_variable(&self, grad: &Grad) {
-        let mut all = lock(&self.variables);
+    /// Notes a gradient, for [`EagerRuntime::clear_grads`].
+    pub(super) fn note_gradient(&self, grad: &Grad) {
+        let mut all = lock(&self.gradients);
         if all.len() == all.capacity() {
             all.retain(|v| v.strong_count() > 0);
         }
         all.push(Arc::downgrade(grad));
     }
 
-    /// Clears the gradients of all variables.
+    /// Clears the gradients of all tensors.
     pub fn clear_grads(&self) -> Result<()> {
-        let all: Vec<Grad> = lock(&self.variables)
+        let all: Vec<Grad> = lock(&self.gradients)
             .iter()
             .filter_map(Weak::upgrade)
             .collect();

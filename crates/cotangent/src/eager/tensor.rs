@@ -82,7 +82,7 @@ impl EagerTensor {
             );
         }
         let (edge, grad) = NodeBody::leaf();
-        x.rt.note_variable(&grad);
+        x.rt.note_gradient(&grad);
         if let Ok(v) = &mut x.value {
             v.edge = Some(edge);
         }

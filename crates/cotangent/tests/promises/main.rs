@@ -3,5 +3,7 @@
 
 mod caches;
 mod inputs;
+mod linearize;
 mod orders;
 mod reentry;
+mod tapes;

@@ -11,7 +11,7 @@ use crate::eager::run::untracked;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, Inputs, Node, NodeDerivative, SavedTensors, Value};
 use crate::tensor::Given;
-use cotangent_core::tape::{Residual, ResidualOrigin, Shared};
+use cotangent_core::tape::{NodeResidual, ResidualOrigin, Shared};
 use cotangent_core::transform::LinearProgram;
 use cotangent_core::{Emit, Loc};
 use cotangent_cpu::Tensor;
@@ -41,7 +41,7 @@ pub(super) struct PassMode {
 }
 
 /// A residual as a value of this tensor, with its tangent if `node` is given.
-fn value(k: &Residual, tensor: Tensor, given: Given, node: Option<&Shared<Node>>) -> Value {
+fn value(k: &NodeResidual, tensor: Tensor, given: Given, node: Option<&Shared<Node>>) -> Value {
     let edge = node.and_then(|node| match k.origin {
         ResidualOrigin::None => None,
         ResidualOrigin::Input(k) => Some(node.inputs()[k].clone()),
@@ -97,6 +97,9 @@ pub(super) fn emitter<'r>(
     (derivative, tape, loc): (&NodeDerivative, &SavedTensors, Loc),
     PassMode { track, one_side }: PassMode,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
+    if let Some(e) = &derivative.missing {
+        return Err(e.clone().into());
+    }
     let again = if track {
         derivative.operands(tape, node)
     } else {

@@ -169,7 +169,7 @@ fn pull_node(
         return pullback.run(
             &tape.saved,
             slots.iter().map(|s| &s.1.tensor),
-            |program, x, each| Ok(program.run_each(x.iter().copied(), |ct| each(ct))?),
+            |program, x, each| Ok(program.run_each(x.iter().copied(), each)?),
             &mut |k, tensor| give(k, Value::new(tensor, Given::Nothing)),
         );
     }

@@ -6,7 +6,7 @@ use crate::eager::tape::{
     Edge, NodeDerivative, RestoredTensor, Value, Values, given_by, record_node,
 };
 use crate::tensor::Given;
-use cotangent_core::tape::{RecordedRule, Residual, ResidualSource, SavedValue};
+use cotangent_core::tape::{NodeResidual, RecordedRule, ResidualSource, SavedValue};
 use cotangent_core::{Env, Function, Loc, Op, Result, Type};
 use cotangent_cpu::{Program, Tensor};
 use smallvec::SmallVec;
@@ -105,7 +105,7 @@ impl CompiledRule {
 }
 
 /// The memory order of a residual, and the value of a constant.
-fn restored(k: &Residual, x: &[&Value], given: Given) -> Option<RestoredTensor> {
+fn restored(k: &NodeResidual, x: &[&Value], given: Given) -> Option<RestoredTensor> {
     Some(match &k.source {
         ResidualSource::Saved(SavedValue::Operand(k)) => RestoredTensor {
             given: x[*k].given,

@@ -76,7 +76,7 @@ pub(in crate::eager) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
     .into()
 }
 
-/// The accumulated gradient of a variable.
+/// The accumulated gradient of a tensor.
 #[derive(Default)]
 pub(in crate::eager) struct Gradient {
     pub value: Option<Value>,
@@ -84,7 +84,7 @@ pub(in crate::eager) struct Gradient {
     pub version: u64,
 }
 
-/// A gradient, shared by the tensors that are the variable.
+/// A gradient, shared by the tensors with one tangent.
 pub(in crate::eager) type Grad = Arc<Mutex<Gradient>>;
 
 impl Gradient {
@@ -125,7 +125,13 @@ pub(in crate::eager) struct NodeBody {
     pub hooks: OnceLock<Arc<Hooks>>,
     /// Allocated for derivatives at kinks, and for operations on them.
     pub kinks: OnceLock<Box<KinkWeights>>,
+    /// The gradients of the results, by slot. Allocated by a pass that reaches the node while a
+    /// tensor refers to it. They are untracked: a tracked one would refer to this node.
+    pub gradients: OnceLock<Box<Mutex<ResultGradients>>>,
 }
+
+/// The gradients of the results of an operation, by slot.
+pub(in crate::eager) type ResultGradients = SmallVec<[(u32, Grad); 1]>;
 
 pub(in crate::eager) enum NodeKind {
     /// A variable. Its gradient is owned by the tensors of the variable. A differentiable gradient
@@ -194,7 +200,37 @@ impl NodeBody {
             kind,
             hooks: OnceLock::new(),
             kinks: OnceLock::new(),
+            gradients: OnceLock::new(),
         }
+    }
+
+    /// The gradient of the tensors with the tangent in a slot; `None` if no pass reached them.
+    pub fn gradient(&self, slot: u32) -> Option<Grad> {
+        match &self.kind {
+            NodeKind::Leaf { grad } => grad.upgrade(),
+            NodeKind::Op { .. } => {
+                let all = lock(self.gradients.get()?);
+                all.iter().find(|g| g.0 == slot).map(|g| g.1.clone())
+            }
+        }
+    }
+
+    /// As [`NodeBody::gradient`], with a new gradient for a result that has none. `note` receives
+    /// a new one. `None` for a variable without live tensors.
+    pub fn gradient_or_new(&self, slot: u32, note: impl FnOnce(&Grad)) -> Option<Grad> {
+        self.gradient(slot).or_else(|| {
+            if let NodeKind::Leaf { .. } = self.kind {
+                return None;
+            }
+            let mut all = lock(self.gradients.get_or_init(Box::default));
+            let known = all.iter().find(|g| g.0 == slot).map(|g| g.1.clone());
+            Some(known.unwrap_or_else(|| {
+                let grad = Grad::default();
+                note(&grad);
+                all.push((slot, grad.clone()));
+                grad
+            }))
+        })
     }
 
     /// A variable, and its gradient.
@@ -251,6 +287,7 @@ impl NodeData for NodeBody {
         }
         node.hooks.take();
         node.kinks.take();
+        node.gradients.take();
         if !matches!(&node.kind, NodeKind::Op { derivative, .. } if derivative.reusable) {
             return;
         }

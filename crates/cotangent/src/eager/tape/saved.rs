@@ -3,8 +3,9 @@
 
 use crate::eager::turns::lock;
 use crate::tensor::Given;
-use cotangent_core::tape::{Derivative, Pullbacks};
-use cotangent_core::{Env, Op};
+use cotangent_core::tape::{OpDerivative, Pullbacks, TrackedOperands};
+use cotangent_core::transform::LinearProgram;
+use cotangent_core::{Env, Error, Op};
 use cotangent_cpu::{Program, Tensor};
 use smallvec::SmallVec;
 use std::ops::Deref;
@@ -66,12 +67,14 @@ impl SavedState {
 /// The derivative of an operation. That of a compiled rule is shared by all nodes of the rule.
 pub(in crate::eager) struct NodeDerivative {
     pub op: Op,
-    pub rule: Derivative,
-    /// Data of the [residuals](Derivative::residuals), then of the
-    /// [operands](Derivative::relinearize).
+    pub rule: OpDerivative,
+    /// Data of the [residuals](OpDerivative::residuals), then of the
+    /// [operands](OpDerivative::relinearize).
     pub restored: Vec<RestoredTensor>,
     /// Whether the operation contains derivatives at kinks.
     pub kinks: bool,
+    /// The error of the operation's rule, if it has none. The program is empty then.
+    pub missing: Option<Error>,
     /// Whether other nodes share it.
     pub reusable: bool,
     /// Compiled pullbacks, by the linear values that have cotangents.
@@ -86,10 +89,10 @@ pub(in crate::eager) struct RestoredTensor {
 }
 
 impl Deref for NodeDerivative {
-    type Target = Derivative;
+    type Target = OpDerivative;
 
     #[inline]
-    fn deref(&self) -> &Derivative {
+    fn deref(&self) -> &OpDerivative {
         &self.rule
     }
 }
@@ -97,7 +100,7 @@ impl Deref for NodeDerivative {
 /// The tensors of a derivative at one point.
 #[derive(Clone, Default)]
 pub(in crate::eager) struct SavedTensors {
-    /// The [residuals](Derivative::residuals) without constants, then the operands if they are
+    /// The [residuals](OpDerivative::residuals) without constants, then the operands if they are
     /// saved.
     pub saved: SmallVec<[Tensor; 2]>,
     pub env: Env,
@@ -113,7 +116,7 @@ impl SavedTensors {
 impl NodeDerivative {
     pub fn new(
         op: Op,
-        rule: Derivative,
+        rule: OpDerivative,
         restored: Vec<RestoredTensor>,
         reusable: bool,
     ) -> NodeDerivative {
@@ -122,8 +125,18 @@ impl NodeDerivative {
             op,
             rule,
             restored,
+            missing: None,
             reusable,
             pullbacks: Pullbacks::default(),
+        }
+    }
+
+    /// The derivative of an operation whose rule returned this error.
+    pub fn missing(op: Op, tracked: TrackedOperands, e: Error) -> NodeDerivative {
+        let rule = OpDerivative::new(LinearProgram::default(), &[], tracked, Vec::new(), None);
+        NodeDerivative {
+            missing: Some(e),
+            ..NodeDerivative::new(op, rule, Vec::new(), false)
         }
     }
 }
