@@ -1,13 +1,16 @@
 //! Recording an operation, with its derivative as a linear program.
 
 use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
-use super::ids::recording;
 use super::profile::Section;
+use super::recording::recording;
 use super::run::{bind, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
-    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
-    SavedValue, Value, Values, given_by,
+    Edge, Inputs, NodeDerivative, RestoredTensor, SavedTensors, Value, Values, given_by,
+    record_node,
+};
+use cotangent_core::tape::{
+    NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue,
 };
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val};
@@ -71,7 +74,30 @@ pub(super) fn linearize(
     })
 }
 
-/// Runs an operation, and records it.
+/// Runs an operation without a rule, and records that its derivative is the error `e`.
+fn record_missing(
+    rt: &EagerRuntime,
+    op: Op,
+    x: Inputs,
+    loc: Loc,
+    env: &mut Env,
+    e: Error,
+) -> Result<Values> {
+    let tracked = x.iter().map(|v| v.edge.is_some()).collect();
+    let inputs: SmallVec<[Edge; 2]> = x.iter().filter_map(|v| v.edge.clone()).collect();
+    let slots = inputs.len() as u32..;
+    let mut y = run(rt, &op, x, env)?;
+    let derivative = Arc::new(NodeDerivative::missing(op, tracked, e.at(loc)));
+    let node = record_node(inputs, &derivative, loc, |_| {});
+    for (v, slot) in y.iter_mut().zip(slots) {
+        let node = node.clone();
+        v.edge = (v.tensor.dtype().has_tangent()).then_some(Edge { node, slot });
+    }
+    Ok(y)
+}
+
+/// Runs an operation, and records it. An operation without a rule runs, too: its derivative is an
+/// error.
 pub(super) fn record(
     rt: &EagerRuntime,
     op: Op,
@@ -90,8 +116,11 @@ pub(super) fn record(
             })
         })
         .collect();
-    let rule = || linearize(rt, &op, x, untracked, loc, env);
-    let lin = rt.timed(op.name(), Section::Rule, rule)?;
+    let rule = || linearize(rt, &op, x.clone(), untracked, loc, env);
+    let lin = match rt.timed(op.name(), Section::Rule, rule) {
+        Err(e) if e.code() == Code::NoRule => return record_missing(rt, op, x, loc, env, e),
+        lin => lin?,
+    };
     let LinearizedOp {
         exec_values,
         env: inner,
@@ -150,66 +179,46 @@ pub(super) fn record(
     let relinearize = (origins.len()..exec_values.len())
         .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
     let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
-    let residual =
-        |(at, held): (usize, &ExecSlot), source: ResidualSource, origin: ResidualOrigin| {
-            let v = held.value.as_ref()?;
-            Some((
-                Residual {
-                    at,
-                    source,
-                    ty: v.ty().clone(),
-                    given: v.given,
-                    origin,
-                },
-                v.tensor.clone(),
-            ))
-        };
-    let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = exec_values
+    let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
+    let mut restored = Vec::new();
+    let mut residual = |at: usize, held: &ExecSlot, source: SavedValue, origin: ResidualOrigin| {
+        let v = held.value.as_ref()?;
+        saved.push(v.tensor.clone());
+        restored.push(RestoredTensor {
+            given: v.given,
+            constant: None,
+        });
+        Some(NodeResidual {
+            at,
+            source: ResidualSource::Saved(source),
+            ty: v.ty().clone(),
+            origin,
+        })
+    };
+    let residuals = exec_values
         .iter()
         .enumerate()
         .filter(|(i, _)| wanted[*i])
         .filter_map(|(i, held)| match i < origins.len() {
-            true => residual(
-                (i, held),
-                ResidualSource::Saved(SavedValue::Operand(i)),
-                operand(i),
-            ),
+            true => residual(i, held, SavedValue::Operand(i), operand(i)),
             false => {
                 let origin = result(i).map_or(ResidualOrigin::None, |l| {
                     ResidualOrigin::Result(l.index() as u32)
                 });
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Result(i)),
-                    origin,
-                )
+                residual(i, held, SavedValue::Result(i), origin)
             }
         })
-        .unzip();
+        .collect();
     let relinearize = relinearize.then(|| {
         let operands = exec_values.iter().take(origins.len()).enumerate();
-        let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) = operands
-            .filter_map(|(i, held)| {
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Operand(i)),
-                    operand(i),
-                )
-            })
-            .unzip();
-        saved.extend(tensors);
-        relinearize
+        operands
+            .filter_map(|(i, held)| residual(i, held, SavedValue::Operand(i), operand(i)))
+            .collect()
     });
-    let derivative = Arc::new(NodeDerivative::new(
-        op,
-        program,
-        &tangents,
-        origins.iter().map(Option::is_some).collect(),
-        residuals,
-        relinearize,
-        false,
-    ));
-    let node = Node::operation(inputs, &derivative, loc, |tape| {
+    let tracked = origins.iter().map(Option::is_some).collect();
+    let rule = OpDerivative::new(program, &tangents, tracked, residuals, relinearize);
+    let derivative = Arc::new(NodeDerivative::new(op, rule, restored, false));
+    let node = record_node(inputs, &derivative, loc, |tape| {
         *tape = SavedTensors { saved, env: inner }
     });
     for (y, t) in y.iter_mut().zip(tangents) {

@@ -3,15 +3,13 @@
 use super::table::CompiledRule;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{
-    Edge, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedValue, Value,
-    Values, given_by,
+    Edge, NodeDerivative, RestoredTensor, Value, Values, given_by, record_node,
 };
-use cotangent_core::ops::Unary;
-use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
+use crate::tensor::Given;
+use cotangent_core::tape::{NodeResidual, RecordedRule, ResidualSource, SavedValue};
+use cotangent_core::{Env, Function, Loc, Op, Result, Type};
 use cotangent_cpu::{Program, Tensor};
 use smallvec::SmallVec;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Compiles a function without regions, guards, data-dependent extents and operations that need
@@ -35,128 +33,30 @@ impl CompiledRule {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
         let given = given_by(x.iter().copied());
-        let b = Builder::new(op.name(), rt.session().clone());
-        let params: SmallVec<[Val; 4]> = x.iter().map(|v| b.param(v.ty().clone(), None)).collect();
-        let program = RefCell::new(LinearProgram::default());
-        let t: SmallVec<[Option<Lv>; 4]> = x
-            .iter()
-            .map(|v| {
-                (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone()))
-            })
-            .collect();
-        let origin =
-            |k: usize| t[k].map_or(ResidualOrigin::None, |l| ResidualOrigin::Input(l.index()));
-        let (results, tangents) = match tracked {
-            true => rt
-                .session()
-                .linearize(op, &Lin::new(&b, &program), &params, &t)
-                .ok()?,
-            false => (b.emit(op.clone(), &params), vec![None; op.results()]),
-        };
-        if results.contains(&Val::POISON) {
-            return None;
-        }
-        let program = program.into_inner().for_any_emitter();
-        let types: SmallVec<[Type; 1]> = results.iter().map(|&v| b.ty(v)).collect();
-        let tangents: SmallVec<[Option<Lv>; 1]> = tangents
-            .into_iter()
-            .zip(&types)
-            .map(|(t, ty)| t.filter(|_| ty.dtype.has_tangent()))
-            .collect();
-        let derived = tangents.iter().any(Option::is_some);
-
-        // Values that the equations refer to: operands, constants, results, and intermediate
-        // values.
-        let mut named: Vec<Val> = Vec::new();
-        for o in program
-            .eqns()
-            .iter()
-            .filter(|_| derived)
-            .flat_map(|e| &e.operands)
-        {
-            if let Operand::R(v) = o
-                && !named.contains(v)
-            {
-                named.push(*v);
+        let active: SmallVec<[bool; 4]> = x.iter().map(|v| tracked && v.edge.is_some()).collect();
+        let rule = RecordedRule::derive(rt.session(), op.name(), &operands, &active, |cx, x, t| {
+            match tracked {
+                true => cx.session().linearize(op, cx, x, t),
+                false => Ok((cx.emit().emit(op.clone(), x), vec![None; op.results()])),
             }
-        }
-        let mut outputs: Vec<Val> = results.to_vec();
-        let mut residuals = Vec::new();
-        for &v in &named {
-            let known = b
-                .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
-                .flatten();
-            let result = results.iter().position(|&r| r == v);
-            let (source, origin) = match (params.iter().position(|&p| p == v), known) {
-                (Some(k), _) => (ResidualSource::Saved(SavedValue::Operand(k)), origin(k)),
-                (_, Some(op)) => {
-                    let value = op.eval(&[], &Env::default()).ok()?.pop()?;
-                    (
-                        ResidualSource::Constant(Box::new((op, value.into()))),
-                        ResidualOrigin::None,
-                    )
-                }
-                _ => {
-                    let k = outputs.iter().position(|&o| o == v).unwrap_or_else(|| {
-                        outputs.push(v);
-                        outputs.len() - 1
-                    });
-                    let tangent = result.and_then(|k| tangents[k]);
-                    (
-                        ResidualSource::Saved(SavedValue::Result(k)),
-                        tangent.map_or(ResidualOrigin::None, |l| {
-                            ResidualOrigin::Result(l.index() as u32)
-                        }),
-                    )
-                }
-            };
-            let given = if let ResidualSource::Saved(SavedValue::Operand(k)) = source {
-                x[k].given
-            } else {
-                given
-            };
-            residuals.push(Residual {
-                at: v.index(),
-                source,
-                ty: b.ty(v),
-                given,
-                origin,
-            });
-        }
-        let forward = b.finish(&outputs).ok()?;
-        let depends = active_values(&forward, &t);
-        let is_intermediate = |k: &&Residual| {
-            matches!(k.source, ResidualSource::Saved(SavedValue::Result(_)))
-                && depends[k.at]
-                && matches!(k.origin, ResidualOrigin::None)
+        })
+        .ok()?;
+        let forward = compile_static(rt, rule.forward)?;
+        let results = rule.tangents.iter().map(|t| t.map(|l| l.index() as u32));
+        let derivative = match rule.derivative {
+            Some(derivative) => {
+                let restored = (derivative.residuals.iter())
+                    .chain(derivative.relinearize.iter().flatten())
+                    .map(|k| restored(k, x, given))
+                    .collect::<Option<Vec<_>>>()?;
+                let derivative = NodeDerivative::new(op.clone(), derivative, restored, true);
+                Some(Arc::new(derivative))
+            }
+            None => None,
         };
-        let relinearize = residuals.iter().find(is_intermediate).map(|_| {
-            let residual = |(k, v): (usize, &&Value)| Residual {
-                at: k,
-                source: ResidualSource::Saved(SavedValue::Operand(k)),
-                ty: v.ty().clone(),
-                given: v.given,
-                origin: origin(k),
-            };
-            x.iter().enumerate().map(residual).collect()
-        });
-        let forward = compile_static(rt, forward)?;
-        let derivative = derived.then(|| {
-            let tracked = t.iter().map(Option::is_some).collect();
-            Arc::new(NodeDerivative::new(
-                op.clone(),
-                program,
-                &tangents,
-                tracked,
-                residuals,
-                relinearize,
-                true,
-            ))
-        });
-        let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
         Some(CompiledRule {
             forward,
-            results: slots.collect(),
+            results: results.collect(),
             given,
             derivative,
         })
@@ -180,7 +80,7 @@ impl CompiledRule {
                 inputs.push(e.clone());
             }
         }
-        let mut node = Some(Node::operation(inputs, derivative, loc, |tape| {
+        let mut node = Some(record_node(inputs, derivative, loc, |tape| {
             for from in &derivative.saved {
                 let tensor = match *from {
                     SavedValue::Operand(k) => &x[k].tensor,
@@ -204,18 +104,20 @@ impl CompiledRule {
     }
 }
 
-/// Whether each value depends on tracked operands in a differentiable way.
-fn active_values(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
-    let mut depends = vec![false; f.len()];
-    for (p, t) in f.params().iter().zip(t) {
-        depends[p.index()] = t.is_some();
-    }
-    for e in f.eqns() {
-        let on = f.operands(e).iter().any(|x| depends[x.index()])
-            && !matches!(e.op, Op::Unary(Unary::StopGradient));
-        for r in e.results() {
-            depends[r.index()] = on && f.ty(r).dtype.has_tangent();
-        }
-    }
-    depends
+/// The memory order of a residual, and the value of a constant.
+fn restored(k: &NodeResidual, x: &[&Value], given: Given) -> Option<RestoredTensor> {
+    Some(match &k.source {
+        ResidualSource::Saved(SavedValue::Operand(k)) => RestoredTensor {
+            given: x[*k].given,
+            constant: None,
+        },
+        ResidualSource::Saved(SavedValue::Result(_)) => RestoredTensor {
+            given,
+            constant: None,
+        },
+        ResidualSource::Constant(op) => RestoredTensor {
+            given,
+            constant: Some(op.eval(&[], &Env::default()).ok()?.pop()?.into()),
+        },
+    })
 }
