@@ -17,6 +17,7 @@ pub mod ops;
 pub mod reference;
 pub mod rewrite;
 pub mod shape;
+pub mod tape;
 pub mod text;
 pub mod transform;
 pub mod verify;

@@ -23,7 +23,8 @@ pub(crate) fn main() -> Result<(), Error> {
     let mut b = rt.variable_from(Tensor::scalar(0.0))?;
     for _ in 0..200 {
         let residual = &(&(&t * &w) + &b) - &y;
-        residual.square()?.mean([0])?.backward()?;
+        let loss = residual.square()?.mean([0])?;
+        loss.backward_with(BackwardOptions::free_graph())?;
         for v in [&mut w, &mut b] {
             let g = v.grad()?.expect("reached").item::<f64>()?;
             no_grad(|| v.update(|x: &mut [f64]| x[0] -= 0.3 * g))?;

@@ -7,7 +7,7 @@ pub use crate::eager::EagerRuntimeCacheStats as EagerCacheStats;
 pub use crate::eager::{
     Backward, BackwardOptions, ContextId, Cotangents, EagerRuntime, EagerRuntimeCacheStats,
     EagerTensor, Error, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches, HookHandle,
-    Located, OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, Result, TensorRead,
+    Located, OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, Result, TensorKey, TensorRead,
     ThreadProfile, no_grad,
 };
 pub use crate::tensor::Tensor;

@@ -1,7 +1,7 @@
 //! [`AdContext`]: the rules and the arithmetic of derivatives, for traced and eager tensors.
 
-use cotangent_core::Result;
 use cotangent_core::transform::RuleSet;
+use cotangent_core::{Op, Result, Type};
 use std::ops::Deref;
 
 /// The rules and the arithmetic of derivatives. There is no global context:
@@ -44,6 +44,22 @@ impl AdContextBuilder {
     /// Sets the arithmetic of derivatives.
     pub fn with_numerics(self, numerics: cotangent_core::transform::Numerics) -> AdContextBuilder {
         AdContextBuilder(self.0.with_numerics(numerics))
+    }
+
+    /// Sets the operation that adds two cotangents, or two tangents, of one type.
+    pub fn with_sum(self, op: impl Into<Op>) -> AdContextBuilder {
+        AdContextBuilder(self.0.with_sum(op))
+    }
+
+    /// Sets the operation without operands whose result is the zero of a type.
+    pub fn with_zeros(self, op: impl Fn(&Type) -> Op + Send + Sync + 'static) -> AdContextBuilder {
+        AdContextBuilder(self.0.with_zeros(op))
+    }
+
+    /// Sets the operation without operands whose result is one: the cotangent that a gradient
+    /// starts from.
+    pub fn with_ones(self, op: impl Fn(&Type) -> Op + Send + Sync + 'static) -> AdContextBuilder {
+        AdContextBuilder(self.0.with_ones(op))
     }
 
     /// The context.

@@ -1,7 +1,7 @@
 //! Bad input through every interface: an error with the right code that names the mistake, never a
 //! panic. The arguments still work afterwards.
 
-use cotangent::ad::{AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
+use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
 use cotangent::einsum::{EagerEinsumExt, einsum};
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
@@ -341,13 +341,13 @@ fn eager() {
     let y = rt.variable_from(zeros(&[2])).unwrap();
     let foreign = other.variable_from(zeros(&[2, 3])).unwrap();
     let freed = y.mul(&y).unwrap().sum(..).unwrap();
-    freed.backward().unwrap();
+    freed.backward_with(BackwardOptions::free_graph()).unwrap();
     cases! {
         "shapes that do not meet": ran(x.mul(&y)) => ShapeMismatch, "f64[2,3]";
         "two runtimes": ran(x.mul(&foreign)) => ForeignValue, "two runtimes";
         "a vector as a loss": ran(y.exp().and_then(|y| y.backward())) => NonScalarOutput, "[2]";
         "a slice behind the end": ran(y.slice(0, 1..4)) => Attribute, "4";
-        "a second backward": ran(freed.backward()) => GraphFreed, "keep_graph";
+        "a pass through a freed graph": ran(freed.backward()) => GraphFreed, "free_graph";
         "the largest of nothing": ran(rt.constant_from(zeros(&[0])).and_then(|e| e.reduce_max(&[0]))) => ShapeMismatch, "reduce_max";
         "a gradient of integers": ran(rt.variable_from(Tensor::scalar(1i64))) => IntegerInput, "i64";
         "an axis that is not there": ran(x.reduce_sum(&[2])) => Attribute, "2";

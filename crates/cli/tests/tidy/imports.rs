@@ -387,6 +387,7 @@ const LAYERS: &[&[&str]] = &[
     &["ir/"],
     &["analysis/"],
     &["transform/", "verify.rs", "reference.rs"],
+    &["tape/"],
     &[
         "ops/entry.rs",
         "ops/support.rs",

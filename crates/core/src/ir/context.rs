@@ -81,11 +81,23 @@ impl RuleSet {
     }
 }
 
+/// An operation for each type: see [`AdContextBuilder::with_zeros`].
+type ConstantOf = Arc<dyn Fn(&Type) -> Op + Send + Sync>;
+
+/// The operations that transforms add themselves. `None`: the built-in one.
+#[derive(Clone, Default)]
+struct OwnOps {
+    sum: Option<Op>,
+    zeros: Option<ConstantOf>,
+    ones: Option<ConstantOf>,
+}
+
 /// The rules that transforms use: those of the operations, and added ones. There is no global
 /// state.
 #[derive(Clone, Default)]
 pub struct AdContext {
     rules: Arc<RuleSet>,
+    own: Arc<OwnOps>,
     /// Arithmetic of the derivatives.
     pub numerics: Numerics,
 }
@@ -103,7 +115,7 @@ impl AdContext {
         all.0.extend(rules.0);
         AdContext {
             rules: Arc::new(all),
-            numerics: self.numerics,
+            ..self.clone()
         }
     }
 
@@ -134,6 +146,7 @@ impl AdContext {
 #[derive(Default)]
 pub struct AdContextBuilder {
     rules: RuleSet,
+    own: OwnOps,
     numerics: Numerics,
 }
 
@@ -150,10 +163,41 @@ impl AdContextBuilder {
         self
     }
 
-    /// The context.
+    /// Sets the operation that adds two cotangents, or two tangents, of one type. It has two
+    /// operands and one result of their type, and is linear in both together.
+    pub fn with_sum(mut self, op: impl Into<Op>) -> Self {
+        self.own.sum = Some(op.into());
+        self
+    }
+
+    /// Sets the operation without operands whose result is the zero of a type.
+    pub fn with_zeros(mut self, op: impl Fn(&Type) -> Op + Send + Sync + 'static) -> Self {
+        self.own.zeros = Some(Arc::new(op));
+        self
+    }
+
+    /// Sets the operation without operands whose result is one: the cotangent that a gradient
+    /// starts from.
+    pub fn with_ones(mut self, op: impl Fn(&Type) -> Op + Send + Sync + 'static) -> Self {
+        self.own.ones = Some(Arc::new(op));
+        self
+    }
+
+    /// The context. Returns an error for a sum that is not linear in two operands together.
     pub fn build(self) -> Result<AdContext> {
+        if let Some(sum) = &self.own.sum
+            && !(sum.results() == 1 && sum.linear_in(&[true, true]))
+        {
+            bail!(
+                NotLinear,
+                "`{}` cannot add cotangents: a sum has one result, and is linear in two operands \
+                 together (`linear_in(&[true, true])`)",
+                sum.name()
+            );
+        }
         Ok(AdContext {
             rules: Arc::new(self.rules),
+            own: Arc::new(self.own),
             numerics: self.numerics,
         })
     }
@@ -359,11 +403,30 @@ impl Session {
 
     /// The operation that adds the cotangents of several uses of a value.
     pub fn sum(&self) -> Op {
-        Op::sum()
+        match &self.inner.context.own.sum {
+            Some(op) => op.clone(),
+            None => Op::sum(),
+        }
+    }
+
+    /// Whether the context has a sum of its own, in place of `add`.
+    pub fn has_own_sum(&self) -> bool {
+        self.inner.context.own.sum.is_some()
     }
 
     /// The zero of a type.
     pub fn zeros(&self, ty: &Type) -> Op {
-        Op::zeros(ty)
+        match &self.inner.context.own.zeros {
+            Some(zeros) => zeros(ty),
+            None => Op::splat(ty, 0),
+        }
+    }
+
+    /// The one of a type.
+    pub fn ones(&self, ty: &Type) -> Op {
+        match &self.inner.context.own.ones {
+            Some(ones) => ones(ty),
+            None => Op::splat(ty, 1),
+        }
     }
 }

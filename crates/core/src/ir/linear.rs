@@ -173,6 +173,11 @@ impl<'a> Lin<'a> {
         self.emit
     }
 
+    /// The program of tangents.
+    pub(crate) fn program(&self) -> &'a RefCell<LinearProgram> {
+        self.program
+    }
+
     /// The type of a linear value.
     pub fn lty(&self, v: Lv) -> Type {
         let p = self.program.borrow();

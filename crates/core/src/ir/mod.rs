@@ -33,5 +33,6 @@ pub use primitive::{Arg, Batched, Cost, Primitive, Sample};
 pub(crate) use primitive::{Jvp, Kink, Linearized, Narrow, OpClass, ShiftRule, no_rule};
 pub use status::EmitterStatus;
 use symbols::Rename;
+pub(crate) use symbols::keep_extents;
 pub use value::{Owner, Val, Vals};
 pub(crate) use walk::{Visit, Walk};

@@ -230,9 +230,9 @@ impl Op {
         Binary::Add.into()
     }
 
-    /// The zero of a type.
-    pub(crate) fn zeros(ty: &Type) -> Op {
-        Constant::splat(ty.clone(), Scalar::I(0)).into()
+    /// The constant of a type with all elements equal to `value`.
+    pub(crate) fn splat(ty: &Type, value: i128) -> Op {
+        Constant::splat(ty.clone(), Scalar::I(value)).into()
     }
 
     /// Whether it is a constant zero.

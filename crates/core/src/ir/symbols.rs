@@ -4,8 +4,8 @@
 //! outside: a region shares the symbols of the enclosing function. An equation binds a symbol once
 //! per function. A pass that copies equations renames symbols that are in use already ([`Rename`]).
 
-use super::{Emit, Eqn, Function, Kink, Kinks, Op};
-use crate::shape::{Dim, Sym};
+use super::{Emit, Eqn, Function, Kink, Kinks, LinEqn, LinearProgram, Op, Val};
+use crate::shape::{Dim, Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -180,6 +180,45 @@ impl Op {
         };
         let regions: Vec<Arc<Function>> = regions.into_iter().map(|r| body(r, done)).collect();
         op.with_regions(&regions)
+    }
+}
+
+impl LinearProgram {
+    /// Passes the symbols that an equation mentions to `f`.
+    pub(crate) fn eqn_syms(&self, e: &LinEqn, f: &mut dyn FnMut(&Sym)) {
+        e.op.attr_syms(f);
+        e.results().for_each(|r| self.ty(r).syms(f));
+    }
+}
+
+/// Adds values to `kept`, so that every symbol in `mentioned`, and in the types of kept values, is
+/// an extent of a kept value or of one of the types `others`. `values` is the number of values,
+/// `ty` their types.
+pub(crate) fn keep_extents(
+    kept: &mut Vec<Val>,
+    mut mentioned: Vec<Sym>,
+    others: &[Type],
+    values: usize,
+    ty: &dyn Fn(Val) -> Type,
+) {
+    let extents = |ty: &Type| -> Vec<Sym> {
+        let symbols = ty.shape.iter().filter_map(|d| d.as_sym().cloned());
+        symbols.collect()
+    };
+    let mut bound: FxHashSet<Sym> = others.iter().flat_map(extents).collect();
+    for &v in kept.iter() {
+        bound.extend(extents(&ty(v)));
+        ty(v).syms(&mut |s| mentioned.push(s.clone()));
+    }
+    while let Some(s) = mentioned.pop() {
+        let has = |v: &Val| extents(&ty(*v)).contains(&s);
+        if !bound.contains(&s)
+            && let Some(v) = (0..values).map(Val::from_index).find(has)
+        {
+            kept.push(v);
+            bound.extend(extents(&ty(v)));
+            ty(v).syms(&mut |s| mentioned.push(s.clone()));
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Derived {
     pub map: Vec<Option<Val>>,
 }
 
-fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
+pub(super) fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
     for (i, &v) in wrt.iter().enumerate() {
         if v.index() >= f.len() {
             return Err(unbound(f, v));
@@ -56,7 +56,7 @@ fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
 }
 
 /// Returns an error if every result is an integer or a boolean: none has a derivative.
-fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
+pub(super) fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
     let types = if wrt.is_empty() {
         Vec::new()
     } else {
@@ -81,14 +81,14 @@ fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
 
 /// A supply of fresh names for derived arguments: the prefix with the name or the position of the
 /// original value.
-struct NameSupply<'f> {
+pub(super) struct NameSupply<'f> {
     f: &'f Function,
     prefix: &'static str,
     taken: FxHashSet<String>,
 }
 
 impl<'f> NameSupply<'f> {
-    fn new(f: &'f Function, prefix: &'static str) -> NameSupply<'f> {
+    pub fn new(f: &'f Function, prefix: &'static str) -> NameSupply<'f> {
         let own = f.vals().filter_map(|v| f.name_of(v));
         NameSupply {
             f,
@@ -98,7 +98,7 @@ impl<'f> NameSupply<'f> {
     }
 
     /// A fresh name for value `of` at position `i`. A value may occur at several positions.
-    fn next(&mut self, of: Val, i: usize) -> String {
+    pub fn next(&mut self, of: Val, i: usize) -> String {
         let (f, prefix) = (self.f, self.prefix);
         let mut name = f
             .name_of(of)
@@ -111,7 +111,7 @@ impl<'f> NameSupply<'f> {
 }
 
 /// Copies the parameters of `f` into `b`.
-fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
+pub(super) fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
     f.params()
         .iter()
         .map(|&p| b.param_like(f.ty(p).clone(), f, p))
@@ -119,7 +119,7 @@ fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
 }
 
 /// Copies the names of values to the forward copy.
-fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
+pub(super) fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
     for v in f.vals() {
         if let (Some(new), Some(name)) = (map[v.index()], f.name_of(v)) {
             b.set_name(new, name);
@@ -258,7 +258,9 @@ pub fn vjp_derived(
     for (i, t) in lin.tangents.iter().enumerate() {
         let Some(t) = t else { continue };
         match seed {
-            Seed::One if i == 0 => outs.push((*t, cx.full(f.ty(f.results()[0]), 1.0))),
+            Seed::One if i == 0 => {
+                outs.push((*t, cx.op(cx.session().ones(f.ty(f.results()[0])), &[])));
+            }
             Seed::One => {}
             Seed::Argument => {
                 outs.push((*t, cts[i].expect("differentiable results have one")));
@@ -298,8 +300,8 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
     check_loss_type(f.ty(*r))
 }
 
-/// Returns an error with a way out unless the type is that of a real floating-point scalar.
-fn check_loss_type(ty: &Type) -> Result<()> {
+/// Returns an error with a way out unless this is the type of a real floating-point scalar.
+pub fn check_loss_type(ty: &Type) -> Result<()> {
     if ty.rank() != 0 {
         let hint = if ty.shape.iter().all(|d| d.is(1)) {
             ", reshape it to []"
@@ -464,23 +466,44 @@ fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
 /// cotangents of the parameters. Returns the error [`NotLinear`](crate::Code::NotLinear) if it is
 /// not linear.
 pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
+    linear_transpose_in(ad, f, &vec![true; f.params().len()])
+}
+
+/// As [`linear_transpose`], for a function that is linear in the parameters marked by `linear`
+/// together: the other parameters, then cotangents of the results -> cotangents of the linear
+/// parameters.
+pub fn linear_transpose_in(ad: &AdContext, f: &Function, linear: &[bool]) -> Result<Function> {
+    if linear.len() != f.params().len() {
+        bail!(
+            Arity,
+            "linear_transpose of `{}`, which has {} parameters, needs a flag for each, got {}",
+            f.name,
+            f.params().len(),
+            linear.len()
+        );
+    }
     let b = Builder::deriving(&format!("{}_transposed", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
+    let args: Vec<Option<Val>> = f
+        .params()
+        .iter()
+        .zip(linear)
+        .map(|(&p, l)| (!l).then(|| b.param(f.ty(p).clone(), None)))
+        .collect();
     let cts: Vec<Option<Val>> = f
         .results()
         .iter()
         .enumerate()
         .map(|(k, &r)| Some(b.param(f.ty(r).clone(), Some(&format!("ct_{k}")))))
         .collect();
-    let n = f.params().len();
-    let back = transpose_into(&b, f, &vec![true; n], &vec![None; n], &cts)?;
+    let back = transpose_into(&b, f, linear, &args, &cts)?;
     if let Some(e) = b.take_error() {
         return Err(e);
     }
     let results: Vec<Val> = back
         .into_iter()
-        .zip(f.params())
-        .map(|(g, &p)| g.unwrap_or_else(|| cx.zeros(f.ty(p))))
+        .zip(f.params().iter().zip(linear).filter(|(_, l)| **l))
+        .map(|(g, (&p, _))| g.unwrap_or_else(|| cx.zeros(f.ty(p))))
         .collect();
     b.finish(&results)
 }

@@ -6,8 +6,9 @@
 //! jvp = replay of the linear program;  vjp = its transpose
 //! ```
 //!
-//! Transforms name only three operations: the sum that merges fan-out, the zeros that it starts
-//! from ([`Session::sum`], [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
+//! Transforms name only four operations: the sum that merges fan-out, and the zeros and ones that
+//! it starts from ([`Session::sum`], [`Session::zeros`], [`Session::ones`]), which a context can
+//! replace, and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;
@@ -15,6 +16,7 @@ mod forward;
 mod kinks;
 mod linear_map;
 mod linearize;
+mod linearized;
 mod memo;
 mod policy;
 mod region;
@@ -28,14 +30,16 @@ pub use crate::ir::{
 };
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Derived, Direction, Seed, Wrt, adjoint, check_holomorphic, check_scalar_loss, grad, hessian,
-    holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, jvp_derived,
-    linear_transpose, to_jax_convention, value_and_grad, value_and_grad_aux, vjp, vjp_derived,
+    Derived, Direction, Seed, Wrt, adjoint, check_holomorphic, check_loss_type, check_scalar_loss,
+    grad, hessian, holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp,
+    jvp_derived, linear_transpose, linear_transpose_in, to_jax_convention, value_and_grad,
+    value_and_grad_aux, vjp, vjp_derived,
 };
 pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};
 pub use linear_map::LinearMap;
 pub use linearize::linearize_into;
+pub use linearized::{LinearizedFunction as Linearized, linearize};
 pub use policy::Policy;
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, SavePolicy};
 pub use replay::replay;

@@ -64,6 +64,31 @@ pub fn holomorphic_derivative<A: Tree, R: Returns<Out = TracedTensor>>(
     }
 }
 
+/// The closure from a tree like `from` to a tree like `to`, by a function of `first` and of the
+/// leaves that have a tangent. `what` names its argument in errors.
+pub(super) fn linear_map<A: Tree, B: Tree>(
+    loc: Loc,
+    f: Function,
+    first: Vec<TracedTensor>,
+    (code, what): (Code, &'static str),
+    from: A,
+    to: B,
+) -> Result<impl Fn(A) -> Result<B>> {
+    let (ins, outs) = (types(&from)?, types(&to)?);
+    Ok(move |t: A| {
+        check_directions(code, what, &t, &from).map_err(|e| e.at(loc))?;
+        let mut args = first.clone();
+        args.extend(moving(&t, &ins));
+        let y = spread(loc, inline(loc, &f, &args)?, &outs)?;
+        Ok(to.rebuild(&mut listed_as(y, &leaves(&to)).into_iter()))
+    })
+}
+
+/// A tree of the same tensors.
+pub(super) fn copied<T: Tree>(t: &T) -> T {
+    t.rebuild(&mut owned(t).into_iter())
+}
+
 /// Checks that a tree of directions has the structure and types of the values that it belongs to.
 fn check_directions<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     let (got, want) = (structure(given), structure(of));
@@ -106,7 +131,7 @@ fn spread(loc: Loc, some: Vec<TracedTensor>, types: &[Type]) -> Result<Vec<Trace
 }
 
 /// The parameters that have a tangent.
-fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
+pub(super) fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
     wrt.iter()
         .copied()
         .filter(|&v| f.ty(v).dtype.has_tangent())
@@ -141,6 +166,9 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
     ))
 }
 
+/// The argument of a map of cotangents, for errors.
+pub(super) const COTANGENT: (Code, &str) = (Code::SeedMismatch, "the cotangent");
+
 /// The result of a closure at `x`, and a closure that maps a cotangent of the result to the
 /// cotangent of `x`.
 ///
@@ -165,15 +193,7 @@ pub fn vjp<A: Tree, R: Returns>(
     let d = core::vjp(&ad(), &f, &differentiable(&f, &f.params()[..n])).map_err(|e| e.at(loc))?;
     let args = with(&x, &captures);
     let y = closed.out.rebuild(&mut inline(loc, &f, &args)?.into_iter());
-    let (ins, outs) = (types(&x)?, f.result_types());
-    let like = closed.out.rebuild(&mut owned(&y).into_iter());
-    let pull = move |ct: R::Out| {
-        check_directions(Code::SeedMismatch, "the cotangent", &ct, &like).map_err(|e| e.at(loc))?;
-        let mut args = args.clone();
-        args.extend(moving(&ct, &outs));
-        let back = spread(loc, inline(loc, &d, &args)?, &ins)?;
-        Ok(x.rebuild(&mut listed_as(back, &leaves(&x)).into_iter()))
-    };
+    let pull = linear_map(loc, d, args, COTANGENT, copied(&y), x)?;
     Ok((y, pull))
 }
 

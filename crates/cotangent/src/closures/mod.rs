@@ -31,6 +31,7 @@ mod derivatives;
 mod gradients;
 mod implicit;
 mod jit;
+mod linearize;
 mod loops;
 mod nans;
 mod profile;
@@ -54,6 +55,7 @@ pub use implicit::{
     root, root_with,
 };
 pub use jit::{Jit, JitCache, debug_nans, evaluate, jit, jit_with_cache};
+pub use linearize::{DerivativeMap, linearize};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, map, scan, scan_reverse, while_loop};
 pub use profile::profile;
 pub use saved::{load, save};

@@ -1,8 +1,8 @@
 //! Execution of operations, recorded if a gradient is tracked.
 
-use super::ids::recording;
 use super::kinks::apply::{self as kinks};
 use super::record::apply_plainly;
+use super::recording::recording;
 use super::runtime::EagerRuntime;
 use super::tape::{Value, Values};
 use cotangent_core::{Env, Loc, Op, Result};

@@ -1,6 +1,6 @@
 //! [`ContextId`]: the identity of a runtime.
 
-use super::ids::next_id;
+use cotangent_core::tape::next_id;
 use std::fmt;
 
 /// The identity of an eager runtime: equal for tensors of one runtime alone.

@@ -3,16 +3,32 @@
 use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
 use super::hook::HookHandle;
-use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Shared, Value};
+use super::tape::{Edge, Grad, Gradient, Node, Value};
 use super::tensor::{EagerTensor, core, tensor_of};
 use super::turns::lock;
 use crate::here::{AtCaller, here};
 use crate::tensor::{Given, Tensor};
 use cotangent_core::Code;
+use cotangent_core::tape::{NodeData, Shared};
 use cotangent_core::transform::check_holomorphic;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// The identity of a tracked tensor in its tape: equal for tensors with one gradient.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::scalar(0.5))?;
+/// assert_eq!(x.key(), x.clone().key());
+/// assert!(x.key() != x.square()?.key() && x.detach().key().is_none());
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TensorKey {
+    node: u64,
+    slot: u32,
+}
 
 /// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that
 /// is still alive.
@@ -25,7 +41,9 @@ use std::sync::Arc;
 /// let all = z.backward()?;
 /// // Of an intermediate tensor.
 /// assert_eq!(all.get(&y).unwrap().item::<f64>()?, z.item::<f64>()?);
-/// assert!(!all.is_empty() && all.len() >= 2);
+/// assert_eq!(all.len(), 3);
+/// assert!(all.keys().any(|key| Some(key) == x.key()));
+/// assert!(all.iter().all(|(_, ct)| ct.rank() == 0));
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Default)]
@@ -59,6 +77,20 @@ impl Cotangents {
     /// Whether no tensor has a cotangent.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The keys of tensors with a cotangent, the last recorded first.
+    pub fn keys(&self) -> impl Iterator<Item = TensorKey> + '_ {
+        self.0.iter().map(|((node, slot), _)| TensorKey {
+            node: *node,
+            slot: *slot,
+        })
+    }
+
+    /// Keys and cotangents, the last recorded first.
+    pub fn iter(&self) -> impl Iterator<Item = (TensorKey, Arc<Tensor>)> + '_ {
+        let tensors = self.0.iter().map(|(_, v)| tensor_of(v));
+        (self.keys().zip(tensors)).filter_map(|(key, ct)| Some((key, Arc::new(ct.ok()?))))
     }
 }
 
@@ -114,6 +146,12 @@ impl<'a> From<(&'a EagerTensor, BackwardOptions)> for Backward<'a> {
 }
 
 impl EagerTensor {
+    /// The key of a tracked tensor; `None` if it tracks no gradient.
+    pub fn key(&self) -> Option<TensorKey> {
+        let (node, slot) = self.value.as_ref().ok()?.edge.as_ref()?.key();
+        Some(TensorKey { node, slot })
+    }
+
     #[track_caller]
     fn edge(&self) -> Result<&Edge> {
         match &self.value()?.edge {
@@ -151,9 +189,9 @@ impl EagerTensor {
         }
     }
 
-    /// Adds the gradient of this real scalar to the gradient of every variable that it was computed
-    /// from, and releases the saved tensors. Returns the cotangents of variables and of
-    /// intermediate tensors that are still alive.
+    /// Adds the gradient of this real scalar to the gradients of the variables and of the live
+    /// intermediate tensors that it was computed from. Returns these cotangents. Saved tensors are
+    /// kept until this tensor is dropped, so another pass may follow.
     #[track_caller]
     pub fn backward(&self) -> Result<Cotangents> {
         self.backward_with(BackwardOptions::default())
@@ -173,24 +211,26 @@ impl EagerTensor {
         };
         let seed = (self.edge()?.clone(), seed);
         let mut all = Cotangents(Vec::with_capacity(4));
-        let mut leaves: SmallVec<[(Shared<Node>, Value); 2]> = SmallVec::new();
+        // Others have no tensors that ask for their gradients.
+        let mut reached: SmallVec<[(Shared<Node>, u32, Value); 2]> = SmallVec::new();
         pull(&self.rt, &[seed], options, &mut |node, slots, held| {
             for (slot, v) in slots {
-                if node.is_leaf() {
-                    leaves.push((node.clone(), v.clone()));
+                if held || node.is_leaf() {
+                    reached.push((node.clone(), *slot, v.clone()));
                 }
                 if held {
-                    all.0.push(((node.id, *slot), v.clone()));
+                    all.0.push(((node.id(), *slot), v.clone()));
                 }
             }
         })
         .at_caller()?;
-        for (node, v) in leaves {
-            // A variable without live tensors needs no gradient.
-            if let NodeKind::Leaf { grad } = &node.kind
-                && let Some(grad) = grad.upgrade()
-            {
-                Gradient::add(&grad, &self.rt, v, options.create_graph).at_caller()?;
+        for (node, slot, mut v) in reached {
+            let track = options.create_graph && node.is_leaf();
+            if !track {
+                (v.edge, v.sides) = (None, None);
+            }
+            if let Some(grad) = node.gradient_or_new(slot, |grad| self.rt.note_gradient(grad)) {
+                Gradient::add(&grad, &self.rt, v, track).at_caller()?;
             }
         }
         Ok(all)
@@ -200,28 +240,27 @@ impl EagerTensor {
         Value::new(self.rt.one(self.dtype()), Given::Nothing)
     }
 
-    /// The gradient of this variable; `None` for other tensors.
-    fn leaf_grad(&self) -> Result<Option<Grad>> {
-        let Some(Edge { node, .. }) = &self.value()?.edge else {
-            return Ok(None);
-        };
-        Ok(match &node.kind {
-            NodeKind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
-            NodeKind::Op { .. } => None,
+    /// The place of the gradient; `None` if there is none.
+    fn gradient_place(&self) -> Result<Option<Grad>> {
+        Ok(match (&self.grad, &self.value()?.edge) {
+            (Some(grad), _) => Some(grad.clone()),
+            (None, Some(e)) => e.node.gradient(e.slot),
+            (None, None) => None,
         })
     }
 
     /// The accumulated gradient, in the memory order of this tensor.
     fn gradient(&self) -> Result<Option<Value>> {
-        let value = self.leaf_grad()?.and_then(|g| lock(&g).value.clone());
+        let value = self.gradient_place()?.and_then(|g| lock(&g).value.clone());
         Ok(value.map(|v| Value {
             given: self.given(),
             ..v
         }))
     }
 
-    /// The accumulated gradient of this variable; `None` if no reverse pass has reached it, and for
-    /// tensors that are not variables.
+    /// The accumulated gradient of this tensor, a variable or not; `None` if no
+    /// [`backward`](Self::backward) reached it. A gradient is stored for each tracked tensor that
+    /// is alive during the pass; other results cost nothing.
     #[track_caller]
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
         self.gradient()?
@@ -231,7 +270,8 @@ impl EagerTensor {
     }
 
     /// As [`EagerTensor::grad`], as a tensor of the runtime. It is tracked after a pass with
-    /// [`BackwardOptions::create_graph`].
+    /// [`BackwardOptions::create_graph`] if this is a variable; use [`EagerTensor::grad_of`] for a
+    /// tracked gradient with respect to another tensor.
     #[track_caller]
     pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
         Ok(self
@@ -239,10 +279,17 @@ impl EagerTensor {
             .map(|v| EagerTensor::from_value(v, &self.rt)))
     }
 
-    /// Clears the gradient of this variable.
+    /// Checks that the tensor is tracked. Its gradient is stored anyway while it is alive: the
+    /// method exists for programs that call PyTorch's `retain_grad`.
+    #[track_caller]
+    pub fn retain_grad(&self) -> Result<()> {
+        self.edge().map(|_| ())
+    }
+
+    /// Clears the gradient of this tensor.
     #[track_caller]
     pub fn clear_grad(&self) -> Result<()> {
-        let old = self.leaf_grad()?.and_then(|g| lock(&g).take());
+        let old = self.gradient_place()?.and_then(|g| lock(&g).take());
         drop(old);
         Ok(())
     }
@@ -286,9 +333,9 @@ impl EagerTensor {
         pull(&self.rt, &[seed], options, &mut |node, slots, _| {
             for (slot, v) in slots
                 .iter()
-                .filter(|(slot, _)| keys.contains(&(node.id, *slot)))
+                .filter(|(slot, _)| keys.contains(&(node.id(), *slot)))
             {
-                found.insert((node.id, *slot), v.clone());
+                found.insert((node.id(), *slot), v.clone());
             }
         })
         .at_caller()?;

@@ -45,7 +45,8 @@ pub enum Error {
         /// The runtime of the other.
         rhs: Located<ContextId>,
     },
-    /// A second `backward` through an operation whose saved values were released by the first.
+    /// A pass through an operation whose saved values were released by a pass with
+    /// [`free_graph`](super::BackwardOptions::free_graph).
     GraphFreed {
         /// The operation.
         op: Located<String>,
@@ -175,7 +176,7 @@ impl Error {
             ),
             Error::GraphFreed { op } => (
                 format!(
-                    "backward a second time: the values saved for `{op}` were released; pass keep_graph the first time"
+                    "backward a second time: the values saved for `{op}` were released by a pass with free_graph; keep the graph in that pass"
                 ),
                 op.loc,
             ),

@@ -1,9 +1,9 @@
 //! [`Exec`]: the emitter that computes immediately. Rules that build graphs with other emitters run kernels with this one.
 
-use super::ids::next_id;
 use super::kinks::weights::WeightNodes;
 use super::runtime::EagerRuntime;
 use super::tape::{Value, Values};
+use cotangent_core::tape::next_id;
 use cotangent_core::transform::Session;
 use cotangent_core::{
     Code, DType, Emit, EmitterStatus, Env, Error, Loc, Op, Result, Sym, Type, Val,

@@ -53,7 +53,8 @@ impl Gradient {
 fn add_in_place(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> bool {
     let apart = |v: &Value| v.edge.is_some() || v.sides.is_some();
     let recorded = track && (apart(old) || apart(v));
-    !recorded && !rt.is_watched() && old.tensor.add_over(&v.tensor)
+    let plain = !rt.is_watched() && !rt.session().has_own_sum();
+    !recorded && plain && old.tensor.add_over(&v.tensor)
 }
 
 /// Replaces `old` by `old + v`, in place if its buffer is not shared and nothing is recorded.

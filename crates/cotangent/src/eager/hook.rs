@@ -1,13 +1,13 @@
 //! Hooks: functions that receive the cotangents of a tensor in every reverse pass, until they are
 //! removed.
 
-use super::ids::next_id;
-use super::tape::{Hook, HookFn, Hooks, Node};
+use super::tape::{Hook, HookFn, Hooks, NodeBody};
 use super::turns::lock;
 use crate::tensor::Given;
+use cotangent_core::tape::next_id;
 use std::sync::{Arc, Weak};
 
-impl Node {
+impl NodeBody {
     /// Adds a hook. Returns the handle that removes it.
     pub(super) fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
         add(self.hooks.get_or_init(Arc::default), slot, given, call)

@@ -12,12 +12,14 @@
 //!
 //! Derivatives use the rules of the core, as for traced programs. Recording runs `linearize`
 //! immediately, and `backward` transposes the recorded programs. A tape saves only values that the
-//! linear equations refer to.
+//! linear equations refer to. Nodes, edges, the order of a pass, and the functions of a node are
+//! those of the core's engine ([`cotangent_core::tape`]); this module compiles the functions and
+//! runs them on tensors.
 //!
 //! Layers, lowest first; a file imports its own layer without circles, and lower ones:
 //!
-//! 1. `error`, `ids`, `context_id`, `turns`, `cache`
-//! 2. `profile`, `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
+//! 1. `error`, `recording`, `context_id`, `turns`, `cache`
+//! 2. `profile`, `tape` (values, nodes, saved tensors), `kinks::weights`
 //! 3. `rule::table`, `runtime`
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
@@ -35,12 +37,12 @@ mod exec;
 mod generated;
 mod gradient;
 mod hook;
-mod ids;
 mod kinks;
 mod methods;
 mod operator;
 mod profile;
 mod record;
+mod recording;
 mod rule;
 mod run;
 mod runtime;
@@ -55,10 +57,10 @@ pub use cache::{
     ExtensionCaches,
 };
 pub use context_id::ContextId;
-pub use derivatives::{Backward, Cotangents};
+pub use derivatives::{Backward, Cotangents, TensorKey};
 pub use error::{Error, Located, Result};
 pub use hook::HookHandle;
-pub use ids::no_grad;
 pub use profile::{OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, ThreadProfile};
+pub use recording::no_grad;
 pub use runtime::EagerRuntime;
 pub use tensor::{EagerTensor, TensorRead};

@@ -1,13 +1,16 @@
 //! Recording an operation, with its derivative as a linear program.
 
 use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
-use super::ids::recording;
 use super::profile::Section;
+use super::recording::recording;
 use super::run::{bind, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
-    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
-    SavedValue, Value, Values, given_by,
+    Edge, Inputs, NodeDerivative, RestoredTensor, SavedTensors, Value, Values, given_by,
+    record_node,
+};
+use cotangent_core::tape::{
+    NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue,
 };
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val};
@@ -71,86 +74,30 @@ pub(super) fn linearize(
     })
 }
 
-/// Residuals of a recorded operation, with their tensors.
-struct SavedResiduals {
-    residuals: Vec<Residual>,
-    /// The operands, if an intermediate value is a residual: it depends on operands, and has no
-    /// tangent on the tape.
-    relinearize: Option<Vec<Residual>>,
-    /// Tensors of `residuals`, then those of `relinearize`.
-    saved: SmallVec<[Tensor; 2]>,
-}
-
-impl SavedResiduals {
-    /// The values that equations of `program` refer to. The first values are the operands;
-    /// `origins` has the input of the node for each of them that is tracked.
-    fn of(
-        exec_values: &ExecSlots,
-        program: &LinearProgram,
-        results: &[Val],
-        tangents: &[Option<Lv>],
-        origins: &[Option<usize>],
-    ) -> SavedResiduals {
-        let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
-        for e in program.eqns() {
-            for o in &e.operands {
-                if let Operand::R(v) = o {
-                    wanted[v.index()] = true;
-                }
-            }
-        }
-        let result = |i: usize| {
-            results
-                .iter()
-                .position(|r| r.index() == i)
-                .and_then(|k| tangents[k])
-        };
-        let residual = |(at, slot): (usize, &ExecSlot)| {
-            let v = slot.value.as_ref()?;
-            let (value, origin) = match origins.get(at) {
-                Some(k) => (
-                    SavedValue::Operand(at),
-                    k.map_or(ResidualOrigin::None, ResidualOrigin::Input),
-                ),
-                None => (
-                    SavedValue::Result(at),
-                    result(at).map_or(ResidualOrigin::None, |l| {
-                        ResidualOrigin::Result(l.index() as u32)
-                    }),
-                ),
-            };
-            let residual = Residual {
-                at,
-                source: ResidualSource::Saved(value),
-                ty: v.ty().clone(),
-                given: v.given,
-                origin,
-            };
-            Some((residual, v.tensor.clone()))
-        };
-        let values = exec_values.iter().enumerate();
-        let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = values
-            .filter(|(i, _)| wanted[*i])
-            .filter_map(residual)
-            .unzip();
-        let intermediate = (origins.len()..exec_values.len())
-            .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
-        let relinearize = intermediate.then(|| {
-            let operands = exec_values.iter().take(origins.len()).enumerate();
-            let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) =
-                operands.filter_map(residual).unzip();
-            saved.extend(tensors);
-            relinearize
-        });
-        SavedResiduals {
-            residuals,
-            relinearize,
-            saved,
-        }
+/// Runs an operation without a rule, and records that its derivative is the error `e`.
+fn record_missing(
+    rt: &EagerRuntime,
+    op: Op,
+    x: Inputs,
+    loc: Loc,
+    env: &mut Env,
+    e: Error,
+) -> Result<Values> {
+    let tracked = x.iter().map(|v| v.edge.is_some()).collect();
+    let inputs: SmallVec<[Edge; 2]> = x.iter().filter_map(|v| v.edge.clone()).collect();
+    let slots = inputs.len() as u32..;
+    let mut y = run(rt, &op, x, env)?;
+    let derivative = Arc::new(NodeDerivative::missing(op, tracked, e.at(loc)));
+    let node = record_node(inputs, &derivative, loc, |_| {});
+    for (v, slot) in y.iter_mut().zip(slots) {
+        let node = node.clone();
+        v.edge = (v.tensor.dtype().has_tangent()).then_some(Edge { node, slot });
     }
+    Ok(y)
 }
 
-/// Runs an operation, and records it.
+/// Runs an operation, and records it. An operation without a rule runs, too: its derivative is an
+/// error.
 pub(super) fn record(
     rt: &EagerRuntime,
     op: Op,
@@ -169,8 +116,11 @@ pub(super) fn record(
             })
         })
         .collect();
-    let rule = || linearize(rt, &op, x, untracked, loc, env);
-    let lin = rt.timed(op.name(), Section::Rule, rule)?;
+    let rule = || linearize(rt, &op, x.clone(), untracked, loc, env);
+    let lin = match rt.timed(op.name(), Section::Rule, rule) {
+        Err(e) if e.code() == Code::NoRule => return record_missing(rt, op, x, loc, env, e),
+        lin => lin?,
+    };
     let LinearizedOp {
         exec_values,
         env: inner,
@@ -180,17 +130,23 @@ pub(super) fn record(
     } = lin;
     let mut y: Values = SmallVec::new();
     for (r, t) in results.iter().zip(&mut tangents) {
-        let Some(v) = exec_values.get(r.index()).and_then(|h| h.value.as_ref()) else {
-            let text = format!("`{}` gave no result", op.name());
-            return Err(Error::new(Code::RuleArity, text));
-        };
-        *t = t.filter(|_| v.tensor.dtype().has_tangent());
-        y.push(Value {
-            given,
-            edge: None,
-            sides: None,
-            ..v.clone()
-        });
+        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
+            Some(v) => {
+                *t = t.filter(|_| v.tensor.dtype().has_tangent());
+                y.push(Value {
+                    given,
+                    edge: None,
+                    sides: None,
+                    ..v.clone()
+                });
+            }
+            None => {
+                return Err(Error::new(
+                    Code::RuleArity,
+                    format!("`{}` gave no result", op.name()),
+                ));
+            }
+        }
     }
     if !op.binds().is_empty() {
         let of_x = exec_values
@@ -204,21 +160,65 @@ pub(super) fn record(
         return Ok(y);
     }
 
-    let SavedResiduals {
-        residuals,
-        relinearize,
-        saved,
-    } = SavedResiduals::of(&exec_values, &program, &results, &tangents, &origins);
-    let derivative = Arc::new(NodeDerivative::new(
-        op,
-        program,
-        &tangents,
-        origins.iter().map(Option::is_some).collect(),
-        residuals,
-        relinearize,
-        false,
-    ));
-    let node = Node::operation(inputs, &derivative, loc, |tape| {
+    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
+    for e in program.eqns() {
+        for o in &e.operands {
+            if let Operand::R(v) = o {
+                wanted[v.index()] = true;
+            }
+        }
+    }
+    // Whether an intermediate value is a residual: it depends on operands, and has no tangent on
+    // the tape.
+    let result = |i: usize| {
+        results
+            .iter()
+            .position(|r| r.index() == i)
+            .and_then(|k| tangents[k])
+    };
+    let relinearize = (origins.len()..exec_values.len())
+        .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+    let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
+    let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
+    let mut restored = Vec::new();
+    let mut residual = |at: usize, held: &ExecSlot, source: SavedValue, origin: ResidualOrigin| {
+        let v = held.value.as_ref()?;
+        saved.push(v.tensor.clone());
+        restored.push(RestoredTensor {
+            given: v.given,
+            constant: None,
+        });
+        Some(NodeResidual {
+            at,
+            source: ResidualSource::Saved(source),
+            ty: v.ty().clone(),
+            origin,
+        })
+    };
+    let residuals = exec_values
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| wanted[*i])
+        .filter_map(|(i, held)| match i < origins.len() {
+            true => residual(i, held, SavedValue::Operand(i), operand(i)),
+            false => {
+                let origin = result(i).map_or(ResidualOrigin::None, |l| {
+                    ResidualOrigin::Result(l.index() as u32)
+                });
+                residual(i, held, SavedValue::Result(i), origin)
+            }
+        })
+        .collect();
+    let relinearize = relinearize.then(|| {
+        let operands = exec_values.iter().take(origins.len()).enumerate();
+        operands
+            .filter_map(|(i, held)| residual(i, held, SavedValue::Operand(i), operand(i)))
+            .collect()
+    });
+    let tracked = origins.iter().map(Option::is_some).collect();
+    let rule = OpDerivative::new(program, &tangents, tracked, residuals, relinearize);
+    let derivative = Arc::new(NodeDerivative::new(op, rule, restored, false));
+    let node = record_node(inputs, &derivative, loc, |tape| {
         *tape = SavedTensors { saved, env: inner }
     });
     for (y, t) in y.iter_mut().zip(tangents) {

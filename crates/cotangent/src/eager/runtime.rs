@@ -3,20 +3,21 @@
 use super::cache::{EagerRuntimeCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::context_id::ContextId;
 use super::error::Result;
-use super::ids::no_grad;
 use super::profile::{OpProfile, Profile, Section};
+use super::recording::no_grad;
 use super::rule::table::Rules;
 use super::tape::{Grad, Gradient, number};
 use super::turns::{Turns, lock};
 use crate::ad_context::AdContext;
 use crate::cpu::CpuBackend;
 use crate::here::AtCaller;
+use cotangent_core::tape::TapeLock;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
 use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 /// The runtime of eager tensors: backend, rules and caches. An operation on tensors of two runtimes
 /// is an error.
@@ -46,10 +47,10 @@ pub struct EagerRuntime {
     changing: Turns<()>,
     caches: Turns<ExtensionCaches>,
     rules: Rules,
-    walks: Mutex<()>,
+    tape_lock: TapeLock,
     /// The scalar 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
-    variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
+    gradients: Mutex<Vec<Weak<Mutex<Gradient>>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
     profile: Arc<Profile>,
@@ -80,9 +81,9 @@ impl EagerRuntime {
             changing: Turns::new(()),
             caches: Turns::new(ExtensionCaches::default()),
             rules: Rules::default(),
-            walks: Mutex::default(),
+            tape_lock: TapeLock::default(),
             ones: Default::default(),
-            variables: Mutex::default(),
+            gradients: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(profiling),
             profile,
@@ -98,18 +99,19 @@ impl EagerRuntime {
         &self.session
     }
 
-    pub(super) fn note_variable(&self, grad: &Grad) {
-        let mut all = lock(&self.variables);
+    /// Notes a gradient, for [`EagerRuntime::clear_grads`].
+    pub(super) fn note_gradient(&self, grad: &Grad) {
+        let mut all = lock(&self.gradients);
         if all.len() == all.capacity() {
             all.retain(|v| v.strong_count() > 0);
         }
         all.push(Arc::downgrade(grad));
     }
 
-    /// Clears the gradients of all variables.
+    /// Clears the gradients of all tensors.
     #[track_caller]
     pub fn clear_grads(&self) -> Result<()> {
-        let all: Vec<Grad> = lock(&self.variables)
+        let all: Vec<Grad> = lock(&self.gradients)
             .iter()
             .filter_map(Weak::upgrade)
             .collect();
@@ -147,9 +149,9 @@ impl EagerRuntime {
         kept.get_or_init(|| number(dtype, 1.0)).clone()
     }
 
-    /// The lock of a traversal that marks nodes of the tape.
-    pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
-        lock(&self.walks)
+    /// The lock of traversals that mark nodes of the tape.
+    pub(super) fn tape_lock(&self) -> &TapeLock {
+        &self.tape_lock
     }
 
     /// Compiles a function on the backend.
@@ -385,10 +387,11 @@ impl<T: std::fmt::Debug> std::fmt::Debug for OrLocked<T> {
 
 impl std::fmt::Debug for EagerRuntime {
     /// Prints the backend, its executor, the number of compiled rules, and that of gradient slots
-    /// (one for each variable). A part that another call uses is `<locked>`.
+    /// (one for each variable, and for each live tensor with a gradient). A part that another call
+    /// uses is `<locked>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let backend = self.backend.try_read().ok();
-        let slots = self.variables.try_lock().ok();
+        let slots = self.gradients.try_lock().ok();
         let slots = slots.map(|all| all.iter().filter(|v| v.strong_count() > 0).count());
         f.debug_struct("EagerRuntime")
             .field("id", &self.id)

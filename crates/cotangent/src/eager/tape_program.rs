@@ -6,14 +6,16 @@
 //! outside. The program runs the nodes' pullbacks in sequence and adds cotangents in the same
 //! order, so the bits are the same.
 
-use super::backward::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph, is_held};
+use super::backward::CotangentSink;
+use super::backward::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph};
 use super::error::{Error, Result};
 use super::rule::compile_static;
 use super::rule::table::{CompiledTape, Rules, TapeKeyWords, TapeProgram};
 use super::runtime::EagerRuntime;
-use super::tape::{Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
+use super::tape::{NodeDerivative, NodeKind, SavedTensors, Value};
 use super::turns::lock;
 use crate::tensor::Given;
+use cotangent_core::tape::NodeData;
 use cotangent_core::{Builder, Emit, Type, Val};
 use cotangent_cpu::Tensor;
 use rustc_hash::FxHasher;
@@ -37,7 +39,7 @@ pub(super) struct TapeKey {
 
 /// Saved tensors that the equations refer to, without operands for linearizing again.
 fn residuals<'t>(derivative: &NodeDerivative, tape: &'t SavedTensors) -> &'t [Tensor] {
-    &tape.saved[..tape.saved.len() - derivative.relinearize.as_ref().map_or(0, Vec::len)]
+    &tape.saved[..derivative.saved_residuals()]
 }
 
 impl TapeKey {
@@ -60,8 +62,8 @@ impl TapeKey {
                 }
                 NodeKind::Op { .. } => return None,
             });
-            words.push(u64::from(is_held(visit)) << 32 | u64::from(i));
-            for (&k, e) in part.inputs_of(visit).iter().zip(&visit.node.inputs) {
+            words.push(u64::from(visit.is_held()) << 32 | u64::from(i));
+            for (&k, e) in part.inputs_of(visit).iter().zip(visit.node.inputs()) {
                 words.push(u64::from(e.slot) << 32 | u64::from(k));
             }
         }
@@ -144,7 +146,7 @@ impl TapeProgram {
         part: &TapeSubgraph<'_>,
         seeds: &[CotangentSeed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
+        sink: &mut CotangentSink<'_>,
     ) -> Option<Result<()>> {
         self.compiled
             .as_ref()
@@ -180,7 +182,7 @@ impl CompiledTape {
         for &i in &part.order {
             let visit = &part.nodes[i as usize];
             let slots = std::mem::take(&mut pending[i as usize]);
-            if visit.node.is_leaf() || is_held(visit) {
+            if visit.node.is_leaf() || visit.is_held() {
                 results.extend(slots.iter().map(|&(slot, _)| (i, slot)));
                 outputs.extend(slots.iter().map(|&(_, v)| v));
             }
@@ -195,9 +197,11 @@ impl CompiledTape {
                 continue;
             }
             let inputs = part.inputs_of(visit);
-            derivative.pull(&b, &values, &slots, &mut |k, v| {
-                add(inputs[k], visit.node.inputs[k].slot, v, &mut pending)
-            })?;
+            derivative
+                .pull(&b, &values, &slots, &mut |k, v| {
+                    add(inputs[k], visit.node.inputs()[k].slot, v, &mut pending)
+                })
+                .ok()?;
         }
         let program = compile_static(rt, b.finish(&outputs).ok()?)?;
         program
@@ -210,7 +214,7 @@ impl CompiledTape {
         part: &TapeSubgraph<'_>,
         seeds: &[CotangentSeed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
+        sink: &mut CotangentSink<'_>,
     ) -> Result<()> {
         let operations = part.order.iter().filter_map(|&i| {
             let node = part.nodes[i as usize].node;
@@ -249,7 +253,7 @@ impl CompiledTape {
             slots.push((slot, Value::new(ct, Given::Nothing)));
             if results.peek().is_none_or(|next| next.0 != i) {
                 let visit = &part.nodes[i as usize];
-                sink(visit.node, &slots, is_held(visit));
+                sink(visit.node, &slots, visit.is_held());
                 slots.clear();
             }
         })?;

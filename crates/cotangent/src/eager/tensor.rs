@@ -3,11 +3,12 @@
 use super::apply::apply_to;
 use super::context_id::ContextId;
 use super::error::{Error, Result};
-use super::ids::recording;
+use super::recording::recording;
 use super::runtime::EagerRuntime;
-use super::tape::{Grad, Node, Value, Values};
+use super::tape::{Grad, NodeBody, Value, Values};
 use crate::here::{AtCaller, here};
 use crate::tensor::{Given, OneLine, Order, Tensor};
+use cotangent_core::tape::NodeData;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
@@ -119,8 +120,8 @@ impl EagerTensor {
                 format!("a variable of dtype {dtype} has no gradient: convert it to a float first"),
             );
         }
-        let (edge, grad) = Node::leaf();
-        x.rt.note_variable(&grad);
+        let (edge, grad) = NodeBody::leaf();
+        x.rt.note_gradient(&grad);
         if let Ok(v) = &mut x.value {
             v.edge = Some(edge);
         }
@@ -382,7 +383,7 @@ impl std::fmt::Debug for EagerTensor {
             Err(e) => return f.debug_tuple("EagerTensor").field(&e).finish(),
         };
         let edge = value.edge.as_ref();
-        let key = edge.map(|e| format!("{}.{}", e.node.id, e.slot));
+        let key = edge.map(|e| format!("{}.{}", e.node.id(), e.slot));
         let mut out = f.debug_struct("EagerTensor");
         out.field("dtype", &format_args!("{}", self.dtype()))
             .field("shape", &self.shape())

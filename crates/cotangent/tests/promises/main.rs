@@ -4,5 +4,7 @@
 mod caches;
 mod eager_tensors;
 mod inputs;
+mod linearize;
 mod orders;
 mod reentry;
+mod tapes;

@@ -39,13 +39,13 @@ fn eager_gradients_pass() -> cotangent::ad::Result<()> {
         .sum(..)?
         .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, -3.0]);
-    // Another runtime does not have the rules.
+    // Another runtime does not have the rules: it runs the operation, and has no gradient.
     let other = EagerRuntime::new();
     let x = other.variable_from(Tensor::scalar(0.6))?;
-    assert!(
-        other
-            .apply(Op::extension(Quantize { step: 0.5 }), &[&x])
-            .is_err()
-    );
+    let y = other.apply(Op::extension(Quantize { step: 0.5 }), &[&x])?;
+    assert_eq!(y[0].item::<f64>()?, 0.5);
+    let e = y[0].backward().unwrap_err();
+    assert_eq!(e.code(), Code::NoRule);
+    assert!(e.to_string().contains("`quantize`"), "{e}");
     Ok(())
 }

@@ -9,10 +9,9 @@ use crate::eager::kinks::sides::is_flipped;
 use crate::eager::record::linearize;
 use crate::eager::run::untracked;
 use crate::eager::runtime::EagerRuntime;
-use crate::eager::tape::{
-    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
-    Shared, Value,
-};
+use crate::eager::tape::{Edge, Inputs, Node, NodeDerivative, SavedTensors, Value};
+use crate::tensor::Given;
+use cotangent_core::tape::{NodeResidual, ResidualOrigin, Shared};
 use cotangent_core::transform::LinearProgram;
 use cotangent_core::{Emit, Loc};
 use cotangent_cpu::Tensor;
@@ -41,18 +40,16 @@ pub(super) struct PassMode {
     pub one_side: bool,
 }
 
-impl Residual {
-    /// The residual as a value of this tensor, with its tangent if `node` is given.
-    fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
-        let edge = node.and_then(|node| match self.origin {
-            ResidualOrigin::None => None,
-            ResidualOrigin::Input(k) => Some(node.inputs[k].clone()),
-            ResidualOrigin::Result(slot) => Some(Edge::of(node.clone(), slot)),
-        });
-        Value {
-            edge,
-            ..Value::new(tensor, self.given)
-        }
+/// A residual as a value of this tensor, with its tangent if `node` is given.
+fn value(k: &NodeResidual, tensor: Tensor, given: Given, node: Option<&Shared<Node>>) -> Value {
+    let edge = node.and_then(|node| match k.origin {
+        ResidualOrigin::None => None,
+        ResidualOrigin::Input(k) => Some(node.inputs()[k].clone()),
+        ResidualOrigin::Result(slot) => Some(Edge::of(node.clone(), slot)),
+    });
+    Value {
+        edge,
+        ..Value::new(tensor, given)
     }
 }
 
@@ -61,16 +58,16 @@ impl NodeDerivative {
     fn restored(&self, tape: &SavedTensors, node: Option<&Shared<Node>>) -> ExecSlots {
         let mut all = ExecSlots::new();
         let mut saved = tape.saved.iter();
-        for k in &self.residuals {
-            let tensor = match &k.source {
-                ResidualSource::Constant(fixed) => &fixed.1,
-                _ => saved.next().expect("a node saves its residuals"),
+        for (k, of) in self.residuals.iter().zip(&self.restored) {
+            let tensor = match &of.constant {
+                Some(tensor) => tensor,
+                None => saved.next().expect("a node saves its residuals"),
             };
             while all.len() <= k.at {
                 all.push(ExecSlot::default());
             }
             all[k.at] = ExecSlot {
-                value: Some(k.value(tensor.clone(), node)),
+                value: Some(value(k, tensor.clone(), of.given, node)),
                 depends: false,
             };
         }
@@ -80,12 +77,12 @@ impl NodeDerivative {
     /// The tracked operands at a point, if the operation must be linearized again.
     fn operands(&self, tape: &SavedTensors, node: &Shared<Node>) -> Option<Inputs> {
         let again = self.relinearize.as_ref()?;
-        let saved = &tape.saved[tape.saved.len() - again.len()..];
+        let saved = &tape.saved[self.saved_residuals()..];
+        let of = &self.restored[self.residuals.len()..];
+        let operands = again.iter().zip(of).zip(saved);
         Some(
-            again
-                .iter()
-                .zip(saved)
-                .map(|(k, t)| k.value(t.clone(), Some(node)))
+            operands
+                .map(|((k, of), t)| value(k, t.clone(), of.given, Some(node)))
                 .collect(),
         )
     }
@@ -100,6 +97,9 @@ pub(super) fn emitter<'r>(
     (derivative, tape, loc): (&NodeDerivative, &SavedTensors, Loc),
     PassMode { track, one_side }: PassMode,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
+    if let Some(e) = &derivative.missing {
+        return Err(e.clone().into());
+    }
     let again = if track {
         derivative.operands(tape, node)
     } else {
@@ -127,7 +127,7 @@ pub(super) fn emitter<'r>(
         }
     };
     if (track || one_side) && program.as_ref().unwrap_or(&derivative.program).has_means() {
-        exec = exec.with_weights(node.inputs.iter().map(|e| e.node.id).collect());
+        exec = exec.with_weights(node.inputs().iter().map(|e| e.node.id()).collect());
         exec.set_loc(loc);
         if is_flipped(node) {
             program = Some(program.as_ref().unwrap_or(&derivative.program).turned());

@@ -12,5 +12,5 @@ mod push;
 pub(super) mod subgraph;
 
 pub use options::BackwardOptions;
-pub(super) use pull::pull;
+pub(super) use pull::{CotangentSink, pull};
 pub(super) use push::push;

@@ -12,19 +12,35 @@
 /// assert_eq!((g.item::<f64>()?, h.item::<f64>()?), (12.0, 12.0));
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackwardOptions {
-    /// Whether saved tensors are kept, so that another pass may follow.
+    /// Whether saved tensors are kept, so that another pass may follow: the default. They are then
+    /// released with the last tensor that was computed from them.
     pub keep_graph: bool,
     /// Whether the gradients are tracked, so that they can be differentiated. Implies `keep_graph`.
     pub create_graph: bool,
 }
 
+impl Default for BackwardOptions {
+    fn default() -> BackwardOptions {
+        BackwardOptions::keep_graph()
+    }
+}
+
 impl BackwardOptions {
-    /// Options that keep the saved tensors.
+    /// Options that keep the saved tensors, as the default ones do.
     pub fn keep_graph() -> BackwardOptions {
         BackwardOptions {
             keep_graph: true,
+            create_graph: false,
+        }
+    }
+
+    /// Options that release the saved tensors of an operation as soon as its cotangents are pulled
+    /// back: the least memory. Another pass through one of these operations is an error.
+    pub fn free_graph() -> BackwardOptions {
+        BackwardOptions {
+            keep_graph: false,
             create_graph: false,
         }
     }

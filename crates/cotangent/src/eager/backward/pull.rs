@@ -2,70 +2,104 @@
 
 use super::emitter::{PassMode, add, emitter};
 use super::options::BackwardOptions;
-use super::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph, is_held};
+use super::subgraph::{CotangentSeed, NodeCotangents, subgraph};
 use crate::eager::error::{Error, Result};
 use crate::eager::exec::ExecSlot;
 use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
-use crate::eager::tape::{Edge, Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
+use crate::eager::tape::{Edge, Node, NodeBody, NodeDerivative, NodeKind, SavedTensors, Value};
 use crate::tensor::Given;
+use cotangent_core::tape::{ReversePass, Shared, TapeNode, reverse};
 use cotangent_core::transform::{LinearMap, Lv};
 use cotangent_core::{Code, Loc, Val};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Cotangents of nodes, by index. Few nodes have any at a time, so the slots of finished nodes are
-/// reused.
-#[derive(Default)]
-struct Pending {
-    index: Vec<u32>,
-    slots: Vec<NodeCotangents>,
-    free: Vec<u32>,
+/// A receiver of the nodes that a cotangent reaches: a node, the cotangents of its slots, and
+/// whether a tensor outside the tape may refer to it.
+pub(in crate::eager) type CotangentSink<'s> = dyn FnMut(&Shared<Node>, &NodeCotangents, bool) + 's;
+
+/// A reverse pass, node by node.
+struct NodePass<'p, 's> {
+    rt: &'p Arc<EagerRuntime>,
+    track: bool,
+    keep: bool,
+    /// Whether each node is differentiated on one side of its kinks. Empty: none is.
+    sides: &'p [bool],
+    sink: &'p mut CotangentSink<'s>,
 }
 
-impl Pending {
-    const NONE: u32 = u32::MAX;
+impl ReversePass<NodeBody> for NodePass<'_, '_> {
+    type Cotangent = Value;
+    type Error = Error;
 
-    fn of(nodes: usize) -> Pending {
-        Pending {
-            index: vec![Pending::NONE; nodes],
-            ..Pending::default()
+    fn add(&self, cts: &mut NodeCotangents, slot: u32, ct: Value) -> Result<()> {
+        add(self.rt, cts, slot, ct, self.track)
+    }
+
+    fn reach(&mut self, at: &TapeNode<'_, NodeBody>, cts: &mut NodeCotangents) -> Result<()> {
+        run_hooks(at.node, cts)?;
+        (self.sink)(at.node, cts, at.is_held());
+        Ok(())
+    }
+
+    fn skip(&self, node: &Shared<Node>) {
+        if let NodeKind::Op { tape, .. } = &node.kind
+            && !self.keep
+        {
+            drop(tape.for_pass(false));
         }
     }
 
-    fn slots(&mut self, node: u32) -> &mut NodeCotangents {
-        let index = &mut self.index[node as usize];
-        if *index == Pending::NONE {
-            *index = self.free.pop().unwrap_or_else(|| {
-                self.slots.push(NodeCotangents::new());
-                self.slots.len() as u32 - 1
+    fn pull(
+        &self,
+        index: u32,
+        node: &Shared<Node>,
+        cts: &NodeCotangents,
+        give: &mut dyn FnMut(usize, Value) -> Result<()>,
+    ) -> Result<()> {
+        let NodeKind::Op {
+            derivative,
+            loc,
+            tape: saved,
+        } = &node.kind
+        else {
+            return Ok(());
+        };
+        // User-defined rules and kernels may run and use the same tape, so it is not locked here.
+        let Some(tape) = saved.for_pass(self.keep) else {
+            return Err(Error::GraphFreed {
+                op: node.name().to_owned().into(),
             });
+        };
+        let mode = PassMode {
+            track: self.track,
+            one_side: self.sides.get(index as usize) == Some(&true),
+        };
+        let done = pull_node(self.rt, node, (derivative, &tape, *loc), cts, mode, give);
+        if done.is_err() && !self.keep {
+            saved.restore(tape);
         }
-        &mut self.slots[*index as usize]
-    }
-
-    /// Moves the cotangents of a node to `into`, and reuses the memory of `into`.
-    fn take(&mut self, node: u32, into: &mut NodeCotangents) {
-        into.clear();
-        let index = std::mem::replace(&mut self.index[node as usize], Pending::NONE);
-        if let Some(slots) = self.slots.get_mut(index as usize) {
-            std::mem::swap(slots, into);
-            self.free.push(index);
-        }
+        done.map_err(|e| match e {
+            Error::Core(e) => Error::Core(
+                e.at(*loc)
+                    .note(format!("in the derivative of `{}`", node.name())),
+            ),
+            e => e,
+        })
     }
 }
 
-/// Pulls cotangents back. `sink` receives every node that a cotangent reaches, the cotangents of
-/// its slots, and whether a tensor outside the tape may refer to it.
+/// Pulls cotangents back, and passes those of every node that one reaches to `sink`.
 pub(in crate::eager) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],
     options: BackwardOptions,
-    sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
+    sink: &mut CotangentSink<'_>,
 ) -> Result<()> {
     let track = options.create_graph;
     let keep = options.keep_graph || track;
-    let (part, at) = TapeSubgraph::of(rt, seeds.iter().map(|(e, _)| e))?;
+    let (part, at) = subgraph(rt, seeds.iter().map(|(e, _)| e))?;
     let sides = one_sided(&part);
     if !track && sides.is_empty() && !rt.is_watched() {
         let seeds: SmallVec<[CotangentSeed<'_>; 1]> = at
@@ -79,61 +113,19 @@ pub(in crate::eager) fn pull(
             return done;
         }
     }
-    let mut pending = Pending::of(part.nodes.len());
-    for (i, (e, v)) in at.into_iter().zip(seeds) {
-        add(rt, pending.slots(i), e.slot, v.clone(), track)?;
-    }
-    let mut slots = NodeCotangents::new();
-    for &i in &part.order {
-        let visit = &part.nodes[i as usize];
-        let (node, inputs) = (visit.node, part.inputs_of(visit));
-        pending.take(i, &mut slots);
-        if !slots.is_empty() {
-            run_hooks(node, &mut slots)?;
-            sink(node, &slots, is_held(visit));
-        }
-        let NodeKind::Op {
-            derivative,
-            loc,
-            tape: saved,
-        } = &node.kind
-        else {
-            continue;
-        };
-        // User-defined rules and kernels may run and use the same tape, so it is not locked here.
-        let tape = if slots.is_empty() && keep {
-            None
-        } else {
-            saved.for_pass(keep)
-        };
-        if slots.is_empty() {
-            continue;
-        }
-        let Some(tape) = tape else {
-            return Err(Error::GraphFreed {
-                op: node.name().to_owned().into(),
-            });
-        };
-        let mut give =
-            |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
-        let mode = PassMode {
-            track,
-            one_side: sides.get(i as usize) == Some(&true),
-        };
-        if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, mode, &mut give) {
-            if !keep {
-                saved.restore(tape);
-            }
-            return Err(match e {
-                Error::Core(e) => Error::Core(
-                    e.at(*loc)
-                        .note(format!("in the derivative of `{}`", node.name())),
-                ),
-                e => e,
-            });
-        }
-    }
-    Ok(())
+    let seeds = at.into_iter().zip(seeds);
+    let mut pass = NodePass {
+        rt,
+        track,
+        keep,
+        sides: &sides,
+        sink,
+    };
+    reverse(
+        &part,
+        seeds.map(|(i, (e, v))| (i, e.slot, v.clone())),
+        &mut pass,
+    )
 }
 
 fn run_hooks(node: &Node, slots: &mut NodeCotangents) -> Result<()> {
@@ -173,10 +165,11 @@ fn pull_node(
     give: &mut dyn FnMut(usize, Value) -> Result<()>,
 ) -> Result<()> {
     let apart = mode.track || rt.is_watched() || mode.one_side && derivative.program.has_means();
-    if !apart && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0)) {
+    if !apart && let Some(pullback) = derivative.compiled_pullback(rt, slots.iter().map(|s| s.0)) {
         return pullback.run(
             &tape.saved,
             slots.iter().map(|s| &s.1.tensor),
+            |program, x, each| Ok(program.run_each(x.iter().copied(), each)?),
             &mut |k, tensor| give(k, Value::new(tensor, Given::Nothing)),
         );
     }

@@ -1,7 +1,7 @@
 //! Forward passes: tangents, pushed forward by replaying the tape.
 
 use super::emitter::{PassMode, add, emitter};
-use super::subgraph::{NodeCotangents, TapeSubgraph};
+use super::subgraph::{NodeCotangents, subgraph};
 use crate::eager::error::{Error, Result};
 use crate::eager::exec::ExecSlot;
 use crate::eager::kinks::sides::one_sided;
@@ -23,15 +23,15 @@ pub(in crate::eager) fn push(
 ) -> Result<Vec<Option<Value>>> {
     let mut known: FxHashMap<u64, NodeCotangents> = FxHashMap::default();
     for (e, v) in seeds {
-        add(rt, known.entry(e.node.id).or_default(), e.slot, v, track)?;
+        add(rt, known.entry(e.node.id()).or_default(), e.slot, v, track)?;
     }
     let find = |known: &FxHashMap<u64, NodeCotangents>, e: &Edge| {
         known
-            .get(&e.node.id)
+            .get(&e.node.id())
             .and_then(|s| s.iter().find(|s| s.0 == e.slot))
             .map(|s| s.1.clone())
     };
-    let (part, _) = TapeSubgraph::of(rt, outs.iter())?;
+    let (part, _) = subgraph(rt, outs.iter())?;
     let sides = one_sided(&part);
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
@@ -48,7 +48,7 @@ pub(in crate::eager) fn push(
             continue;
         };
         let tangents: SmallVec<[Option<Value>; 4]> =
-            node.inputs.iter().map(|e| find(&known, e)).collect();
+            node.inputs().iter().map(|e| find(&known, e)).collect();
         if tangents.iter().all(Option::is_none) {
             continue;
         }
@@ -73,7 +73,7 @@ pub(in crate::eager) fn push(
                 .note(format!("in the derivative of `{name}`"))
                 .into());
         }
-        let slots = known.entry(node.id).or_default();
+        let slots = known.entry(node.id()).or_default();
         for (l, v) in map.iter().enumerate().skip(derivative.results_from) {
             if let Some(v) = v.and_then(|v| exec.get(v)) {
                 add(rt, slots, l as u32, v, track)?;

@@ -2,10 +2,11 @@
 
 use super::weights::WeightNodes;
 use crate::eager::backward::subgraph::TapeSubgraph;
-use crate::eager::tape::{Edge, Node, NodeKind, ResidualSource, SavedValue};
+use crate::eager::tape::{Edge, Node, NodeKind};
 use cotangent_core::Op;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Kink;
+use cotangent_core::tape::{ResidualSource, SavedValue};
 use cotangent_core::transform::{Step, on_one_side};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -49,7 +50,7 @@ pub(in crate::eager) fn one_sided(part: &TapeSubgraph<'_>) -> Vec<bool> {
         .nodes
         .iter()
         .enumerate()
-        .map(|(i, v)| (v.node.id, i))
+        .map(|(i, v)| (v.node.id(), i))
         .collect();
     let nodes = |by: &WeightNodes| by.iter().filter_map(|id| index.get(id).copied()).collect();
     let mut all = Steps {
@@ -128,7 +129,7 @@ pub(in crate::eager) fn is_flipped(node: &Node) -> bool {
 
 /// The edges of a node's operands; `None`: not tracked.
 fn tracked<'n>(node: &'n Node, tracked: &'n [bool]) -> impl Iterator<Item = Option<Edge>> + 'n {
-    let mut inputs = node.inputs.iter();
+    let mut inputs = node.inputs().iter();
     tracked
         .iter()
         .map(move |&t| if t { inputs.next().cloned() } else { None })

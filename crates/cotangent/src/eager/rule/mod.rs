@@ -15,7 +15,6 @@
 
 mod compile;
 mod find;
-pub(super) mod pullback;
 pub(super) mod table;
 mod transposed;
 

@@ -1,11 +1,11 @@
 //! [`Rules`]: the tables of compiled operations and tapes of a runtime.
 
-use crate::eager::ids::next_id;
 use crate::eager::tape::NodeDerivative;
 use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::Op;
 use cotangent_core::OpKey;
+use cotangent_core::tape::next_id;
 use cotangent_cpu::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

@@ -4,17 +4,14 @@
 //! Recording is `linearize`: the rule emits the operation and linear equations. Of the computed
 //! values a node saves those that the equations refer to. An operation that occurred before runs as
 //! a compiled rule ([`Rules`](super::rule::table::Rules)). Otherwise its rule is applied with an
-//! emitter that computes immediately ([`Exec`](super::exec::Exec)). Nodes refer to the nodes of
-//! their operands, so a tape lives as long as a tensor that was computed with it. No function
-//! recurses over it.
+//! emitter that computes immediately ([`Exec`](super::exec::Exec)). Nodes are those of the core's
+//! engine ([`cotangent_core::tape`]).
 
 mod node;
 mod saved;
 
 pub(super) use node::{
-    Edge, Grad, Gradient, Hook, HookFn, Hooks, Inputs, Node, NodeKind, Shared, Sides, Value,
-    Values, given_by, number,
+    Edge, Grad, Gradient, Hook, HookFn, Hooks, Inputs, Node, NodeBody, NodeKind, Sides, Value,
+    Values, given_by, number, record_node,
 };
-pub(super) use saved::{
-    NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors, SavedValue,
-};
+pub(super) use saved::{NodeDerivative, RestoredTensor, SavedTensors};

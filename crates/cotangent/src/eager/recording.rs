@@ -1,18 +1,6 @@
-//! Ids that are unique in the process, and the recording state of the thread.
+//! The recording state of the thread.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The first of `count` consecutive unique ids, greater than those of all earlier calls.
-pub(super) fn next_ids(count: u64) -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(count, Ordering::Relaxed)
-}
-
-/// A unique id, for runtimes, symbols and traversals of a tape.
-pub(super) fn next_id() -> u64 {
-    next_ids(1)
-}
 
 thread_local! {
     static UNTRACKED: Cell<u32> = const { Cell::new(0) };

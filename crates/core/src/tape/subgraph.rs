@@ -1,0 +1,107 @@
+//! [`TapeSubgraph`]: the part of a tape that some tangents depend on.
+
+use super::ids::next_id;
+use super::node::{Edge, Node, NodeData, Shared};
+use smallvec::SmallVec;
+use std::sync::Mutex;
+
+/// Values of one node, by slot.
+pub type NodeCotangents<C> = SmallVec<[(u32, C); 1]>;
+
+/// The lock of traversals: a node stores the mark of one traversal at a time.
+#[derive(Default)]
+pub struct TapeLock(Mutex<()>);
+
+/// A node of a [`TapeSubgraph`].
+pub struct TapeNode<'t, D: NodeData> {
+    /// The node.
+    pub node: &'t Shared<Node<D>>,
+    /// Number of references from seeds and from nodes of the subgraph.
+    references: usize,
+    /// Start of its inputs in [`TapeSubgraph::inputs`].
+    inputs: usize,
+}
+
+impl<D: NodeData> TapeNode<'_, D> {
+    /// Whether a value outside the tape may refer to the node.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        Shared::count(self.node) > self.references
+    }
+}
+
+/// The part of a tape that some tangents depend on.
+pub struct TapeSubgraph<'t, D: NodeData> {
+    /// Visited nodes, the roots first.
+    pub nodes: Vec<TapeNode<'t, D>>,
+    /// The nodes of all inputs, by index.
+    pub inputs: Vec<u32>,
+    /// Indices of nodes, the last recorded first.
+    pub order: Vec<u32>,
+}
+
+impl<'t, D: NodeData> TapeSubgraph<'t, D> {
+    /// The subgraph of these tangents, and the indices of the roots' nodes. The error is a node
+    /// that was released.
+    pub fn of(
+        lock: &TapeLock,
+        roots: impl Iterator<Item = &'t Edge<D>>,
+    ) -> Result<(TapeSubgraph<'t, D>, SmallVec<[u32; 1]>), &'t Shared<Node<D>>> {
+        let _walk = lock.0.lock().unwrap_or_else(|e| e.into_inner());
+        let pass = next_id();
+        let mut part = TapeSubgraph {
+            nodes: Vec::with_capacity(16),
+            inputs: Vec::with_capacity(32),
+            order: Vec::new(),
+        };
+        let at = roots.map(|e| part.visit(pass, e)).collect();
+        let mut next = 0;
+        while let Some(visit) = part.nodes.get_mut(next) {
+            visit.inputs = part.inputs.len();
+            let node = visit.node;
+            if node.released() {
+                return Err(node);
+            }
+            for e in node.inputs() {
+                let i = part.visit(pass, e);
+                part.inputs.push(i);
+            }
+            next += 1;
+        }
+        // Nodes are usually visited in this order already, except leaves, which are visited early
+        // but have the smallest ids.
+        let (nodes, count) = (&part.nodes, part.nodes.len() as u32);
+        part.order.reserve(nodes.len());
+        part.order
+            .extend((0..count).filter(|&i| !nodes[i as usize].node.is_leaf()));
+        part.order
+            .extend((0..count).filter(|&i| nodes[i as usize].node.is_leaf()));
+        let newer = |a: &u32, b: &u32| nodes[*a as usize].node.id() >= nodes[*b as usize].node.id();
+        if !part.order.is_sorted_by(newer) {
+            part.order
+                .sort_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id()));
+        }
+        Ok((part, at))
+    }
+
+    /// Returns the index of an edge's node, and counts a reference.
+    fn visit(&mut self, pass: u64, e: &'t Edge<D>) -> u32 {
+        let i = e.node.mark().find(pass).unwrap_or_else(|| {
+            let i = self.nodes.len() as u32;
+            self.nodes.push(TapeNode {
+                node: &e.node,
+                references: 0,
+                inputs: 0,
+            });
+            e.node.mark().set(pass, i);
+            i
+        });
+        self.nodes[i as usize].references += 1;
+        i
+    }
+
+    /// Indices of the input nodes of a node.
+    pub fn inputs_of(&self, visit: &TapeNode<'t, D>) -> &[u32] {
+        &self.inputs[visit.inputs..visit.inputs + visit.node.inputs().len()]
+    }
+}
