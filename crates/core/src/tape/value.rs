@@ -30,7 +30,7 @@ pub(super) enum Recorded {
 }
 
 impl Recorded {
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Recorded::Op(op) => op.name(),
             Recorded::Function(f) => &f.name,
@@ -38,7 +38,7 @@ impl Recorded {
     }
 
     /// Writes the computation, and its tangents.
-    pub fn write(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+    pub(super) fn write(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let constant = t.iter().all(Option::is_none);
         match self {
             Recorded::Op(op) if constant => {
@@ -86,7 +86,7 @@ impl<V> NodeData for Record<V> {
 
 impl<V> OpRecord<V> {
     /// An error of its derivative, with the place of the call.
-    pub fn error(&self, e: Error) -> Error {
+    pub(super) fn error(&self, e: Error) -> Error {
         e.at(self.loc)
             .note(format!("in the derivative of `{}`", self.what.name()))
     }

@@ -88,7 +88,7 @@ pub(super) struct NameSupply<'f> {
 }
 
 impl<'f> NameSupply<'f> {
-    pub fn new(f: &'f Function, prefix: &'static str) -> NameSupply<'f> {
+    pub(super) fn new(f: &'f Function, prefix: &'static str) -> NameSupply<'f> {
         let own = f.vals().filter_map(|v| f.name_of(v));
         NameSupply {
             f,
@@ -98,7 +98,7 @@ impl<'f> NameSupply<'f> {
     }
 
     /// A fresh name for value `of` at position `i`. A value may occur at several positions.
-    pub fn next(&mut self, of: Val, i: usize) -> String {
+    pub(super) fn next(&mut self, of: Val, i: usize) -> String {
         let (f, prefix) = (self.f, self.prefix);
         let mut name = f
             .name_of(of)

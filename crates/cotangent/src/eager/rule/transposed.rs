@@ -9,7 +9,7 @@ use cotangent_cpu::Program;
 impl NodeDerivative {
     /// The pullback of cotangents in these slots. `None` if they must be pulled back by the
     /// emitter.
-    pub fn compiled_pullback(
+    pub(crate) fn compiled_pullback(
         &self,
         rt: &EagerRuntime,
         slots: impl Iterator<Item = u32> + Clone,

@@ -35,7 +35,7 @@ pub(in crate::eager) struct Sides {
 
 impl Value {
     /// A value that tracks no gradient.
-    pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
+    pub(crate) fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
         Value {
             tensor,
             ty: OnceLock::new(),
@@ -46,11 +46,11 @@ impl Value {
     }
 
     /// Element type and shape.
-    pub fn ty(&self) -> &Type {
+    pub(crate) fn ty(&self) -> &Type {
         self.ty.get_or_init(|| Box::new(self.tensor.ty()))
     }
 
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.tensor.shape().len()
     }
 }
@@ -91,7 +91,7 @@ impl Gradient {
     /// Removes the gradient. The caller drops it after the lock is released, since it may hold the
     /// last reference to a tape.
     #[must_use]
-    pub fn take(&mut self) -> Option<Value> {
+    pub(crate) fn take(&mut self) -> Option<Value> {
         self.version += 1;
         self.value.take()
     }
@@ -205,7 +205,7 @@ impl NodeBody {
     }
 
     /// The gradient of the tensors with the tangent in a slot; `None` if no pass reached them.
-    pub fn gradient(&self, slot: u32) -> Option<Grad> {
+    pub(crate) fn gradient(&self, slot: u32) -> Option<Grad> {
         match &self.kind {
             NodeKind::Leaf { grad } => grad.upgrade(),
             NodeKind::Op { .. } => {
@@ -217,7 +217,7 @@ impl NodeBody {
 
     /// As [`NodeBody::gradient`], with a new gradient for a result that has none. `note` receives
     /// a new one. `None` for a variable without live tensors.
-    pub fn gradient_or_new(&self, slot: u32, note: impl FnOnce(&Grad)) -> Option<Grad> {
+    pub(crate) fn gradient_or_new(&self, slot: u32, note: impl FnOnce(&Grad)) -> Option<Grad> {
         self.gradient(slot).or_else(|| {
             if let NodeKind::Leaf { .. } = self.kind {
                 return None;
@@ -234,7 +234,7 @@ impl NodeBody {
     }
 
     /// A variable, and its gradient.
-    pub fn leaf() -> (Edge, Grad) {
+    pub(crate) fn leaf() -> (Edge, Grad) {
         let grad = Grad::default();
         let kind = NodeKind::Leaf {
             grad: Arc::downgrade(&grad),
@@ -244,20 +244,20 @@ impl NodeBody {
     }
 
     /// The operation's name; `variable` for a leaf.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.kind {
             NodeKind::Leaf { .. } => "variable",
             NodeKind::Op { derivative, .. } => derivative.op.name(),
         }
     }
 
-    pub fn has_hooks(&self) -> bool {
+    pub(crate) fn has_hooks(&self) -> bool {
         self.hooks
             .get()
             .is_some_and(|hooks| !lock(hooks).is_empty())
     }
 
-    pub fn hooks(&self) -> Vec<Hook> {
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
         self.hooks
             .get()
             .map(|hooks| lock(hooks).clone())

@@ -22,13 +22,13 @@ pub(in crate::eager) struct SavedState {
 
 impl SavedState {
     /// The saved tensors, unless they were released. No user code may run while they are borrowed.
-    pub fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
+    pub(crate) fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
         let tape = lock(&self.tape);
         (!self.released()).then_some(tape)
     }
 
     /// The saved tensors for a pass that keeps (`keep`) or releases them.
-    pub fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
+    pub(crate) fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
         let mut tape = self.get()?;
         if keep {
             return Some(tape.clone());
@@ -38,13 +38,13 @@ impl SavedState {
     }
 
     /// Restores the saved tensors after a failed pass.
-    pub fn restore(&self, tape: SavedTensors) {
+    pub(crate) fn restore(&self, tape: SavedTensors) {
         *lock(&self.tape) = tape;
         self.released.store(false, Ordering::Release);
     }
 
     /// Releases the saved tensors.
-    pub fn release(&self, tape: &mut SavedTensors) {
+    pub(crate) fn release(&self, tape: &mut SavedTensors) {
         self.released.store(true, Ordering::Release);
         tape.clear();
     }
@@ -114,7 +114,7 @@ impl SavedTensors {
 }
 
 impl NodeDerivative {
-    pub fn new(
+    pub(crate) fn new(
         op: Op,
         rule: OpDerivative,
         restored: Vec<RestoredTensor>,
@@ -132,7 +132,7 @@ impl NodeDerivative {
     }
 
     /// The derivative of an operation whose rule returned this error.
-    pub fn missing(op: Op, tracked: TrackedOperands, e: Error) -> NodeDerivative {
+    pub(crate) fn missing(op: Op, tracked: TrackedOperands, e: Error) -> NodeDerivative {
         let rule = OpDerivative::new(LinearProgram::default(), &[], tracked, Vec::new(), None);
         NodeDerivative {
             missing: Some(e),
