@@ -40,9 +40,10 @@ tuning:
 loom:
     cargo test --release --manifest-path crates/kernels/loom/Cargo.toml
 
-# Documentation with every example run.
+# Documentation without warnings, private items included, with every example run.
 doc:
-    cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo test --workspace --doc
 
 # The book as HTML in target/book (needs mdbook: `cargo install mdbook --locked`).

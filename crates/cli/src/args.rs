@@ -3,12 +3,12 @@
 use cotangent::ad::Policy;
 use cotangent::{Code, Error, Result};
 use lexopt::prelude::*;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// The arguments of one invocation.
 #[derive(Debug, Default)]
-pub struct Args {
+pub(crate) struct Args {
     /// The command, `help` if none was given.
     pub command: String,
     /// `FILE[@NAME]`, or the operation of `ops NAME`.
@@ -46,7 +46,7 @@ pub struct Args {
 }
 
 /// Commands, and the options of each.
-pub const COMMANDS: &[(&str, &[&str])] = &[
+pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics"]),
     ("convert", &["numerics", "raise"]),
@@ -68,13 +68,32 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("version", &[]),
 ];
 
-pub fn usage(message: impl Into<String>) -> Error {
+pub(crate) fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Input, message).note("`cotangent --help` lists the commands")
 }
 
 /// Parses the command line.
-pub fn parse() -> Result<Args> {
+pub(crate) fn parse() -> Result<Args> {
     from(lexopt::Parser::from_env())
+}
+
+/// The value of `--numerics`.
+fn numerics(text: &str) -> Result<Policy> {
+    text.parse().map_err(|e: Error| {
+        usage(format!("--numerics {text}: {}", e.message()))
+            .note("for example: --numerics nan,stable")
+    })
+}
+
+/// The value of `--runs`.
+fn runs(text: &OsStr) -> Result<usize> {
+    let n = text.to_str().and_then(|t| t.parse().ok());
+    n.filter(|n| (1..=1_000_000).contains(n)).ok_or_else(|| {
+        usage(format!(
+            "--runs takes a number from 1 to 1000000, not `{}`",
+            text.display()
+        ))
+    })
 }
 
 fn from(mut p: lexopt::Parser) -> Result<Args> {
@@ -102,31 +121,14 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("wrt") => a.wrt = Some(p.value().and_then(|v| v.string()).map_err(mistake)?),
             Long("numerics") => {
                 let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
-                let wrong = |e: Error| usage(format!("--numerics {text}: {}", e.message()));
-                let policy = text
-                    .parse()
-                    .map_err(|e| wrong(e).note("for example: --numerics nan,stable"));
-                a.numerics = Some(policy?);
+                a.numerics = Some(numerics(&text)?);
             }
             Long("in") => a.input = Some(p.value().map_err(mistake)?.into()),
             Long("out") => a.output = Some(p.value().map_err(mistake)?.into()),
             Long("trace") => a.trace = Some(p.value().map_err(mistake)?.into()),
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
             Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
-            Long("runs") => {
-                let text = p.value().map_err(mistake)?;
-                let n = text
-                    .to_str()
-                    .and_then(|t| t.parse().ok())
-                    .filter(|n| (1..=1_000_000).contains(n));
-                let wrong = || {
-                    usage(format!(
-                        "--runs takes a number from 1 to 1000000, not `{}`",
-                        text.display()
-                    ))
-                };
-                a.runs = Some(n.ok_or_else(wrong)?);
-            }
+            Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
             Long("grad") => a.grad = true,
             Long("check") => a.check = true,
             Long("write") => a.write = true,

@@ -18,7 +18,7 @@ const GAP_X: usize = 24;
 const GAP_Y: usize = 36;
 
 /// Names of the operations of a step, abridged.
-pub fn label(f: &Function, step: &StepInfo) -> String {
+pub(crate) fn label(f: &Function, step: &StepInfo) -> String {
     const MAX_SHOWN_OPERATIONS: usize = 4;
     let names: Vec<&str> = step
         .equations
@@ -43,12 +43,12 @@ struct Node {
 }
 
 /// An SVG of the steps that `f` is compiled to.
-pub fn steps_svg(f: &Function) -> String {
+pub(crate) fn steps_svg(f: &Function) -> String {
     svg(f, &steps(f))
 }
 
 /// An SVG of the equations of `f`.
-pub fn equations_svg(f: &Function) -> String {
+pub(crate) fn equations_svg(f: &Function) -> String {
     let equation = |(k, e): (usize, &Eqn)| StepInfo {
         equations: vec![k],
         reads: f.operands(e).to_vec(),
@@ -169,7 +169,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// Text for HTML and SVG.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -98,7 +98,7 @@ const TOPICS: &[(&str, &str)] = &[
 ];
 
 /// The help of a command, or the overview.
-pub fn text(topic: Option<&str>) -> Result<String> {
+pub(crate) fn text(topic: Option<&str>) -> Result<String> {
     let Some(topic) = topic else {
         return Ok(GENERAL.into());
     };

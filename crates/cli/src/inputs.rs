@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 /// The arrays of `--in`, or of the `.npz` file next to the program. Each is read on demand.
-pub struct Inputs {
+pub(crate) struct Inputs {
     archive: Option<RefCell<Archive>>,
     from: String,
 }
@@ -18,7 +18,7 @@ pub struct Inputs {
 impl Inputs {
     /// Opens the archive. Without `--in` and without an `.npz` file next to the program, there are
     /// no arrays.
-    pub fn read(args: &Args, target: &Target) -> Result<Inputs> {
+    pub(crate) fn read(args: &Args, target: &Target) -> Result<Inputs> {
         let path = match (&args.input, target.sibling()) {
             (Some(p), _) => p.clone(),
             (None, Some(p)) => {
@@ -93,7 +93,7 @@ impl Inputs {
     }
 
     /// The array with one of these names and this element type.
-    pub fn find(&self, names: &[String], ty: &Type, what: &str) -> Result<Array> {
+    pub(crate) fn find(&self, names: &[String], ty: &Type, what: &str) -> Result<Array> {
         let Some(a) = self.get(names)? else {
             let candidates = names.join("` or `");
             let e = Error::new(
@@ -119,7 +119,7 @@ impl Inputs {
     }
 
     /// The arguments of a function.
-    pub fn args(&self, f: &Function) -> Result<Vec<Array>> {
+    pub(crate) fn args(&self, f: &Function) -> Result<Vec<Array>> {
         let names = ValueNames::new(f);
         let one = |(i, &p): (usize, &Val)| {
             self.find(
@@ -132,7 +132,7 @@ impl Inputs {
     }
 
     /// One cotangent per differentiable result. For a single real scalar it is 1 by default.
-    pub fn cotangents(&self, f: &Function) -> Result<Vec<Array>> {
+    pub(crate) fn cotangents(&self, f: &Function) -> Result<Vec<Array>> {
         let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (k, &r) in f
             .results()
@@ -153,7 +153,12 @@ impl Inputs {
 
     /// One tangent or direction per `wrt` value, named `t_x` by name or `t_0` by position in `wrt`,
     /// for each prefix.
-    pub fn directions(&self, f: &Function, wrt: &[Val], prefixes: &[&str]) -> Result<Vec<Array>> {
+    pub(crate) fn directions(
+        &self,
+        f: &Function,
+        wrt: &[Val],
+        prefixes: &[&str],
+    ) -> Result<Vec<Array>> {
         let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (i, &v) in wrt.iter().enumerate() {
             // A file may contain directions for several commands. The first prefix that occurs is
@@ -214,7 +219,7 @@ fn argument(f: &Function, i: usize) -> String {
 }
 
 /// The values of `--wrt`. By default, every argument that has a tangent.
-pub fn wrt(args: &Args, f: &Function) -> Result<Vec<Val>> {
+pub(crate) fn wrt(args: &Args, f: &Function) -> Result<Vec<Val>> {
     if let Some(text) = &args.wrt {
         return cotangent::text::resolve_wrt(f, text);
     }

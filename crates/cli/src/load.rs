@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file and the requested module.
-pub struct Target {
+pub(crate) struct Target {
     /// The file, `-` for standard input.
     file: PathBuf,
     /// The module after `@`.
@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 /// A program after its directives have run, and the requested module.
-pub struct Loaded {
+pub(crate) struct Loaded {
     program: Program,
     /// The requested module.
     pub function: Arc<Function>,
@@ -29,19 +29,19 @@ pub struct Loaded {
 
 impl Loaded {
     /// The context for derivatives, with the numerics of the program.
-    pub fn context(&self) -> Result<AdContext> {
+    pub(crate) fn context(&self) -> Result<AdContext> {
         self.program.context()
     }
 
     /// Adds file, line and the text of the line to an error.
-    pub fn locate(&self, e: Error) -> Error {
+    pub(crate) fn locate(&self, e: Error) -> Error {
         self.program.locate(e)
     }
 }
 
 impl Target {
     /// Splits `FILE[@NAME]`.
-    pub fn new(args: &Args) -> Result<Target> {
+    pub(crate) fn new(args: &Args) -> Result<Target> {
         let numerics = args.numerics;
         let text = args
             .target
@@ -71,22 +71,22 @@ impl Target {
     }
 
     /// Whether it is standard input.
-    pub fn is_stdin(&self) -> bool {
+    pub(crate) fn is_stdin(&self) -> bool {
         self.file.as_os_str() == "-"
     }
 
     /// The name of the file, for messages.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.file.display().to_string()
     }
 
     /// Replaces the file.
-    pub fn write(&self, text: &str) -> Result<()> {
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
         files::write(&self.file, text.as_bytes())
     }
 
     /// Returns an error if an output file is the program itself.
-    pub fn refuse_overwrite(&self, option: &str, path: Option<&Path>) -> Result<()> {
+    pub(crate) fn refuse_overwrite(&self, option: &str, path: Option<&Path>) -> Result<()> {
         let same = |path: &Path| {
             !self.is_stdin()
                 && matches!((path.canonicalize(), self.file.canonicalize()), (Ok(a), Ok(b)) if a == b)
@@ -101,7 +101,7 @@ impl Target {
     }
 
     /// The text of the file.
-    pub fn source(&self) -> Result<String> {
+    pub(crate) fn source(&self) -> Result<String> {
         let bytes = if self.is_stdin() {
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
@@ -120,7 +120,7 @@ impl Target {
     }
 
     /// The program before its directives run: modules and directives.
-    pub fn written(&self) -> Result<text::Program> {
+    pub(crate) fn written(&self) -> Result<text::Program> {
         let source = self.source()?;
         if is_stablehlo(&source, Some(&self.name())) {
             let program = self.program(&source)?;
@@ -137,7 +137,7 @@ impl Target {
 
     /// The program after its directives have run. Notes about dropped parts are printed on standard
     /// error.
-    pub fn program(&self, source: &str) -> Result<Program> {
+    pub(crate) fn program(&self, source: &str) -> Result<Program> {
         let program = Program::parse(source, Some(&self.name()))?;
         program
             .notes()
@@ -153,7 +153,7 @@ impl Target {
     }
 
     /// The requested module after the directives have run: by name, or the main module of the file.
-    pub fn load(&self) -> Result<Loaded> {
+    pub(crate) fn load(&self) -> Result<Loaded> {
         let program = self.program(&self.source()?)?;
         let function = match &self.module {
             Some(name) => program.function(name)?,
@@ -163,7 +163,7 @@ impl Target {
     }
 
     /// The inputs next to the file, if they exist: `model.npz` for `model.tgraph`.
-    pub fn sibling(&self) -> Option<PathBuf> {
+    pub(crate) fn sibling(&self) -> Option<PathBuf> {
         let path = self.file.with_extension("npz");
         (!self.is_stdin() && path.exists()).then_some(path)
     }

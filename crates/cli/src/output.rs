@@ -8,7 +8,7 @@ use std::io::Write;
 
 /// Outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// No check failed.
     Good,
     /// A check failed.
@@ -16,14 +16,14 @@ pub enum Outcome {
 }
 
 /// Appends text to the output.
-pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
+pub(crate) fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
     out.write_all(text.as_bytes())
         .map_err(|e| Error::new(Code::Io, e.to_string()))?;
     Ok(Outcome::Good)
 }
 
 /// A result of a command.
-pub struct NamedResult {
+pub(crate) struct NamedResult {
     /// Its name in archives, with a number: `grad_0`.
     pub name: String,
     /// Names of the values that it is a derivative by; empty for a value.
@@ -33,7 +33,7 @@ pub struct NamedResult {
 
 impl NamedResult {
     /// Result `k` of a function.
-    pub fn value(k: usize, array: Array) -> NamedResult {
+    pub(crate) fn value(k: usize, array: Array) -> NamedResult {
         NamedResult {
             name: format!("out_{k}"),
             by: Vec::new(),
@@ -52,7 +52,11 @@ impl NamedResult {
 
 /// Writes results to `--out` under their names, or prints them with the arguments that they belong
 /// to.
-pub fn results(args: &Args, results: Vec<NamedResult>, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(crate) fn results(
+    args: &Args,
+    results: Vec<NamedResult>,
+    out: &mut Vec<u8>,
+) -> Result<Outcome> {
     match &args.output {
         Some(path) => {
             let arrays: Arrays = results.into_iter().map(|r| (r.name, r.array)).collect();

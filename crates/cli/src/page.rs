@@ -24,7 +24,7 @@ const CHART_WIDTH: f64 = 880.0;
 const CHART_HEIGHT: f64 = 200.0;
 
 /// The contents of the page.
-pub struct Page<'a> {
+pub(crate) struct Page<'a> {
     /// The name of the file.
     pub file: &'a str,
     /// The text that `explain` prints.
@@ -38,7 +38,7 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// The page.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let title = format!("@{} of {}", escape(&self.primal.name), escape(self.file));
         let mut out = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\

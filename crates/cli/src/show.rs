@@ -5,14 +5,14 @@ use std::io::IsTerminal;
 
 /// Destination of text.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Stream {
+pub(crate) enum Stream {
     Out,
     Err,
 }
 
 /// Colour of text, as an SGR code.
 #[derive(Clone, Copy)]
-pub enum Colour {
+pub(crate) enum Colour {
     Red = 31,
     Blue = 34,
     Dim = 2,
@@ -27,7 +27,7 @@ fn colourful(stream: Stream) -> bool {
 }
 
 /// Coloured text on a terminal, plain text elsewhere.
-pub fn paint(text: &str, colour: Colour, stream: Stream) -> String {
+pub(crate) fn paint(text: &str, colour: Colour, stream: Stream) -> String {
     if colourful(stream) {
         format!("\x1b[{}m{text}\x1b[0m", colour as u8)
     } else {
@@ -36,7 +36,7 @@ pub fn paint(text: &str, colour: Colour, stream: Stream) -> String {
 }
 
 /// An array as text: name and type, then the elements, with long axes abridged.
-pub fn array(name: &str, a: &Array) -> String {
+pub(crate) fn array(name: &str, a: &Array) -> String {
     let head = format!(
         "{} {}",
         paint(name, Colour::Blue, Stream::Out),
@@ -165,7 +165,7 @@ fn block(
 }
 
 /// A table. The first column is left-aligned, others are right-aligned.
-pub fn table(rows: &[Vec<String>]) -> String {
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width: Vec<usize> = (0..columns)
         .map(|c| {
@@ -192,7 +192,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// A table with left-aligned columns.
-pub fn left_table(rows: &[Vec<String>]) -> String {
+pub(crate) fn left_table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
         rows.iter()
@@ -209,7 +209,7 @@ pub fn left_table(rows: &[Vec<String>]) -> String {
 }
 
 /// A number of bytes with a unit: `1.5 KiB`.
-pub fn bytes(n: f64) -> String {
+pub(crate) fn bytes(n: f64) -> String {
     let (mut n, mut unit) = (n, 0);
     while n >= 1024.0 && unit < 4 {
         n /= 1024.0;

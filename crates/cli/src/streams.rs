@@ -4,7 +4,7 @@ use cotangent::{Code, Error, Result};
 use std::io::{ErrorKind, Write};
 
 /// Writes to standard output. A closed pipe is no error; every other failure is.
-pub fn print(bytes: &[u8]) -> Result<()> {
+pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::new(
@@ -16,6 +16,6 @@ pub fn print(bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes a line to standard error. A failure to write it is ignored.
-pub fn report(line: &str) {
+pub(crate) fn report(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -476,6 +476,7 @@ fn module(name: &str, lines: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of programs")]
 fn time_grows_with_the_program_and_not_with_its_square() {
     let scalars = |n: usize| {
         let mut lines: String = (0..n)

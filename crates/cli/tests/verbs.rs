@@ -78,6 +78,10 @@ fn near(got: &[f64], want: &[f64]) -> bool {
 
 /// Every verb with every choice and order of values: numbers in names count `--wrt`.
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "expected results of every verb, in one loop over choices"
+)]
 fn names_of_derivatives_count_the_values_of_wrt() {
     let dir = folder("wrt");
     let file = dir.join("m.tgraph");
@@ -269,6 +273,10 @@ fn bits(a: &BTreeMap<String, Array>) -> Vec<String> {
 /// Numerics of a file apply to directives and verbs, are kept by `convert`, and are replaced by
 /// `--numerics`. Those of a directive itself are kept.
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "every verb, in one loop over policies"
+)]
 fn numerics_of_a_file_hold_for_every_verb() {
     let dir = folder("numerics");
     let at = [

@@ -59,7 +59,7 @@ macro_rules! elements {
 elements!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
     F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
 
-/// Runs an expression with a type alias `$T` bound to the Rust type of a [`DType`](crate::DType):
+/// Runs an expression with a type alias `$T` bound to the Rust type of a [`DType`]:
 /// `for_dtype!(dtype, T => size_of::<T>())`.
 #[macro_export]
 macro_rules! for_dtype {

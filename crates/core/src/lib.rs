@@ -1,8 +1,8 @@
 //! The language of Cotangent: typed graphs, operations, and their derivatives.
 //!
 //! Start with [`primitive`], the interface of operations. [`graph`] represents programs,
-//! [`transform`] differentiates them, [`reference`] defines their results, and [`text`] parses and
-//! prints them.
+//! [`transform`] differentiates them, [`reference`](mod@reference) defines their results, and
+//! [`text`] parses and prints them.
 
 mod analysis;
 pub mod array;

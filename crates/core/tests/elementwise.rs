@@ -168,7 +168,8 @@ fn complex_values_and_derivatives() {
 
 #[test]
 fn outside_its_domain_a_function_is_nan() {
-    let outside: &[(&str, fn(f64) -> f64)] = &[
+    type Real = fn(f64) -> f64;
+    let outside: &[(&str, Real)] = &[
         ("sqrt", |x| -x),
         ("rsqrt", |x| -x),
         ("log", |x| -x),

@@ -8,6 +8,8 @@ use cotangent_core::{Array, Builder, DType, Dim, Emit, Env, Function, Type, Val,
 
 type Write = fn(&dyn Emit, Val) -> Vec<Val>;
 
+type Derive = fn(&AdContext, &Function, &[Val]) -> cotangent_core::Result<Function>;
+
 const ALL: &[(&str, Write)] = &[
     ("qr", |cx, a| cx.qr(a).to_vec()),
     ("svd", |cx, a| cx.svd(a).to_vec()),
@@ -65,8 +67,7 @@ fn symbolic_extents_agree_with_constant_ones() {
         for (shape, sizes) in &shapes {
             let open = function(write, shape.clone());
             let again = read_again(&open).unwrap_or_else(|e| panic!("{name} of {shape:?}: {e}"));
-            let known: [fn(&AdContext, &Function, &[Val]) -> cotangent_core::Result<Function>; 2] =
-                [transform::jvp, transform::vjp];
+            let known: [Derive; 2] = [transform::jvp, transform::vjp];
             let derived = known
                 .map(|d| d(&ad, &open, open.params()).unwrap_or_else(|e| panic!("{name}: {e}")));
             derived.iter().for_each(|d| {

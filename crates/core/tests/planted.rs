@@ -5,7 +5,7 @@
 //! change of a correct rule.
 
 use cotangent_core::check::{LawResult, Options, Verdict, check_function, check_op};
-use cotangent_core::ops::{Binary, Unary};
+use cotangent_core::ops::{Binary, BinaryTranspose, Unary};
 use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::transform::{
     AdContext, Lin, Lv, Rule, RuleSet, Session, batch, grad, jvp, vjp,
@@ -222,10 +222,12 @@ fn every_injected_fault_is_found_by_the_law_that_it_violates() {
     }
 }
 
+type Linearize = fn(&Lin<'_>, &[Val], &[Option<Lv>]) -> Linearized;
+
 /// Wrong rules for operations of this crate, defined outside.
 struct Wrong {
-    linearize: Option<fn(&Lin<'_>, &[Val], &[Option<Lv>]) -> Linearized>,
-    transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
+    linearize: Option<Linearize>,
+    transpose: Option<BinaryTranspose>,
 }
 
 impl Rule for Wrong {
@@ -269,7 +271,7 @@ fn wrong_transposes_are_found() {
     let x = Array::vector(vec![0.3, -0.7, 1.9]);
     let mul = Sample::new(Binary::Mul, vec![x.clone(), x.clone()]);
     // Only one operand's cotangent is wrong, by a sign.
-    let sign: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |cx, x, ct| {
+    let sign: BinaryTranspose = |cx, x, ct| {
         vec![
             x[1].val().map(|v| cx.mul(v, ct)),
             x[0].val().map(|v| cx.neg(cx.mul(v, ct))),
@@ -292,7 +294,7 @@ fn wrong_transposes_are_found() {
         cotangent_core::ops::Transpose { perm: vec![1, 0] },
         vec![square],
     );
-    let axis: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |_, _, ct| vec![Some(ct)];
+    let axis: BinaryTranspose = |_, _, ct| vec![Some(ct)];
     assert!(
         found_with(
             "transpose",
@@ -305,7 +307,7 @@ fn wrong_transposes_are_found() {
         .contains("adjoint")
     );
     // A product without conjugation is correct for real numbers only.
-    let plain: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |cx, x, ct| {
+    let plain: BinaryTranspose = |cx, x, ct| {
         vec![
             x[1].val().map(|v| cx.mul(v, ct)),
             x[0].val().map(|v| cx.mul(v, ct)),

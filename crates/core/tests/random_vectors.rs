@@ -289,9 +289,12 @@ fn choices() {
     assert_eq!(y[5].as_slice::<i64>().unwrap(), RANDINT64);
 }
 
+/// Philox (Threefry otherwise), shape, type, state afterwards, and bits.
+type GeneratorCase<'a> = (bool, &'a [usize], DType, &'a [u64], &'a [u64]);
+
 #[test]
 fn generators_of_xla() {
-    let cases: [(bool, &[usize], DType, &[u64], &[u64]); 10] = [
+    let cases: [GeneratorCase<'_>; 10] = [
         (false, &[5], DType::U32, &THREEFRY_5_STATE, &THREEFRY_5),
         (false, &[3, 4], DType::U32, &THREEFRY_34_STATE, &THREEFRY_34),
         (false, &[3, 3], DType::U64, &THREEFRY_33_STATE, &THREEFRY_33),

@@ -199,6 +199,7 @@ fn incomplete_beta() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn fewer_bits() {
     const X: [f32; 13] = [
         1.0,

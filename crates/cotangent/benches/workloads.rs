@@ -57,6 +57,9 @@ fn workloads() -> Vec<Workload> {
     programs.collect()
 }
 
+/// A function that is timed.
+type TimedFn<'a> = Box<dyn Fn() -> Result<Vec<Tensor>> + 'a>;
+
 impl Workload {
     fn primal(&self) -> Result<Arc<Function>> {
         Ok(Program::from_stablehlo(&self.text)?.main().clone())
@@ -80,7 +83,7 @@ impl Workload {
     }
 
     /// The function that is timed.
-    fn ready(&self, inputs: &[Array]) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>> + '_>> {
+    fn ready(&self, inputs: &[Array]) -> Result<TimedFn<'_>> {
         let inputs: Vec<Tensor> = inputs.iter().map(Tensor::from).collect();
         if self.derived == "first_gradient" {
             return Ok(Box::new(move || {
@@ -269,7 +272,7 @@ fn serve(all: &[Workload]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "cotangent {}", env!("CARGO_PKG_VERSION"))?;
     out.flush()?;
-    let mut ready: Option<(&str, Box<dyn Fn() -> Result<Vec<Tensor>> + '_>)> = None;
+    let mut ready: Option<(&str, TimedFn<'_>)> = None;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let mut words = line.split('\t');

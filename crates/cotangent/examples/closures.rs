@@ -23,7 +23,7 @@ fn loss((m, x, y): (Model, TracedTensor, TracedTensor)) -> Result<TracedTensor> 
 }
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // Training: a step that is traced and compiled once, and called repeatedly.
     let x =
         TracedTensor::from_vec_row_major(vec![4, 2], vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0]);

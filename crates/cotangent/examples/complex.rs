@@ -11,7 +11,7 @@ fn complex(t: &TracedTensor) -> Result<C128> {
 }
 
 /// The program.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let z = TracedTensor::scalar(C128::new(1.0, 2.0));
     let (value, g) = value_and_grad(|z: TracedTensor| z.abs2())(z.clone())?;
     assert_eq!(value.to_tensor()?.item::<f64>()?, 5.0);

@@ -5,7 +5,7 @@
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, Error, Tensor, no_grad};
 
 /// The program.
-pub fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let rt = EagerRuntime::new();
 
     // Gradients accumulate on variables.

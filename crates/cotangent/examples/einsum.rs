@@ -7,7 +7,7 @@ use cotangent::einsum::{EagerEinsumExt, GraphCompilerEinsumExt, Strategy, einsum
 use cotangent::{GraphCompiler, GraphExecutor, Tensor, TracedTensor};
 
 /// The program.
-pub fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     // A chain of matrices and a vector: from the right it is a thousand times cheaper.
     let path = einsum_path(
         "ij,jk,kl,l->i",

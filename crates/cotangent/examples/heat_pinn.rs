@@ -90,16 +90,8 @@ fn spread(n: usize, step: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * step).fract()).collect()
 }
 
-fn main() -> Result<()> {
-    let ad = AdContext::default();
-    let loss = loss(&ad)?;
-    let step = Arc::new(simplify(&value_and_grad(&ad, &loss, &loss.params()[..4])?));
-    println!(
-        "the loss has {} equations, its value and gradient {}",
-        loss.eqns().len(),
-        step.eqns().len()
-    );
-
+/// The points at which the equation holds, the points with known values, and these values.
+fn points() -> Vec<Array> {
     let (t, x) = (
         spread(POINTS, 0.618_034).iter().map(|t| 0.2 * t).collect(),
         spread(POINTS, 0.754_878),
@@ -125,9 +117,11 @@ fn main() -> Result<()> {
         .collect();
     let exact = |t: f64, x: f64| (-PI * PI * t).exp() * (PI * x).sin();
     let known: Vec<f64> = kt.iter().zip(&kx).map(|(&t, &x)| exact(t, x)).collect();
-    let data: Vec<Array> = [t, x, kt, kx, known].map(Array::vector).into();
+    [t, x, kt, kx, known].map(Array::vector).into()
+}
 
-    let mut w: Vec<Vec<f64>> = weights()
+fn initial_weights() -> Vec<Vec<f64>> {
+    weights()
         .iter()
         .enumerate()
         .map(|(k, ty)| {
@@ -141,7 +135,21 @@ fn main() -> Result<()> {
                 .map(|i| 1.5 * ((i * 7 + k * 3) as f64 * 1.7).sin())
                 .collect()
         })
-        .collect();
+        .collect()
+}
+
+fn main() -> Result<()> {
+    let ad = AdContext::default();
+    let loss = loss(&ad)?;
+    let step = Arc::new(simplify(&value_and_grad(&ad, &loss, &loss.params()[..4])?));
+    println!(
+        "the loss has {} equations, its value and gradient {}",
+        loss.eqns().len(),
+        step.eqns().len()
+    );
+
+    let data = points();
+    let mut w = initial_weights();
     let (mut m, mut v): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (
         w.iter().map(|w| vec![0.0; w.len()]).collect(),
         w.iter().map(|w| vec![0.0; w.len()]).collect(),

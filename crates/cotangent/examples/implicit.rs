@@ -10,7 +10,7 @@ fn number(t: TracedTensor) -> Result<f64> {
 }
 
 /// The program.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // Kepler's equation: the derivative of the eccentric anomaly by the eccentricity.
     let anomaly = |e: TracedTensor| {
         root(

@@ -16,7 +16,7 @@ fn close(got: &Tensor, want: &[f64]) -> Result<()> {
 }
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // The gradient of sum(cholesky(A)).
     let a = TracedTensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0]);
     let g = a.cholesky()?.sum(..).grad(&a)?.to_tensor()?;

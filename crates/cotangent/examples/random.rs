@@ -7,7 +7,7 @@ use cotangent::closures::grad;
 use cotangent::{DType, EagerRuntime, Result, TracedTensor, random};
 
 /// The program.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // Keys are values: one for each purpose, split from one seed. These are JAX's bits.
     let key = TracedTensor::from_tensor(random::key(42));
     let [noise, choice, order, gates] = &random::split(&key, 4)?[..] else {

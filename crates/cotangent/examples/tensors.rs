@@ -5,7 +5,7 @@
 use cotangent::{C128, DType, Result, Tensor, TypedTensor};
 
 /// The program.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // Both memory orders are accepted without a copy, and the tensor records its order.
     let a = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     let b = Tensor::from_vec_row_major(vec![2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0])?;

@@ -6,7 +6,7 @@ use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
 use cotangent::{DType, Dim, Result, Tensor};
 
 /// The whole example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let compiler = GraphCompiler::new();
     let executor = GraphExecutor::new(CpuBackend::with_threads(1)?);
 

@@ -184,16 +184,16 @@ pub(crate) fn over<T: TensorOps>(
     })
 }
 
-/// A function along an axis of a tensor.
+/// A function of tensors along an axis of the first.
 #[track_caller]
 pub(crate) fn along<T: TensorOps>(
     op: &str,
-    x: &T,
+    x: &[&T],
     axis: Axis,
-    f: impl FnOnce(&dyn Emit, Val, usize) -> Val,
+    f: impl FnOnce(&dyn Emit, &[Val], usize) -> Val,
 ) -> std::result::Result<T, T::Error> {
-    T::emit_one(&[x], |cx, x| match axis_of(cx, op, x[0], axis) {
-        Some(axis) => f(cx, x[0], axis),
+    T::emit_one(x, |cx, x| match axis_of(cx, op, x[0], axis) {
+        Some(axis) => f(cx, x, axis),
         None => Val::POISON,
     })
 }

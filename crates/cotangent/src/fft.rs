@@ -15,25 +15,27 @@ use crate::{Axes, Axis, TensorOps};
 /// The transform along an axis. A real operand is converted to complex.
 #[track_caller]
 pub fn fft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
-    along("fft", x, axis.into(), |cx, x, axis| cx.fft(x, axis))
+    along("fft", &[x], axis.into(), |cx, x, axis| cx.fft(x[0], axis))
 }
 
 /// The inverse transform along an axis.
 #[track_caller]
 pub fn ifft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
-    along("ifft", x, axis.into(), |cx, x, axis| cx.ifft(x, axis))
+    along("ifft", &[x], axis.into(), |cx, x, axis| cx.ifft(x[0], axis))
 }
 
 /// The first `n / 2 + 1` elements of the transform of a real tensor along an axis.
 #[track_caller]
 pub fn rfft<T: TensorOps>(x: &T, axis: impl Into<Axis>) -> Result<T, T::Error> {
-    along("rfft", x, axis.into(), |cx, x, axis| cx.rfft(x, axis))
+    along("rfft", &[x], axis.into(), |cx, x, axis| cx.rfft(x[0], axis))
 }
 
 /// The real tensor with `n` elements along an axis of which `x` is the [`rfft`].
 #[track_caller]
 pub fn irfft<T: TensorOps>(x: &T, n: usize, axis: impl Into<Axis>) -> Result<T, T::Error> {
-    along("irfft", x, axis.into(), |cx, x, axis| cx.irfft(x, n, axis))
+    along("irfft", &[x], axis.into(), |cx, x, axis| {
+        cx.irfft(x[0], n, axis)
+    })
 }
 
 /// The transform over several axes.

@@ -158,14 +158,14 @@ mod unnamed {
     }
 
     /// An unnamed file in this folder; `None` if the system has none.
-    pub fn file(folder: &Path) -> Option<File> {
+    pub(super) fn file(folder: &Path) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = File::from(openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         Path::new(&shown(&file)).exists().then_some(file)
     }
 
     /// Links the file to a name.
-    pub fn link(file: &File, name: &Path) -> io::Result<()> {
+    pub(super) fn link(file: &File, name: &Path) -> io::Result<()> {
         Ok(linkat(
             CWD,
             shown(file),
@@ -182,11 +182,11 @@ mod unnamed {
     use std::io;
     use std::path::Path;
 
-    pub fn file(_: &Path) -> Option<File> {
+    pub(super) fn file(_: &Path) -> Option<File> {
         None
     }
 
-    pub fn link(_: &File, _: &Path) -> io::Result<()> {
+    pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -228,11 +228,11 @@ fn keep_owner(_: &File, _: &Metadata) {}
 pub(crate) struct Memory(Cursor<Vec<u8>>);
 
 impl Memory {
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.0.get_ref()
     }
 
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0.into_inner()
     }
 }

@@ -32,17 +32,17 @@ impl<K, V> Default for Lru<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V> Lru<K, V> {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.map.len()
     }
 
     /// The sum of the weights; it saturates.
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.weight
     }
 
     /// The value under a key, marked as most recently used.
-    pub fn get(&mut self, key: &K) -> Option<&V> {
+    pub(crate) fn get(&mut self, key: &K) -> Option<&V> {
         let e = self.map.get_mut(key)?;
         if e.used == self.clock {
             return Some(&e.value);
@@ -57,7 +57,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
 
     /// Inserts a value under a key. Returns the replaced value.
     #[must_use]
-    pub fn insert(&mut self, key: K, value: V, weight: usize) -> Option<V> {
+    pub(crate) fn insert(&mut self, key: K, value: V, weight: usize) -> Option<V> {
         let old = self.remove(&key);
         self.clock += 1;
         self.by_use.insert(self.clock, key.clone());
@@ -74,7 +74,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
     }
 
     #[must_use]
-    pub fn remove(&mut self, key: &K) -> Option<V> {
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let e = self.map.remove(key)?;
         self.by_use.remove(&e.used);
         self.weight = self.weight.saturating_sub(e.weight);
@@ -83,7 +83,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
 
     /// Removes and returns the least recently used value.
     #[must_use]
-    pub fn pop(&mut self) -> Option<V> {
+    pub(crate) fn pop(&mut self) -> Option<V> {
         let (_, key) = self.by_use.pop_first()?;
         let e = self.map.remove(&key)?;
         self.weight = self.weight.saturating_sub(e.weight);

@@ -37,9 +37,8 @@ fn code<X>(r: Result<X>) -> Code {
 
 #[test]
 fn trees_of_every_kind() {
-    let f = |(a, [b, c], v, m, o): (T, [T; 2], Vec<T>, BTreeMap<String, T>, Option<T>)| {
-        a * b + c * &v[0] * &v[1] + &m["k"] * &o.unwrap()
-    };
+    type Arguments = (T, [T; 2], Vec<T>, BTreeMap<String, T>, Option<T>);
+    let f = |(a, [b, c], v, m, o): Arguments| a * b + c * &v[0] * &v[1] + &m["k"] * &o.unwrap();
     let x = (
         at(2.0),
         [at(3.0), at(5.0)],

@@ -44,6 +44,7 @@ fn vector(i: usize, changing: bool) -> Tensor {
     .unwrap()
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of loops")]
 fn eager(changing: bool) -> Vec<Loop> {
     let rt = EagerRuntime::new();
     let mut w = rt.variable_from(Tensor::scalar(0.5)).unwrap();
@@ -251,6 +252,7 @@ fn traced(changing: bool) -> Vec<Loop> {
 }
 
 /// All functions of closures, called repeatedly on new tensors.
+#[expect(clippy::too_many_lines, reason = "a list of loops")]
 fn of_closures(changing: bool) -> Vec<Loop> {
     type T = TracedTensor;
     let of = |f: fn(T) -> Result<T>| {

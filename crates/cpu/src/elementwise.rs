@@ -581,7 +581,7 @@ impl Lowering {
         self.step(kernel, DType::Bool, &[a.0, b.0])
     }
 
-    /// A power with a fixed exponent, like [`math::powi`](cotangent_core::math::powi). Small
+    /// A power with a fixed exponent, like [`math::powi`]. Small
     /// exponents multiply. Others call the vector function if the type of arithmetic represents the
     /// exponent exactly, else the scalar function.
     fn integer_pow(&mut self, n: i64, x: Typed) -> Typed {

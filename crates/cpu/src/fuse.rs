@@ -14,7 +14,7 @@
 //!
 //! Constants, broadcasts and `stop_gradient` are not executed for a group; it reads their operand.
 //! A matrix product that a single group reads is computed inside it if its rows are rows of the
-//! group and blocking is cheap ([`products`](crate::products)).
+//! group and blocking is cheap ([`products`]).
 
 mod lower;
 

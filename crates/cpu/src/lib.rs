@@ -11,21 +11,14 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! [`fuse`] groups elementwise operations and row reductions. Groups become code over tiles
-//! ([`elementwise`], [`fused`], [`phases`]). [`lower`](mod@lower) compiles every other operation to
+//! `fuse` groups elementwise operations and row reductions. Groups become code over tiles
+//! (`elementwise`, `fused`, `phases`). [`lower`](mod@lower) compiles every other operation to
 //! a kernel for its element types. [`program`] orders the kernels, frees every value after its last
 //! use and checks sizes that are known only at run time.
 //!
 //! The reference semantics of an operation is its `eval`, and this runtime gives the same bits with
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
-
-#![warn(
-    unreachable_pub,
-    clippy::undocumented_unsafe_blocks,
-    clippy::too_many_lines,
-    clippy::type_complexity
-)]
 
 mod across;
 mod axes;

@@ -1,5 +1,5 @@
 //! Pools of unused buffers: one for large buffers in the process ([`cotangent_kernels::memory`]),
-//! and one for small buffers in each thread ([`spare`]).
+//! and one for small buffers in each thread (`spare`).
 
 use crate::spare;
 use cotangent_kernels::memory::{release, stats};

@@ -1,6 +1,6 @@
 //! [`Program`]: a compiled function: kernels in execution order, with a slot for every live value.
 //!
-//! Dead equations are removed, and elementwise equations run in groups ([`fuse`](crate::fuse)). A
+//! Dead equations are removed, and elementwise equations run in groups (`fuse`). A
 //! value is moved out of its slot at its last use, so the kernel owns it and may write its result
 //! over it. One program serves every size of its symbols: extents come from the arguments.
 //! Equalities of extents that the graph could only assume are checked in each run, by the type

@@ -123,10 +123,10 @@ fn shifted(marked: bool) -> Function {
 
 #[test]
 fn a_group_reads_what_stop_gradient_reads() {
-    let names = |f: &Function| -> Vec<Vec<&str>> {
+    fn names(f: &Function) -> Vec<Vec<&str>> {
         let of = |s: &StepInfo| s.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
         steps(f).iter().map(of).collect()
-    };
+    }
     let (marked, plain) = (Arc::new(shifted(true)), Arc::new(shifted(false)));
     // The second one is a result, so it is computed.
     let expected = ["reduce_max", "stop_gradient", "sub", "exp", "add"];

@@ -1,8 +1,6 @@
 //! `#[derive(Tree)]` for structs whose fields are trees, in order. Fields marked `#[tree(fixed)]`
 //! hold no tensors.
 
-#![warn(unreachable_pub)]
-
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{quote, quote_spanned};

@@ -18,8 +18,6 @@
 //! # Ok::<(), cotangent_einsum::Error>(())
 //! ```
 
-#![warn(unreachable_pub)]
-
 mod order;
 mod path;
 mod set;

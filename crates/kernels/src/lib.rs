@@ -30,13 +30,6 @@
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
-#![warn(
-    unreachable_pub,
-    clippy::undocumented_unsafe_blocks,
-    clippy::too_many_lines,
-    clippy::type_complexity
-)]
-
 pub mod convolution;
 pub mod copy;
 pub mod cumulative;

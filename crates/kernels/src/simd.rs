@@ -1,8 +1,8 @@
 //! Detection of instruction sets, and loops compiled for them.
 //!
-//! The compiler vectorizes a loop with the features that its function is compiled for. [`widest`]
+//! The compiler vectorizes a loop with the features that its function is compiled for. `widest`
 //! inlines a loop into a function with more features. All instruction sets give the same bits: the
-//! compiler never fuses a product and a sum by itself. Code with `mul_add` checks [`fused`] first
+//! compiler never fuses a product and a sum by itself. Code with `mul_add` checks `fused` first
 //! or is exact on every instruction set.
 
 use crate::environment::chosen;

@@ -12,14 +12,14 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A value of a function, by number.
-pub type Id = u32;
+pub(crate) type Id = u32;
 
 /// Attributes by name.
-pub type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
+pub(crate) type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
 
 /// A parsed text.
 #[derive(Debug, Default)]
-pub struct ParsedModule<'a> {
+pub(crate) struct ParsedModule<'a> {
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
     /// Attributes of the enclosing modules, with their positions.
@@ -30,7 +30,7 @@ pub struct ParsedModule<'a> {
 
 /// `func.func`.
 #[derive(Debug)]
-pub struct Function<'a> {
+pub(crate) struct Function<'a> {
     /// Without `@` and quotes.
     pub name: Cow<'a, str>,
     /// Whether it is not marked `private`.
@@ -45,7 +45,7 @@ pub struct Function<'a> {
 
 /// A block in braces with its arguments.
 #[derive(Clone, Debug, Default)]
-pub struct Region<'a> {
+pub(crate) struct Region<'a> {
     /// Where it starts.
     pub pos: Pos,
     /// Its arguments, numbered from `first`.
@@ -60,7 +60,7 @@ pub struct Region<'a> {
 
 /// A parameter of a function or a block.
 #[derive(Clone, Debug)]
-pub struct Argument<'a> {
+pub(crate) struct Argument<'a> {
     /// Its number.
     pub id: Id,
     /// Its name without `%`.
@@ -71,7 +71,7 @@ pub struct Argument<'a> {
 
 /// One operation.
 #[derive(Clone, Debug)]
-pub struct Operation<'a> {
+pub(crate) struct Operation<'a> {
     /// The name with its dialect: `stablehlo.add`.
     pub name: &'a str,
     /// Where it starts.
@@ -95,7 +95,7 @@ pub struct Operation<'a> {
 
 /// The types after the colon of an operation.
 #[derive(Clone, Debug, Default)]
-pub enum Signature {
+pub(crate) enum Signature {
     /// None are written.
     #[default]
     None,
@@ -107,7 +107,7 @@ pub enum Signature {
 
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ty {
+pub(crate) enum Ty {
     /// A tensor. An extent written as `?` is the symbol `?`.
     Tensor(Type),
     /// A tensor of a narrow element type, stored as the given wider tensor type.
@@ -122,7 +122,7 @@ pub enum Ty {
 
 /// An element type that is stored in a wider one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Narrow {
+pub(crate) enum Narrow {
     /// A float of 8, 6 or 4 bits, in `f32`.
     Float(Format),
     /// An integer with this number of bits, and whether it is signed. Stored in `i8` or `ui8`.
@@ -131,7 +131,7 @@ pub enum Narrow {
 
 impl Narrow {
     /// The element type of this name: `f8E4M3FN`, `i4`, `ui2`.
-    pub fn parse(name: &str) -> Option<Narrow> {
+    pub(crate) fn parse(name: &str) -> Option<Narrow> {
         match name {
             "i4" => Some(Narrow::Int(4, true)),
             "i2" => Some(Narrow::Int(2, true)),
@@ -142,7 +142,7 @@ impl Narrow {
     }
 
     /// The element type that stores its numbers.
-    pub fn wide(self) -> DType {
+    pub(crate) fn wide(self) -> DType {
         match self {
             Narrow::Float(_) => DType::F32,
             Narrow::Int(_, true) => DType::I8,
@@ -153,7 +153,7 @@ impl Narrow {
 
 /// An attribute.
 #[derive(Clone, Debug)]
-pub enum Attr<'a> {
+pub(crate) enum Attr<'a> {
     /// Present, without a value.
     Unit,
     /// `true`, `false`.
@@ -184,7 +184,7 @@ pub enum Attr<'a> {
 
 /// A constant as it stands in the text.
 #[derive(Debug)]
-pub struct Dense<'a> {
+pub(crate) struct Dense<'a> {
     /// Where it starts.
     pub pos: Pos,
     /// Its elements.
@@ -195,7 +195,7 @@ pub struct Dense<'a> {
 
 /// The elements of a constant.
 #[derive(Debug)]
-pub enum Elements<'a> {
+pub(crate) enum Elements<'a> {
     /// `dense<3>`: one value for all elements.
     Splat(Number<'a>),
     /// Elements of nested lists in row-major order, and the extents of the lists.
@@ -208,7 +208,7 @@ pub enum Elements<'a> {
 
 /// One element as text: a number, or the two parts of a complex number.
 #[derive(Clone, Copy, Debug)]
-pub struct Number<'a> {
+pub(crate) struct Number<'a> {
     /// The number or the real part.
     pub re: &'a str,
     /// The imaginary part.
@@ -217,12 +217,12 @@ pub struct Number<'a> {
 
 impl<'a> Operation<'a> {
     /// The attribute of this name.
-    pub fn attr(&self, name: &str) -> Option<&Attr<'a>> {
+    pub(crate) fn attr(&self, name: &str) -> Option<&Attr<'a>> {
         self.attrs.iter().find(|(n, _)| n == name).map(|(_, a)| a)
     }
 
     /// Bare words and values, in order.
-    pub fn unnamed(&self) -> impl Iterator<Item = &Attr<'a>> {
+    pub(crate) fn unnamed(&self) -> impl Iterator<Item = &Attr<'a>> {
         self.attrs
             .iter()
             .filter(|(n, _)| n.is_empty())
@@ -230,7 +230,7 @@ impl<'a> Operation<'a> {
     }
 
     /// The types of the results, if the signature contains them.
-    pub fn result_types(&self) -> Option<&[Ty]> {
+    pub(crate) fn result_types(&self) -> Option<&[Ty]> {
         match &self.signature {
             Signature::Function(_, r) => Some(r),
             Signature::List(l) if self.count == 1 => l.last().map(std::slice::from_ref),
@@ -242,7 +242,7 @@ impl<'a> Operation<'a> {
 
 impl<'a> Attr<'a> {
     /// An integer.
-    pub fn int(&self) -> Option<i64> {
+    pub(crate) fn int(&self) -> Option<i64> {
         match self {
             Attr::Int(i) => i64::try_from(*i).ok(),
             Attr::Dense(d) => match &d.elements {
@@ -254,7 +254,7 @@ impl<'a> Attr<'a> {
     }
 
     /// The integers of a list or of a `dense` constant. A splat is expanded to its type.
-    pub fn ints(&self) -> Option<Vec<i64>> {
+    pub(crate) fn ints(&self) -> Option<Vec<i64>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::int).collect(),
             Attr::Dense(d) => match (&d.elements, &d.ty) {
@@ -272,7 +272,7 @@ impl<'a> Attr<'a> {
     }
 
     /// A list of booleans.
-    pub fn bools(&self) -> Option<Vec<bool>> {
+    pub(crate) fn bools(&self) -> Option<Vec<bool>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::bool).collect(),
             Attr::Dense(d) => match (&d.elements, &d.ty) {
@@ -291,7 +291,7 @@ impl<'a> Attr<'a> {
     }
 
     /// A boolean.
-    pub fn bool(&self) -> Option<bool> {
+    pub(crate) fn bool(&self) -> Option<bool> {
         match self {
             Attr::Bool(b) => Some(*b),
             Attr::Int(i) => Some(*i != 0),
@@ -301,7 +301,7 @@ impl<'a> Attr<'a> {
     }
 
     /// A word, a string, or the value of an enumeration.
-    pub fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Attr::Word(w) => Some(w),
             Attr::Str(s) | Attr::Symbol(s) => Some(s),
@@ -310,7 +310,7 @@ impl<'a> Attr<'a> {
     }
 
     /// The entries of a dictionary.
-    pub fn get(&self, name: &str) -> Option<&Attr<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Attr<'a>> {
         match self {
             Attr::Dict(d) => d.iter().find(|(n, _)| n == name).map(|(_, a)| a),
             _ => None,

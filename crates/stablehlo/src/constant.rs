@@ -13,7 +13,7 @@ use cotangent_core::{
 };
 
 /// The constant of type `ty`. With `narrow`, its elements are of that narrow type, stored in `ty`.
-pub fn constant(
+pub(crate) fn constant(
     module: &ParsedModule<'_>,
     d: &Dense<'_>,
     ty: &Type,
@@ -260,7 +260,7 @@ fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> R
 }
 
 /// The first element of an array.
-pub fn scalar(a: &Array) -> Scalar {
+pub(crate) fn scalar(a: &Array) -> Scalar {
     use cotangent_core::Wide;
     match a.wide() {
         Wide::F(v) => Scalar::F(v.first().copied().unwrap_or_default()),

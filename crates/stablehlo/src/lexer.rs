@@ -8,7 +8,7 @@ use cotangent_core::{Code, Error, Loc, Result};
 
 /// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// A word, dots included: `stablehlo.add`, `LT`, `tensor`.
     Word,
     /// `%0`, `%arg1` (without the sigil).
@@ -54,7 +54,7 @@ impl From<Pos> for Loc {
 
 /// A token and its position.
 #[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
+pub(crate) struct Token<'a> {
     /// Its kind.
     pub kind: TokenKind,
     /// Its text, without the sigil of names.
@@ -65,7 +65,7 @@ pub struct Token<'a> {
 
 impl Token<'_> {
     /// The token as error messages show it, shortened.
-    pub fn show(&self) -> String {
+    pub(crate) fn show(&self) -> String {
         const MAX_SHOWN_CHARS: usize = 40;
         let sigil = match self.kind {
             TokenKind::End => return "the end of the text".into(),
@@ -85,7 +85,7 @@ impl Token<'_> {
 
 /// Lexer state: the text and the current position.
 #[derive(Clone, Debug)]
-pub struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     at: usize,
     line: u32,
@@ -93,7 +93,7 @@ pub struct Lexer<'a> {
 }
 
 /// A syntax error at a position.
-pub fn syntax(pos: Pos, message: impl Into<String>) -> Error {
+pub(crate) fn syntax(pos: Pos, message: impl Into<String>) -> Error {
     Error::new(Code::Syntax, message).at(pos.into())
 }
 
@@ -108,7 +108,7 @@ fn is_suffix(c: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of a text.
-    pub fn new(text: &'a str) -> Result<Lexer<'a>> {
+    pub(crate) fn new(text: &'a str) -> Result<Lexer<'a>> {
         if text.len() > u32::MAX as usize {
             return Err(Error::new(
                 Code::Limit,
@@ -207,7 +207,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token.
-    pub fn next(&mut self) -> Result<Token<'a>> {
+    pub(crate) fn next(&mut self) -> Result<Token<'a>> {
         self.skip_blank();
         let (from, pos) = (self.at, self.pos(self.at));
         let (kind, start, end) = match self.byte(from) {
@@ -247,7 +247,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The text up to the `>` that closes an already opened `<`. The `>` is consumed.
-    pub fn raw_type(&mut self) -> Result<&'a str> {
+    pub(crate) fn raw_type(&mut self) -> Result<&'a str> {
         let (from, pos) = (self.at, self.pos(self.at));
         let bytes = self.text.as_bytes();
         let mut depth = 1usize;
@@ -272,7 +272,7 @@ impl<'a> Lexer<'a> {
 }
 
 /// The content of a quoted string, with escapes resolved.
-pub fn unquote(text: &str) -> String {
+pub(crate) fn unquote(text: &str) -> String {
     let inner = text
         .strip_prefix('"')
         .and_then(|t| t.strip_suffix('"'))

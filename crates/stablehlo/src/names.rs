@@ -1,8 +1,8 @@
 //! Names that the reader and the writer share.
 
 /// Attribute of a module that specifies the numerics of its derivatives.
-pub const NUMERICS: &str = "cotangent.numerics";
+pub(crate) const NUMERICS: &str = "cotangent.numerics";
 /// Prefix of composite names that the reader turns into operations.
-pub const COMPOSITE_PREFIX: &str = "cotangent.";
+pub(crate) const COMPOSITE_PREFIX: &str = "cotangent.";
 /// Name of the module in the attribute of a composite.
-pub const COMPOSITE_MODULE: &str = "op";
+pub(crate) const COMPOSITE_MODULE: &str = "op";

@@ -232,6 +232,7 @@ fn high_halves_of_products() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn numbers_of_few_bits_pass_through_conversions() {
     // Names of formats, and the rounded value of each number. NaN compares equal to NaN.
     let x = [

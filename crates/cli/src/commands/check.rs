@@ -7,7 +7,7 @@ use crate::output::{Outcome, print};
 use cotangent::check::{Options, check_points, points};
 use cotangent::{Array, Result, Val};
 
-pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     let loaded = target.load()?;
     let f = &*loaded.function;

@@ -9,7 +9,7 @@ use cotangent::rewrite::simplify;
 use cotangent::{Array, Function, Result, Val};
 use std::sync::Arc;
 
-pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--out", args.output.as_deref())?;
     let loaded = target.load()?;

@@ -12,7 +12,7 @@ use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--svg", args.svg.as_deref())?;
     target.refuse_overwrite("--html", args.html.as_deref())?;
@@ -54,39 +54,9 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     };
     let gradient = derived(&|| ad::adjoint(&cx, f, &wrt))?;
     let tangent = derived(&|| ad::jvp(&cx, f, &wrt))?;
-    let mut rows = vec![vec![
-        "".into(),
-        "equations".into(),
-        "flops".into(),
-        "bytes".into(),
-        "flops / primal".into(),
-    ]];
-    let primal = simple.cost().flops;
-    let mut row = |name: &str, g: &Function| {
-        let c = g.cost();
-        let ratio = if primal > 0.0 {
-            format!("{:.2}", c.flops / primal)
-        } else {
-            "-".into()
-        };
-        rows.push(vec![
-            name.into(),
-            g.eqns().len().to_string(),
-            format!("{:.0}", c.flops),
-            show::bytes(c.bytes),
-            ratio,
-        ]);
-    };
-    row("primal", &simple);
-    for (name, g) in [("jvp", &tangent), ("adjoint", &gradient)] {
-        if let Some(g) = g {
-            row(name, g);
-        }
-    }
-    if let Ok(h) = ad::hvp(&cx, f, &wrt) {
-        row("hvp", &simplify(&h));
-    }
-    print(out, &format!("\n{}", show::table(&rows)))?;
+    let second = ad::hvp(&cx, f, &wrt).ok().map(|h| simplify(&h));
+    let derivatives = [("jvp", &tangent), ("adjoint", &gradient), ("hvp", &second)];
+    print(out, &format!("\n{}", cost_table(&simple, &derivatives)))?;
     let shown = gradient.as_ref().unwrap_or(&simple);
     let env = extents(args, &target, f)?;
     print(
@@ -113,6 +83,37 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         files::write(path, page.html().as_bytes())?;
     }
     Ok(Outcome::Good)
+}
+
+/// The cost of a function and of its derivatives.
+fn cost_table(primal: &Function, derivatives: &[(&str, &Option<Function>)]) -> String {
+    let mut rows = vec![vec![
+        "".into(),
+        "equations".into(),
+        "flops".into(),
+        "bytes".into(),
+        "flops / primal".into(),
+    ]];
+    let flops = primal.cost().flops;
+    let derivatives = derivatives
+        .iter()
+        .filter_map(|(name, g)| Some((*name, g.as_ref()?)));
+    for (name, g) in [("primal", primal)].into_iter().chain(derivatives) {
+        let c = g.cost();
+        let ratio = if flops > 0.0 {
+            format!("{:.2}", c.flops / flops)
+        } else {
+            "-".into()
+        };
+        rows.push(vec![
+            name.into(),
+            g.eqns().len().to_string(),
+            format!("{:.0}", c.flops),
+            show::bytes(c.bytes),
+            ratio,
+        ]);
+    }
+    show::table(&rows)
 }
 
 /// Memory of a run of a function. `None` if its extents are not known.

@@ -20,7 +20,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// Runs a command. Its output is appended to `out`.
-pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(crate) fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if args.help || args.command == "help" {
         let topic = if args.command == "help" {
             args.target.as_deref().map(OsStr::to_string_lossy)

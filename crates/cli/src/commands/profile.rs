@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Default number of runs.
 const DEFAULT_RUNS: usize = 20;
 
-pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--trace", args.trace.as_deref())?;
     let loaded = target.load()?;

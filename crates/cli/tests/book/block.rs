@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A fenced block.
 #[derive(Debug)]
-pub struct Block<'a> {
+pub(crate) struct Block<'a> {
     /// The word after the fence.
     pub info: &'a str,
     /// The lines between the fences.
@@ -17,14 +17,14 @@ pub struct Block<'a> {
 
 impl Block<'_> {
     /// The name in a first line `// NAME.tgraph`.
-    pub fn file_name(&self) -> Option<&str> {
+    pub(crate) fn file_name(&self) -> Option<&str> {
         let first = self.body.lines().next()?.strip_prefix("// ")?;
         let named = first.ends_with(".tgraph") && !first.contains([' ', '/']);
         (self.info.starts_with("tgraph") && named).then_some(first)
     }
 
     /// Whether only blank lines are between `before` and this block.
-    pub fn follows(&self, before: &Block<'_>, source: &str) -> bool {
+    pub(crate) fn follows(&self, before: &Block<'_>, source: &str) -> bool {
         let between = &source[before.range.end..self.range.start];
         let lines = between.lines().filter(|l| !l.trim().is_empty());
         lines.count() == 2
@@ -32,7 +32,7 @@ impl Block<'_> {
 }
 
 /// The fenced blocks of a page, in order.
-pub fn blocks(source: &str) -> Vec<Block<'_>> {
+pub(crate) fn blocks(source: &str) -> Vec<Block<'_>> {
     let mut out = Vec::new();
     let mut open: Option<(&str, usize, usize)> = None;
     let mut at = 0;

@@ -2,7 +2,7 @@
 
 /// A method of a trait, or of a type.
 #[derive(Clone, Debug)]
-pub struct Method {
+pub(crate) struct Method {
     pub name: String,
     /// Lines of its documentation.
     pub doc: Vec<String>,
@@ -57,7 +57,7 @@ fn method(signature: &str, doc: Vec<String>) -> Method {
 }
 
 /// The methods of the traits of a source.
-pub fn methods_of(text: &str) -> Vec<Method> {
+pub(crate) fn methods_of(text: &str) -> Vec<Method> {
     let Some(at) = text.find("pub trait ") else {
         return Vec::new();
     };
@@ -83,7 +83,7 @@ pub fn methods_of(text: &str) -> Vec<Method> {
 }
 
 /// Names of public methods in `impl` blocks of a type.
-pub fn public_methods(text: &str, of: &str) -> Vec<String> {
+pub(crate) fn public_methods(text: &str, of: &str) -> Vec<String> {
     let mut names = Vec::new();
     for block in text.split(&format!("\nimpl {of} {{")).skip(1) {
         let block = block.split("\n}").next().unwrap();

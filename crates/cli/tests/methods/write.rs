@@ -11,7 +11,7 @@ const BY_HAND: [&str; 3] = ["conj", "real", "imag"];
 const NOTICE: &str = "Written by `crates/cli/tests/methods` (`BLESS=1`).";
 
 /// The type of a kind of tensors.
-pub fn tensor_of(kind: &str) -> &'static str {
+pub(crate) fn tensor_of(kind: &str) -> &'static str {
     match kind {
         "traced" => "TracedTensor",
         _ => "EagerTensor",
@@ -38,38 +38,56 @@ fn sentence(name: &str, doc: &str) -> String {
     format!("Elementwise `{name}`: {}.", doc.trim_end_matches('.'))
 }
 
-pub fn emitter_unary() -> String {
+/// A method of the emitter that writes an operation of a table.
+struct EmitterRow {
+    method: &'static str,
+    sentence: String,
+    /// The variant of the table's type.
+    variant: String,
+}
+
+/// Methods of the emitter, one per row. `table` is the type of the operations, `operands` are the
+/// names of the parameters.
+fn emitter(table: &str, operands: &[&str], rows: impl Iterator<Item = EmitterRow>) -> String {
+    let params: String = operands.iter().map(|x| format!(", {x}: Val")).collect();
+    let operands = operands.join(", ");
     let mut out = format!(
         "//! Methods of the emitter, one per row of the table.\n//! {NOTICE}\n\n\
-         use super::Unary;\nuse crate::ir::{{Emit, Val}};\n\nimpl dyn Emit + '_ {{\n"
+         use super::{table};\nuse crate::ir::{{Emit, Val}};\n\nimpl dyn Emit + '_ {{\n"
     );
-    for d in UNARY.iter().filter(|d| !BY_HAND.contains(&d.name)) {
+    for EmitterRow {
+        method,
+        sentence,
+        variant,
+    } in rows
+    {
         let _ = writeln!(
             out,
-            "{}    pub fn {}(&self, x: Val) -> Val {{\n        self.op(Unary::{:?}, &[x])\n    }}\n",
-            doc("    ", &sentence(d.name, d.doc)),
-            d.method,
-            d.op
+            "{}    pub fn {method}(&self{params}) -> Val {{\n        self.op({table}::{variant}, &[{operands}])\n    }}\n",
+            doc("    ", &sentence),
         );
     }
     out.trim_end().to_owned() + "\n}\n"
 }
 
-pub fn emitter_binary() -> String {
-    let mut out = format!(
-        "//! Methods of the emitter, one per row of the table.\n//! {NOTICE}\n\n\
-         use super::Binary;\nuse crate::ir::{{Emit, Val}};\n\nimpl dyn Emit + '_ {{\n"
-    );
-    for d in BINARY.iter().filter(|d| !d.method.is_empty()) {
-        let _ = writeln!(
-            out,
-            "{}    pub fn {}(&self, x: Val, y: Val) -> Val {{\n        self.op(Binary::{:?}, &[x, y])\n    }}\n",
-            doc("    ", &sentence(d.name, d.doc)),
-            d.method,
-            d.op
-        );
-    }
-    out.trim_end().to_owned() + "\n}\n"
+pub(crate) fn emitter_unary() -> String {
+    let rows = UNARY.iter().filter(|d| !BY_HAND.contains(&d.name));
+    let rows = rows.map(|d| EmitterRow {
+        method: d.method,
+        sentence: sentence(d.name, d.doc),
+        variant: format!("{:?}", d.op),
+    });
+    emitter("Unary", &["x"], rows)
+}
+
+pub(crate) fn emitter_binary() -> String {
+    let rows = BINARY.iter().filter(|d| !d.method.is_empty());
+    let rows = rows.map(|d| EmitterRow {
+        method: d.method,
+        sentence: sentence(d.name, d.doc),
+        variant: format!("{:?}", d.op),
+    });
+    emitter("Binary", &["x", "y"], rows)
 }
 
 /// A method of the trait of elementwise functions.
@@ -80,7 +98,7 @@ fn elementwise_method(name: &str, params: &str, text: &str, body: &str) -> Strin
     )
 }
 
-pub fn elementwise() -> String {
+pub(crate) fn elementwise() -> String {
     let mut out = format!(
         "//! [`Elementwise`]: a method per row of the tables of unary functions, binary functions and\n\
          //! comparisons.\n//! {NOTICE}\n\n\
@@ -135,7 +153,7 @@ fn arguments(m: &Method) -> String {
         .join(", ")
 }
 
-pub fn keepdims(reductions: &[Method]) -> String {
+pub(crate) fn keepdims(reductions: &[Method]) -> String {
     let mut out = format!(
         "//! [`KeepDims`]: reductions that keep their axes with extent 1.\n//! {NOTICE}\n\n\
          use super::Reductions;\nuse super::broadcast::with_axes;\nuse crate::{{Axes, TensorOps}};\n\n\
@@ -216,7 +234,7 @@ fn import(path: &str, names: &[&str], text: &str) -> String {
     }
 }
 
-pub fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
+pub(crate) fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
     let tensor = tensor_of(kind);
     let mut body = String::new();
     for m in methods {
@@ -350,7 +368,7 @@ const OLD_TRACED: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-pub fn old_names(kind: &str) -> String {
+pub(crate) fn old_names(kind: &str) -> String {
     let tensor = tensor_of(kind);
     let (more, result, uses) = match kind {
         "traced" => (
@@ -383,7 +401,7 @@ pub fn old_names(kind: &str) -> String {
     )
 }
 
-pub fn generated_mod(kind: &str, traits: &[(&str, &str)]) -> String {
+pub(crate) fn generated_mod(kind: &str, traits: &[(&str, &str)]) -> String {
     let mut names: Vec<&str> = traits.iter().map(|t| t.1).chain(["old_names"]).collect();
     names.sort_unstable();
     let mods: String = names.iter().map(|n| format!("mod {n};\n")).collect();

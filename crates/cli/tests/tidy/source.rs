@@ -2,7 +2,7 @@
 
 /// A run of comment lines of one kind, or a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prose {
+pub(crate) struct Prose {
     /// The line on which it begins, from 1.
     pub line: usize,
     pub kind: ProseKind,
@@ -11,7 +11,7 @@ pub struct Prose {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProseKind {
+pub(crate) enum ProseKind {
     /// `///` or `//!`.
     Doc,
     /// `//`.
@@ -22,14 +22,14 @@ pub enum ProseKind {
 
 /// A file in parts.
 #[derive(Debug, Default)]
-pub struct Source {
+pub(crate) struct Source {
     pub prose: Vec<Prose>,
     /// The code with spaces for comments and for what strings hold.
     pub code: String,
 }
 
 /// The code of a file with spaces for its comments.
-pub fn without_comments(text: &str) -> String {
+pub(crate) fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     scan(text, |part, kind| match kind {
         Some(ProseKind::Doc | ProseKind::Comment) => {
@@ -123,7 +123,7 @@ fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<ProseKind>)) {
 }
 
 impl Source {
-    pub fn of(text: &str) -> Source {
+    pub(crate) fn of(text: &str) -> Source {
         let mut out = Source::default();
         let (mut line, mut fence, mut open) = (1, false, false);
         scan(text, |part, kind| {
@@ -178,7 +178,7 @@ impl Source {
 }
 
 /// The paragraphs of a Markdown file outside of code.
-pub fn paragraphs(text: &str) -> Vec<Prose> {
+pub(crate) fn paragraphs(text: &str) -> Vec<Prose> {
     let (mut out, mut fence, mut open) = (Vec::<Prose>::new(), false, false);
     for (i, line) in text.lines().enumerate() {
         if line.trim_start().starts_with("```") {

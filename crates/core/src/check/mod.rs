@@ -8,8 +8,8 @@
 //! second order  forward over reverse = reverse over forward = d/dh grad(x + h t)
 //! ```
 //! Directions are random with a fixed seed. Differences use the same graph in double precision
-//! ([`widen`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own arithmetic
-//! is checked by the adjoint law.
+//! ([`widen()`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own
+//! arithmetic is checked by the adjoint law.
 //!
 //! ```
 //! use cotangent_core::check::{Options, check_function};

@@ -9,14 +9,14 @@
 //! sensitivity (Monte Carlo arithmetic, Parker 1997).
 
 use super::numbers::{Rng, flat};
-use super::widen::dtypes;
+use super::widen::{copied, dtypes};
 use crate::array::Array;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Builder, Emit, Eqn, Function, Sample, Session, Val, Vals};
+use crate::ir::{Builder, Emit, Eqn, Function, Sample, Val, Visit};
 use crate::ops;
 use crate::reference;
-use crate::shape::Env;
+use crate::shape::{Env, Type};
 use rustc_hash::FxHashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -116,37 +116,21 @@ fn is_in_range(got: f64, margin: f64, mut seen: impl Iterator<Item = f64> + Clon
 /// A copy of `f` in which operands of operations that round are multiplied by random factors near
 /// 1, regions included. Results are not: those of factorizations obey exact relations.
 fn perturbed(f: &Function, rng: &mut Rng) -> Result<Function> {
-    let b = Builder::new(&f.name, Session::default());
-    let mut at = vec![Val::POISON; f.len()];
-    for &p in f.params() {
-        at[p.index()] = b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
-    }
-    for e in f.eqns() {
-        b.set_loc(e.loc);
-        let rounding = e.results().any(|r| rounds(f, e, r));
-        let x: Vals = f
-            .operands(e)
-            .iter()
-            .map(|v| match at[v.index()] {
-                x if rounding => multiplied(&b, x, rng),
-                x => x,
-            })
-            .collect();
-        let regions: Result<Vec<_>> =
-            e.op.regions()
-                .into_iter()
-                .map(|r| Ok(Arc::new(perturbed(r, rng)?)))
-                .collect();
-        let op = match regions? {
-            regions if regions.is_empty() => e.op.clone(),
-            regions => e.op.with_regions(&regions),
-        };
-        for (r, y) in e.results().zip(b.emit(op, &x)) {
-            at[r.index()] = y;
+    let equation = |b: &Builder, Visit { eqn, op, mut x, .. }: Visit<'_, Val>| {
+        if eqn.results().any(|r| rounds(f, eqn, r)) {
+            x.iter_mut().for_each(|x| *x = multiplied(b, *x, rng));
         }
-    }
-    let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
-    b.finish(&results)
+        let regions = op.regions().into_iter();
+        let regions: Vec<_> = regions
+            .map(|r| Ok(Arc::new(perturbed(r, rng)?)))
+            .collect::<Result<_>>()?;
+        let op = match regions.is_empty() {
+            true => op.into_owned(),
+            false => op.with_regions(&regions),
+        };
+        Ok(b.emit(op, &x))
+    };
+    Ok(copied(f, Type::clone, &[], equation)?.0)
 }
 
 /// Whether a result may have rounding errors: it is computed from operands, and is not one of them
@@ -210,7 +194,7 @@ fn multiplied(cx: &dyn Emit, y: Val, rng: &mut Rng) -> Val {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Type;
+    use crate::ir::Session;
 
     /// The function of one f64 that `g` emits.
     fn function(g: impl Fn(&dyn Emit, Val) -> Val) -> Function {

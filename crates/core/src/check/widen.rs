@@ -69,19 +69,12 @@ impl<'a> Retype<'a> {
             return Ok(region.new.clone());
         }
         let to = |t: &Type| t.with_dtype((self.map)(t.dtype));
-        let b = Builder::new(&f.name, Session::default());
-        let mut walk = Walk::copying(f);
-        walk.set_params(
-            f.params()
-                .iter()
-                .map(|&p| b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n))),
-        );
-        while let Some(Visit { eqn, op, x, .. }) = walk.next(&b) {
+        let equation = |b: &Builder, Visit { eqn, op, x, .. }: Visit<'_, Val>| {
             let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
             let results: Vec<Type> = eqn.results().map(|r| to(f.ty(r))).collect();
-            walk.set_results(eqn, b.emit(self.op(&op, &types, &results)?, &x));
-        }
-        let new = Arc::new(b.finish(&walk.results())?);
+            Ok(b.emit(self.op(&op, &types, &results)?, &x))
+        };
+        let new = Arc::new(copied(f, to, &[], equation)?.0);
         let region = ConvertedRegion {
             _original: f.clone(),
             new: new.clone(),
@@ -152,15 +145,36 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
             t.clone()
         }
     };
+    let retype = Retype::new(&double);
+    let mut active = vec![false; f.len()];
+    for &p in f.params() {
+        active[p.index()] = wide && f.ty(p).dtype.has_tangent();
+    }
+    copied(f, to, wrt, |b, Visit { eqn, op, x, .. }| {
+        let on = f.operands(eqn).iter().any(|v| active[v.index()]);
+        for r in eqn.results() {
+            active[r.index()] = on || (wide && wrt.contains(&r));
+        }
+        match on {
+            true => copy_wide(b, f, eqn, &x, &retype),
+            false => Ok(b.emit(op.into_owned(), &x)),
+        }
+    })
+}
+
+/// A copy of `f`. The parameters have the types that `to` gives, and `equation` writes the results
+/// of each equation. One more parameter per `wrt` value follows them and is added to that value.
+/// Returns the copy and these parameters.
+pub(super) fn copied(
+    f: &Function,
+    to: impl Fn(&Type) -> Type,
+    wrt: &[Val],
+    mut equation: impl FnMut(&Builder, Visit<'_, Val>) -> Result<Vals>,
+) -> Result<(Function, Vec<Val>)> {
     let b = Builder::new(&f.name, Session::default());
     let cx: &dyn Emit = &b;
     let mut walk = Walk::copying(f);
-    let mut active = vec![false; f.len()];
-    let retype = Retype::new(&double);
-    for &p in f.params() {
-        walk.set(p, b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n)));
-        active[p.index()] = wide && f.ty(p).dtype.has_tangent();
-    }
+    walk.copy_params_as(&b, &to);
     let deltas: Vec<Val> = wrt.iter().map(|&v| b.param(to(f.ty(v)), None)).collect();
     let shift = |walk: &mut Walk<'_, Val>, v: Val| {
         for (_, &d) in wrt.iter().zip(&deltas).filter(|(w, _)| **w == v) {
@@ -171,17 +185,11 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     for &p in f.params() {
         shift(&mut walk, p);
     }
-    while let Some(Visit { eqn, op, x, .. }) = walk.next(cx) {
-        let on = f.operands(eqn).iter().any(|v| active[v.index()]);
-        let y = if on {
-            copy_wide(cx, f, eqn, &x, &retype)?
-        } else {
-            cx.emit(op.into_owned(), &x)
-        };
-        for (r, y) in eqn.results().zip(y) {
+    while let Some(visit) = walk.next(cx) {
+        let eqn = visit.eqn;
+        for (r, y) in eqn.results().zip(equation(&b, visit)?) {
             walk.set(r, y);
             shift(&mut walk, r);
-            active[r.index()] = on || (wide && wrt.contains(&r));
         }
     }
     Ok((b.finish(&walk.results())?, deltas))

@@ -34,7 +34,7 @@ impl Numerics {
 /// rule.
 #[allow(unused_variables)]
 pub trait Rule: Send + Sync {
-    /// See [`Primitive::linearize`].
+    /// See [`Primitive::linearize`](crate::Primitive::linearize).
     fn linearize(
         &self,
         op: &Op,
@@ -45,7 +45,7 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// See [`Primitive::transpose`].
+    /// See [`Primitive::transpose`](crate::Primitive::transpose).
     fn transpose(
         &self,
         op: &Op,
@@ -56,7 +56,7 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// See [`Primitive::batch`].
+    /// See [`Primitive::batch`](crate::Primitive::batch).
     fn batch(
         &self,
         op: &Op,

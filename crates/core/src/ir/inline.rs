@@ -9,7 +9,7 @@ impl dyn Emit + '_ {
         self.inline_known(f, args, &[])
     }
 
-    /// As [`inline`](Self::inline), where some values of `f` are known in this function. Equations
+    /// As `inline`, where some values of `f` are known in this function. Equations
     /// that only these values need are not written.
     pub fn inline_known(&self, f: &Function, args: &[Val], known: &[(Val, Val)]) -> Vec<Val> {
         if args.len() != f.params().len() {

@@ -1,8 +1,8 @@
 //! Linear values and linear programs: tangents are values of a separate type.
 //!
 //! A linear equation takes ordinary values (`R`) and linear values (`L`), and is checked with
-//! [`Primitive::linear_in`]. A rule that multiplies two tangents is an error. A tangent of one
-//! transform is never a value of another one (no perturbation confusion).
+//! [`Primitive::linear_in`](crate::Primitive::linear_in). A rule that multiplies two tangents is an
+//! error. A tangent of one transform is never a value of another one (no perturbation confusion).
 
 use super::{Emit, Linearized, Op, Val, Vals};
 use crate::error::{Code, Error, Loc};

@@ -8,6 +8,7 @@
 //! already. A pass decides what it does with one equation.
 
 use super::{Builder, Emit, Eqn, Function, Op, Rename, Val};
+use crate::shape::Type;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ pub(crate) struct Visit<'f, T> {
 
 impl<'f, T: Copy> Walk<'f, T> {
     /// A walk over all equations. Values have the image `none` until they get another one.
-    pub fn new(f: &'f Function, none: T) -> Walk<'f, T> {
+    pub(crate) fn new(f: &'f Function, none: T) -> Walk<'f, T> {
         Walk {
             f,
             images: vec![none; f.len()],
@@ -46,7 +47,7 @@ impl<'f, T: Copy> Walk<'f, T> {
     }
 
     /// Visits only the equations of this mask.
-    pub fn only(self, equations: Vec<bool>) -> Walk<'f, T> {
+    pub(crate) fn only(self, equations: Vec<bool>) -> Walk<'f, T> {
         Walk {
             only: Some(equations),
             ..self
@@ -54,7 +55,7 @@ impl<'f, T: Copy> Walk<'f, T> {
     }
 
     /// Renames symbols that visited equations bind and the new function uses already.
-    pub fn renaming(self) -> Walk<'f, T> {
+    pub(crate) fn renaming(self) -> Walk<'f, T> {
         Walk {
             rename: Some(Rename::default()),
             ..self
@@ -62,26 +63,26 @@ impl<'f, T: Copy> Walk<'f, T> {
     }
 
     /// Sets the images of the parameters, in order.
-    pub fn set_params(&mut self, images: impl IntoIterator<Item = T>) {
+    pub(crate) fn set_params(&mut self, images: impl IntoIterator<Item = T>) {
         for (&p, image) in self.f.params().iter().zip(images) {
             self.set(p, image);
         }
     }
 
     /// Sets the image of a value.
-    pub fn set(&mut self, v: Val, image: T) {
+    pub(crate) fn set(&mut self, v: Val, image: T) {
         self.images[v.index()] = image;
     }
 
     /// The image of a value.
-    pub fn image(&self, v: Val) -> T {
+    pub(crate) fn image(&self, v: Val) -> T {
         self.images[v.index()]
     }
 
     /// The next equation, for a pass that writes to `cx`. The source location is that of the
     /// equation.
     #[inline(always)] // so that the visit is not copied
-    pub fn next(&mut self, cx: &dyn Emit) -> Option<Visit<'f, T>> {
+    pub(crate) fn next(&mut self, cx: &dyn Emit) -> Option<Visit<'f, T>> {
         let eqns = self.f.eqns();
         let visited = |i: &usize| self.only.as_ref().is_none_or(|only| only[*i]);
         let index = (self.next..eqns.len()).find(visited)?;
@@ -100,19 +101,19 @@ impl<'f, T: Copy> Walk<'f, T> {
     }
 
     /// Sets the images of an equation's results, in order.
-    pub fn set_results(&mut self, eqn: &Eqn, images: impl IntoIterator<Item = T>) {
+    pub(crate) fn set_results(&mut self, eqn: &Eqn, images: impl IntoIterator<Item = T>) {
         for (r, image) in eqn.results().zip(images) {
             self.set(r, image);
         }
     }
 
     /// The images of the function's results.
-    pub fn results(&self) -> Vec<T> {
+    pub(crate) fn results(&self) -> Vec<T> {
         self.f.results().iter().map(|r| self.image(*r)).collect()
     }
 
     /// The images of all values, by index.
-    pub fn into_images(self) -> Vec<T> {
+    pub(crate) fn into_images(self) -> Vec<T> {
         self.images
     }
 }
@@ -120,32 +121,37 @@ impl<'f, T: Copy> Walk<'f, T> {
 impl<'f> Walk<'f, Val> {
     /// A walk that copies equations: an image is a value of the new function, poison if it has
     /// none.
-    pub fn copying(f: &'f Function) -> Walk<'f, Val> {
+    pub(crate) fn copying(f: &'f Function) -> Walk<'f, Val> {
         Walk::new(f, Val::POISON)
     }
 
     /// The copy of each value, by index; `None` if it has none.
-    pub fn into_copies(self) -> Vec<Option<Val>> {
+    pub(crate) fn into_copies(self) -> Vec<Option<Val>> {
         let copy = |v: Val| (v != Val::POISON).then_some(v);
         self.images.into_iter().map(copy).collect()
     }
 
     /// Adds the parameters to `b`, with their types and names.
-    pub fn copy_params(&mut self, b: &Builder) {
-        let param = |&p: &Val| b.param(self.f.ty(p).clone(), self.f.name_of(p).map(|n| &**n));
+    pub(crate) fn copy_params(&mut self, b: &Builder) {
+        self.copy_params_as(b, Type::clone);
+    }
+
+    /// Adds the parameters to `b`, with the types that `to` gives and their names.
+    pub(crate) fn copy_params_as(&mut self, b: &Builder, to: impl Fn(&Type) -> Type) {
+        let param = |&p: &Val| b.param(to(self.f.ty(p)), self.f.name_of(p).map(|n| &**n));
         let images: Vec<Val> = self.f.params().iter().map(param).collect();
         self.set_params(images);
     }
 
     /// Writes the remaining equations unchanged.
-    pub fn copy(&mut self, cx: &dyn Emit) {
+    pub(crate) fn copy(&mut self, cx: &dyn Emit) {
         while let Some(Visit { eqn, op, x, .. }) = self.next(cx) {
             self.set_results(eqn, cx.emit(op.into_owned(), &x));
         }
     }
 
     /// Sets the image of a value, and gives it the name of the value.
-    pub fn set_named(&mut self, b: &Builder, v: Val, image: Val) {
+    pub(crate) fn set_named(&mut self, b: &Builder, v: Val, image: Val) {
         self.set(v, image);
         if let Some(name) = self.f.name_of(v) {
             b.set_name(image, name);
@@ -153,7 +159,7 @@ impl<'f> Walk<'f, Val> {
     }
 
     /// Writes the remaining equations unchanged. Their results keep their names.
-    pub fn copy_named(&mut self, b: &Builder) {
+    pub(crate) fn copy_named(&mut self, b: &Builder) {
         while let Some(Visit { eqn, op, x, .. }) = self.next(b) {
             for (r, y) in eqn.results().zip(b.emit(op.into_owned(), &x)) {
                 self.set_named(b, r, y);

@@ -28,8 +28,8 @@ fn to_odd(x: f64) -> f32 {
     })
 }
 
-/// The nearest `f16`, rounded once on every machine ([`f16::from_f64`] may round twice, through
-/// `f32`).
+/// The nearest `f16`, rounded once on every machine ([`f16::from_f64`](crate::f16::from_f64) may
+/// round twice, through `f32`).
 pub fn nearest_f16(x: f64) -> f16 {
     f16::from_f32(to_odd(x))
 }

@@ -8,6 +8,9 @@ use crate::shape::Type;
 use crate::transform::{RegionLin, Residual};
 use std::sync::Arc;
 
+/// A function that writes equations: emitter and parameters to results.
+pub type RegionFn<'a> = dyn Fn(&dyn Emit, &[Val]) -> Vec<Val> + 'a;
+
 /// A region written by a closure, with its number of results even if it failed.
 pub(crate) struct Body {
     pub func: Option<Arc<Function>>,
@@ -16,7 +19,12 @@ pub(crate) struct Body {
 
 impl Body {
     /// Writes the operation with this region. After a failure, returns poison values.
-    pub fn emit(self, cx: &dyn Emit, x: &[Val], op: impl FnOnce(Arc<Function>) -> Op) -> Vec<Val> {
+    pub(crate) fn emit(
+        self,
+        cx: &dyn Emit,
+        x: &[Val],
+        op: impl FnOnce(Arc<Function>) -> Op,
+    ) -> Vec<Val> {
         match self.func {
             Some(f) => cx.emit(op(f), x).to_vec(),
             None => vec![Val::POISON; self.results],
@@ -72,6 +80,13 @@ pub(crate) fn rewrap(
 /// Adds parameters of these types.
 pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
     types.iter().map(|t| b.param(t.clone(), None)).collect()
+}
+
+/// The function that `write` writes for parameters of these types.
+pub(crate) fn sample_function(name: &str, types: &[Type], write: &RegionFn<'_>) -> Arc<Function> {
+    let b = Builder::new(name, Session::default());
+    let y = write(&b, &params(&b, types));
+    Arc::new(b.finish(&y).expect("a sample"))
 }
 
 /// Checks operands against the parameters of a region. `what` names it.

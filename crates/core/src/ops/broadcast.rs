@@ -1,7 +1,7 @@
 //! `broadcast_in_dim`: `y[i] = x[i[dims]]`, with index 0 along axes of `x` of extent 1.
 //!
 //! The adjoint sums over the broadcast axes. Whether an axis of symbolic extent is broadcast is
-//! known only at run time. The adjoint then is a data-dependent [`Reduce`](super::Reduce)
+//! known only at run time. The adjoint then is a data-dependent [`Reduce`]
 //! (`sum_to`).
 
 use super::Reduce;

@@ -8,14 +8,14 @@
 //! next one twice is differentiated in linear time. The linear part of a checkpoint and its
 //! transpose are checkpoints, too. So higher derivatives also save only inputs.
 
-use super::body::{mask, residuals, some, spread};
+use super::body::{RegionFn, mask, residuals, sample_function, some, spread};
 use super::entry::{Entry, Spelled};
 use crate::array::Array;
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
-    Op, Operand, Primitive, Sample, Session, Val, Vals,
+    Arg, Attrs, Batched, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow, Op,
+    Operand, Primitive, Sample, Session, Val, Vals,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
@@ -214,15 +214,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let f = |types: &[Type], write: &dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>| {
-        let b = Builder::new("f", Session::default());
-        let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
-        let y = write(&b, &x);
-        let callee = Arc::new(b.finish(&y).expect("a sample"));
-        Call {
-            callee,
-            checkpoint: name == "checkpoint",
-        }
+    let f = |types: &[Type], write: &RegionFn<'_>| Call {
+        callee: sample_function("f", types, write),
+        checkpoint: name == "checkpoint",
     };
     let real = Type::new(crate::DType::F64, [2]);
     let symbolic = Type::new(crate::DType::F64, vec![Dim::sym("n")]);

@@ -152,12 +152,12 @@ impl dyn Emit + '_ {
         self.number_of("full", ty, value.into())
     }
 
-    /// As [`full`](Self::full), with the type of `like`.
+    /// As `full`, with the type of `like`.
     pub fn full_like(&self, like: Val, value: impl Into<Scalar>) -> Val {
         self.number_for("full_like", like, value)
     }
 
-    /// As [`full_like`](Self::full_like), for a number that is an argument of the operation `op`,
+    /// As `full_like`, for a number that is an argument of the operation `op`,
     /// which errors name.
     pub fn number_for(&self, op: &str, like: Val, value: impl Into<Scalar>) -> Val {
         self.number_of(op, &self.ty(like), value.into())

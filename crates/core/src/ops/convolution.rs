@@ -365,6 +365,27 @@ pub struct ConvolutionSpec {
 }
 
 impl ConvolutionSpec {
+    /// The geometry for `n` spatial axes with this padding.
+    fn sliding(&self, n: usize, padding: &[(i64, i64)]) -> Result<Sliding> {
+        let steps = |v: &[usize]| -> Vec<i64> {
+            if v.is_empty() {
+                vec![1; n]
+            } else {
+                v.iter()
+                    .map(|&s| s.try_into().unwrap_or(i64::MAX))
+                    .collect()
+            }
+        };
+        let sliding = Sliding {
+            stride: steps(&self.stride),
+            dilation: steps(&self.w_dilation),
+            x_dilation: steps(&self.x_dilation),
+            low: padding.iter().map(|p| p.0).collect(),
+        };
+        sliding.check("convolution", n)?;
+        Ok(sliding)
+    }
+
     /// The operation, and its operands in its layout, for operands of these types.
     fn lower(&self, cx: &dyn Emit, x: Val, w: Val) -> Result<Val> {
         let (tx, tw) = (cx.ty(x), cx.ty(w));
@@ -375,27 +396,12 @@ impl ConvolutionSpec {
             );
         }
         let n = tx.rank() - 2;
-        let steps = |v: &[usize]| -> Vec<i64> {
-            if v.is_empty() {
-                vec![1; n]
-            } else {
-                v.iter()
-                    .map(|&s| s.try_into().unwrap_or(i64::MAX))
-                    .collect()
-            }
-        };
         let padding = if self.padding.is_empty() {
             vec![(0, 0); n]
         } else {
             self.padding.clone()
         };
-        let sliding = Sliding {
-            stride: steps(&self.stride),
-            dilation: steps(&self.w_dilation),
-            x_dilation: steps(&self.x_dilation),
-            low: padding.iter().map(|p| p.0).collect(),
-        };
-        sliding.check("convolution", n)?;
+        let sliding = self.sliding(n, &padding)?;
         let (features, batches) = (self.feature_groups.max(1), self.batch_groups.max(1));
         let groups = features.max(batches);
         if features != 1 && batches != 1 {
@@ -493,34 +499,37 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
+/// A sample with these strides, dilations of the kernel and of the operand, and padding, for these
+/// shapes of operand and kernel.
+fn sample(steps: [&[i64]; 4], high: &[i64], dtype: DType, x: &[usize], w: &[usize]) -> Sample {
+    let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
+    let sliding = Sliding {
+        stride,
+        dilation,
+        x_dilation,
+        low,
+    };
+    let count = |k: usize| {
+        sliding
+            .count(k, &x[3 + k].into(), &w[3 + k].into(), high[k])
+            .expect("a sample")
+    };
+    let extents = (0..high.len()).map(count).collect();
+    let m = w.iter().product::<usize>();
+    let (stable, strong_zero) = (m == 8, m <= 4 && dtype.has_tangent());
+    Sample::new(
+        Convolution {
+            sliding,
+            extents,
+            stable,
+            strong_zero,
+        },
+        vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)],
+    )
+}
+
 fn samples(_: &str) -> Vec<Sample> {
     use DType::*;
-    let c = |steps: [&[i64]; 4], high: &[i64], dtype: DType, x: &[usize], w: &[usize]| {
-        let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-        let sliding = Sliding {
-            stride,
-            dilation,
-            x_dilation,
-            low,
-        };
-        let count = |k: usize| {
-            sliding
-                .count(k, &x[3 + k].into(), &w[3 + k].into(), high[k])
-                .expect("a sample")
-        };
-        let extents = (0..high.len()).map(count).collect();
-        let m = w.iter().product::<usize>();
-        let (stable, strong_zero) = (m == 8, m <= 4 && dtype.has_tangent());
-        Sample::new(
-            Convolution {
-                sliding,
-                extents,
-                stable,
-                strong_zero,
-            },
-            vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)],
-        )
-    };
     let reversed = Sliding {
         stride: vec![2],
         dilation: vec![-1],
@@ -528,57 +537,57 @@ fn samples(_: &str) -> Vec<Sample> {
         low: vec![-2],
     };
     vec![
-        c(
+        sample(
             [&[1], &[1], &[1], &[0]],
             &[0],
             F64,
             &[1, 1, 1, 4],
             &[1, 1, 1, 2],
         ),
-        c(
+        sample(
             [&[2, 1], &[1, 1], &[1, 1], &[1, 0]],
             &[1, 0],
             F64,
             &[1, 2, 2, 3, 3],
             &[1, 2, 2, 2, 2],
         ),
-        c(
+        sample(
             [&[1], &[2], &[1], &[2]],
             &[1],
             F32,
             &[2, 1, 2, 4],
             &[2, 2, 2, 2],
         ),
-        c(
+        sample(
             [&[3], &[2], &[2], &[1]],
             &[2],
             F64,
             &[2, 1, 1, 5],
             &[2, 1, 1, 3],
         ),
-        c(
+        sample(
             [&[1], &[1], &[3], &[-2]],
             &[-1],
             F64,
             &[1, 1, 1, 4],
             &[1, 1, 1, 2],
         ),
-        c(
+        sample(
             [&[1], &[1], &[1], &[1]],
             &[1],
             C128,
             &[1, 1, 2, 3],
             &[1, 2, 2, 2],
         ),
-        c(
+        sample(
             [&[1], &[1], &[1], &[0]],
             &[0],
             I32,
             &[1, 1, 2, 3],
             &[1, 1, 2, 2],
         ),
-        c([&[], &[], &[], &[]], &[], F64, &[1, 2, 2], &[1, 3, 2]),
-        c(
+        sample([&[], &[], &[], &[]], &[], F64, &[1, 2, 2], &[1, 3, 2]),
+        sample(
             [&[1], &[1], &[1], &[0]],
             &[0],
             F64,

@@ -8,14 +8,14 @@
 //! have tangents. A zero tangent is a symbolic zero in the rule: equations that depend only on it
 //! are not written.
 
-use super::body::{check_rule, differentiable, spread};
+use super::body::{RegionFn, check_rule, differentiable, sample_function, spread};
 use super::entry::{Entry, Spelled};
 use crate::analysis::trace_linear;
 use crate::array::Array;
 use crate::error::{Code, Error, Result};
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand,
-    Primitive, Sample, Session, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand, Primitive, Sample,
+    Val, no_rule,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
@@ -231,11 +231,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let sample = |x: Vec<Array>, write: &dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>| {
-        let b = Builder::new("sample", Session::default());
-        let v: Vec<Val> = x.iter().map(|x| b.param(x.ty(), None)).collect();
-        let y = write(&b, &v);
-        let f = b.finish(&y).expect("a sample");
+    let sample = |x: Vec<Array>, write: &RegionFn<'_>| {
+        let types: Vec<Type> = x.iter().map(Array::ty).collect();
+        let f = sample_function("sample", &types, write);
         Sample::new(f.eqns()[0].op.clone(), x)
     };
     // These rules are the true derivatives, so that finite differences agree.

@@ -9,8 +9,8 @@
 //! the residuals: `y` has this derivative at every order, and the residuals have that of `fwd`.
 
 use super::body::{
-    check_operands, check_results, check_rule, differentiable, mask, params, residuals, rewrap,
-    some, spread,
+    RegionFn, check_operands, check_results, check_rule, differentiable, mask, params, residuals,
+    rewrap, sample_function, some, spread,
 };
 use super::custom_jvp::{not_linear, or_zeros};
 use super::entry::{Entry, Spelled, arity};
@@ -19,8 +19,8 @@ use crate::array::Array;
 use crate::bail;
 use crate::error::{Code, Result};
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Narrow, Op, Operand,
-    Primitive, Sample, Session, Val, no_rule,
+    Arg, Attrs, Batched, Cost, Emit, Function, Lin, Linearized, Lv, Narrow, Op, Operand, Primitive,
+    Sample, Session, Val, no_rule,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
@@ -462,11 +462,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let make = |x: &[Array], write: &dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>| {
-        let b = Builder::new("sample", Session::default());
-        let v: Vec<Val> = x.iter().map(|x| b.param(x.ty(), None)).collect();
-        let y = write(&b, &v);
-        match &b.finish(&y).expect("a sample").eqns()[0].op {
+    let make = |x: &[Array], write: &RegionFn<'_>| {
+        let types: Vec<Type> = x.iter().map(Array::ty).collect();
+        match &sample_function("sample", &types, write).eqns()[0].op {
             Op::CustomVjp(op) => op.clone(),
             _ => unreachable!("the only equation"),
         }

@@ -9,6 +9,7 @@
 
 use super::Binary;
 use super::entry::{Entry, Spelled, arity};
+use super::moving::strides;
 use super::support::{bytes, count, mapped, sample_array};
 use crate::array::{Array, Wide};
 use crate::bail;
@@ -42,15 +43,6 @@ fn free(rank: usize, batch: &[usize], contract: &[usize]) -> Vec<usize> {
     (0..rank)
         .filter(|a| !batch.contains(a) && !contract.contains(a))
         .collect()
-}
-
-/// Row-major strides.
-fn strides(shape: &[usize]) -> Vec<usize> {
-    let mut s = vec![1; shape.len()];
-    for k in (1..shape.len()).rev() {
-        s[k - 1] = s[k] * shape[k];
-    }
-    s
 }
 
 /// The offsets of all indices over axes with these extents and strides, row-major.
@@ -444,93 +436,66 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let cases = [
-        (
-            DType::F64,
-            DotGeneral::contract(&[1], &[0]),
-            vec![2, 3],
-            vec![3, 4],
-        ),
-        (
-            DType::F64,
+    use DType::*;
+    let sample = |dtype, d: DotGeneral, x: &[usize], y: &[usize]| {
+        Sample::new(
+            d,
+            vec![sample_array(dtype, x, 0), sample_array(dtype, y, 7)],
+        )
+    };
+    vec![
+        sample(F64, DotGeneral::contract(&[1], &[0]), &[2, 3], &[3, 4]),
+        sample(
+            F64,
             DotGeneral::contract(&[2, 0], &[0, 2]).batched(&[1], &[1]),
-            vec![2, 3, 2],
-            vec![2, 3, 2, 2],
+            &[2, 3, 2],
+            &[2, 3, 2, 2],
         ),
-        (
-            DType::F32,
-            DotGeneral::contract(&[0], &[0]),
-            vec![3],
-            vec![3],
-        ),
-        (
-            DType::F64,
+        sample(F32, DotGeneral::contract(&[0], &[0]), &[3], &[3]),
+        sample(
+            F64,
             DotGeneral::contract(&[1], &[0]).compensated(),
-            vec![2, 3],
-            vec![3, 2],
+            &[2, 3],
+            &[3, 2],
         ),
-        (
-            DType::BF16,
+        sample(
+            BF16,
             DotGeneral::contract(&[2], &[1])
                 .batched(&[0], &[0])
                 .compensated(),
-            vec![2, 2, 3],
-            vec![2, 3, 2],
+            &[2, 2, 3],
+            &[2, 3, 2],
         ),
-        (
-            DType::C128,
+        sample(
+            C128,
             DotGeneral::contract(&[0], &[0]).compensated(),
-            vec![3],
-            vec![3, 2],
+            &[3],
+            &[3, 2],
         ),
-        (
-            DType::F64,
+        sample(
+            F64,
             DotGeneral::contract(&[1], &[0]).strong(),
-            vec![2, 3],
-            vec![3, 2],
+            &[2, 3],
+            &[3, 2],
         ),
-        (
-            DType::C64,
+        sample(
+            C64,
             DotGeneral::contract(&[0], &[1]).compensated().strong(),
-            vec![3, 2],
-            vec![2, 3],
+            &[3, 2],
+            &[2, 3],
         ),
-        (DType::F32, DotGeneral::default().strong(), vec![2], vec![3]),
-        (DType::F64, DotGeneral::default(), vec![2], vec![3]),
-        (
-            DType::F64,
-            DotGeneral::contract(&[1], &[0]),
-            vec![2, 0],
-            vec![0, 3],
-        ),
-        (
-            DType::C128,
+        sample(F32, DotGeneral::default().strong(), &[2], &[3]),
+        sample(F64, DotGeneral::default(), &[2], &[3]),
+        sample(F64, DotGeneral::contract(&[1], &[0]), &[2, 0], &[0, 3]),
+        sample(
+            C128,
             DotGeneral::contract(&[1], &[1]).batched(&[0], &[2]),
-            vec![2, 3, 2],
-            vec![2, 3, 2],
+            &[2, 3, 2],
+            &[2, 3, 2],
         ),
-        (
-            DType::I32,
-            DotGeneral::contract(&[1], &[0]),
-            vec![2, 3],
-            vec![3, 2],
-        ),
-        (
-            DType::Bool,
-            DotGeneral::contract(&[1], &[0]),
-            vec![2, 3],
-            vec![3, 2],
-        ),
-    ];
-    cases
-        .into_iter()
-        .map(|(dtype, d, l, r)| {
-            Sample::new(
-                d,
-                vec![sample_array(dtype, &l, 0), sample_array(dtype, &r, 7)],
-            )
-        })
-        .collect()
+        sample(I32, DotGeneral::contract(&[1], &[0]), &[2, 3], &[3, 2]),
+        sample(Bool, DotGeneral::contract(&[1], &[0]), &[2, 3], &[3, 2]),
+    ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {

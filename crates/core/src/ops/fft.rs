@@ -273,7 +273,7 @@ impl dyn Emit + '_ {
         self.op(Fft::new(FftKind::Real, axis), &[x])
     }
 
-    /// The inverse of [`rfft`](Self::rfft): real, with `length` elements along `axis`. The
+    /// The inverse of `rfft`: real, with `length` elements along `axis`. The
     /// imaginary parts of the first element, and for even `length` of the last one, are ignored.
     pub fn irfft(&self, x: Val, length: impl Into<Dim>, axis: usize) -> Val {
         let (ty, length) = (self.ty(x), length.into());
@@ -332,7 +332,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The inverse of [`rfftn`](Self::rfftn), with the extent of the last axis.
+    /// The inverse of `rfftn`, with the extent of the last axis.
     pub fn irfftn(&self, x: Val, length: impl Into<Dim>, axes: &[usize]) -> Val {
         match axes.split_last() {
             Some((&last, rest)) => self.irfft(self.ifftn(x, rest), length, last),

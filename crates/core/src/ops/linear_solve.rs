@@ -9,14 +9,16 @@
 //! adds one transposed solve. This holds for every order. `x` and `b` are lists of the same types.
 
 use super::Call;
-use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
+use super::body::{
+    RegionFn, check_operands, mask, params, residuals, rewrap, sample_function, some, spread,
+};
 use super::entry::{Entry, Spelled};
 use crate::array::Array;
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand,
-    Primitive, Sample, Session, Val,
+    Arg, Attrs, Batched, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand, Primitive, Sample,
+    Session, Val,
 };
 use crate::ops::{Binary, Unary};
 use crate::reference;
@@ -315,13 +317,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let make = |consts: usize, x: &[Array], bodies: [&dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>; 3]| {
-        let [matvec, solve, transpose_solve] = bodies.map(|write| {
-            let b = Builder::new("body", Session::default());
-            let v: Vec<Val> = x.iter().map(|x| b.param(x.ty(), None)).collect();
-            let y = write(&b, &v);
-            Arc::new(b.finish(&y).expect("a sample"))
-        });
+    let make = |consts: usize, x: &[Array], bodies: [&RegionFn<'_>; 3]| {
+        let types: Vec<Type> = x.iter().map(Array::ty).collect();
+        let [matvec, solve, transpose_solve] =
+            bodies.map(|write| sample_function("body", &types, write));
         LinearSolve {
             matvec,
             solve,

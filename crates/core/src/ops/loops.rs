@@ -37,7 +37,7 @@ pub(crate) struct FixedCarries {
 
 impl FixedCarries {
     /// The fixed carries of a loop body, if it has both fixed and other carries.
-    pub fn of(body: &Function, consts: usize, carry: usize) -> Option<FixedCarries> {
+    pub(super) fn of(body: &Function, consts: usize, carry: usize) -> Option<FixedCarries> {
         let fixed: Vec<bool> = (0..carry)
             .map(|k| body.results()[k] == body.params()[consts + k])
             .collect();
@@ -68,7 +68,7 @@ impl FixedCarries {
     }
 
     /// Operands in the order of the new parameters.
-    pub fn ordered<T: Clone>(&self, x: &[T]) -> Vec<T> {
+    pub(super) fn ordered<T: Clone>(&self, x: &[T]) -> Vec<T> {
         self.order(x.len())
             .into_iter()
             .map(|i| x[i].clone())
@@ -77,7 +77,7 @@ impl FixedCarries {
 
     /// The body of the loop in which fixed carries are constants. With `carries` false, its
     /// condition.
-    pub fn constants(
+    pub(super) fn constants(
         &self,
         session: &Session,
         f: &Arc<Function>,
@@ -101,7 +101,7 @@ impl FixedCarries {
 
     /// The results of the original loop from those of the new one. `x` and `t` are operands of the
     /// body and their tangents.
-    pub fn results(&self, (y, dy): Linearized, x: &[Val], t: &[Option<Lv>]) -> Linearized {
+    pub(super) fn results(&self, (y, dy): Linearized, x: &[Val], t: &[Option<Lv>]) -> Linearized {
         let (mut y, mut dy) = (y.into_iter(), dy.into_iter());
         let (mut all, mut tangents) = (Vals::new(), Vec::new());
         for (k, fixed) in self.fixed.iter().enumerate() {
@@ -147,7 +147,7 @@ enum ResidualSource {
 
 impl LoopLin {
     /// Linearizes the body for operands `x` (consts, init, xs), of which `active` have a tangent.
-    pub fn new(
+    pub(super) fn new(
         cx: &dyn Emit,
         body: &Arc<Function>,
         consts: usize,
@@ -218,13 +218,13 @@ impl LoopLin {
     }
 
     /// Whether any result has a tangent.
-    pub fn moves(&self) -> bool {
+    pub(super) fn moves(&self) -> bool {
         self.carry.contains(&true) || self.lin.out_active.contains(&true)
     }
 
     /// Writes the linear loop. Returns the tangents of carries and ys. `stacks` are the stacked
     /// residuals of the forward loop. Steps where `alive` is false do nothing.
-    pub fn linear(
+    pub(super) fn linear(
         &self,
         cx: &Lin<'_>,
         length: &Dim,
@@ -323,7 +323,7 @@ pub(crate) struct LoopJvp {
 }
 
 impl LoopJvp {
-    pub fn new(
+    pub(super) fn new(
         session: &Session,
         body: &Arc<Function>,
         consts: usize,
@@ -385,7 +385,7 @@ impl LoopJvp {
     }
 
     /// Numbers of constants and of carries that have a tangent.
-    pub fn moving(&self) -> (usize, usize) {
+    pub(super) fn moving(&self) -> (usize, usize) {
         let count = |m: &[bool]| m.iter().filter(|a| **a).count();
         (
             count(&self.active[..self.consts]),
@@ -394,7 +394,7 @@ impl LoopJvp {
     }
 
     /// Operands in the order of the parameters, from those of the original body and their tangents.
-    pub fn operands(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Vec<Val> {
+    pub(super) fn operands(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Vec<Val> {
         let mut all = Vec::new();
         for part in [
             0..self.consts,
@@ -409,7 +409,7 @@ impl LoopJvp {
     }
 
     /// Results of the original body, and their tangents, from the results of the loop.
-    pub fn split(&self, y: &[Val]) -> Jvp {
+    pub(super) fn split(&self, y: &[Val]) -> Jvp {
         let (nk, n) = (self.carry, self.out.len());
         let moving = self.moving().1;
         let (carry, ys) = y.split_at(nk + moving);

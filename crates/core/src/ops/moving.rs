@@ -7,6 +7,15 @@ use crate::error::Result;
 use crate::for_dtype;
 use crate::shape::Dim;
 
+/// Row-major strides.
+pub(crate) fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut s = vec![1; shape.len()];
+    for k in (1..shape.len()).rev() {
+        s[k - 1] = s[k] * shape[k];
+    }
+    s
+}
+
 /// Advances to the next index of `shape` in row-major order. Returns `false` after the last one.
 pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (i, &n) in index.iter_mut().zip(shape).rev() {

@@ -11,7 +11,7 @@
 
 use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
-use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
+use super::sliding::{Sliding, check_windows, elements, indices, sample_windows};
 use super::support::{bytes, count, counting, mapped, sample_array};
 use super::{Comparison, REDUCTIONS, Reduction};
 use crate::array::Array;
@@ -305,17 +305,16 @@ fn samples(_: &str) -> Vec<Sample> {
             .into_iter()
             .filter(|&t| (d.types)(t))
             .collect();
-        for (k, (sliding, window, high, x)) in sample_windows().into_iter().enumerate() {
+        for (k, sample) in sample_windows().into_iter().enumerate() {
             let dtype = types[k % types.len()];
-            let extents = sample_extents(&sliding, &window, &high, &x);
-            let window = window.into_iter().map(Dim::Const).collect();
+            let x = sample_array(dtype, &sample.x, k);
             let op = ReduceWindow {
                 op: d.op,
-                sliding,
-                window,
-                extents,
+                extents: sample.extents(),
+                window: sample.window.into_iter().map(Dim::Const).collect(),
+                sliding: sample.sliding,
             };
-            out.push(Sample::new(op, vec![sample_array(dtype, &x, k)]));
+            out.push(Sample::new(op, vec![x]));
         }
     }
     let ties = Array::vector(vec![1.0, 3.0, 3.0, f64::NAN, 2.0, 0.0, 0.0, 0.0]);

@@ -14,7 +14,9 @@
 //! A carry that the body returns unchanged is a constant in derivatives, so that its cotangent is
 //! such a sum.
 
-use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
+use super::body::{
+    RegionFn, check_operands, check_results, mask, params, rewrap, sample_function, some, spread,
+};
 use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::sums::Compensated;
@@ -24,10 +26,11 @@ use crate::array::Array;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
-    Op, Operand, Primitive, Sample, Session, Val, Vals,
+    Arg, Attrs, Batched, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow, Op,
+    Operand, Primitive, Sample, Session, Val, Vals,
 };
 use crate::shape::{Dim, Env, Type};
+use crate::transform::RegionTranspose;
 use crate::{bail, reference};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,6 +50,30 @@ pub struct Scan {
     pub carry: usize,
     /// Residuals that derivatives save.
     pub checkpoint: Checkpoint,
+}
+
+impl Scan {
+    /// The transpose of the body. `has` marks the cotangents that are not zero; carries whose
+    /// cotangents become nonzero in some step are added. The first `consts` linear parameters are
+    /// constants.
+    fn transposed_body(
+        &self,
+        session: &Session,
+        linear: &[bool],
+        consts: usize,
+        has: &mut [bool],
+    ) -> Result<Arc<RegionTranspose>> {
+        loop {
+            let back = session.transpose_region(&self.body, linear, has)?;
+            let late: Vec<usize> = (0..self.carry)
+                .filter(|&k| back.out_nonzero[consts + k] && !has[k])
+                .collect();
+            if late.is_empty() {
+                return Ok(back);
+            }
+            late.into_iter().for_each(|k| has[k] = true);
+        }
+    }
 }
 
 impl Primitive for Scan {
@@ -188,16 +215,7 @@ impl Primitive for Scan {
         let (nc, nk) = (self.consts, self.carry);
         let lc = linear[..nc].iter().filter(|l| **l).count();
         let mut has = mask(ct);
-        let back = loop {
-            let back = session.transpose_region(&self.body, &linear, &has)?;
-            let late: Vec<usize> = (0..nk)
-                .filter(|&k| back.out_nonzero[lc + k] && !has[k])
-                .collect();
-            if late.is_empty() {
-                break back;
-            }
-            late.into_iter().for_each(|k| has[k] = true);
-        };
+        let back = self.transposed_body(session, &linear, lc, &mut has)?;
         let f = &back.func;
         let types = self.body.param_types();
         // The parameters of `f`: ordinary constants, ordinary xs, cotangents of carries, of ys.
@@ -262,13 +280,8 @@ impl Primitive for Scan {
         };
         let y = cx.emit(scan.into(), &operands);
         let (c, rest) = y.split_at(carried);
-        let (mut parts, xs) = rest.split_at(held.len());
-        let mut w = Vec::with_capacity(sums.len());
-        for sum in &sums {
-            let (own, rest) = parts.split_at(sum.types().len());
-            parts = rest;
-            w.push(sum.value(cx, own));
-        }
+        let (parts, xs) = rest.split_at(held.len());
+        let w = Compensated::values(&sums, cx, parts);
         let by_linear = spread(&back.out_nonzero[..lc], &w).into_iter();
         let by_linear = by_linear
             .chain(spread(&has[..nk], c))
@@ -512,22 +525,14 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
-type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
-
 fn samples(_: &str) -> Vec<Sample> {
-    let make = |consts, carry, length: usize, reverse, types: &[Type], write: BodyFn| {
-        let b = Builder::new("body", Session::default());
-        let x = params(&b, types);
-        let y = write(&b, &x);
-        let body = Arc::new(b.finish(&y).expect("a sample"));
-        Scan {
-            body,
-            length: length.into(),
-            reverse,
-            consts,
-            carry,
-            checkpoint: Checkpoint::Never,
-        }
+    let make = |consts, carry, length: usize, reverse, types: &[Type], write: &RegionFn<'_>| Scan {
+        body: sample_function("body", types, write),
+        length: length.into(),
+        reverse,
+        consts,
+        carry,
+        checkpoint: Checkpoint::Never,
     };
     let (r, v, c) = (
         Type::scalar(DType::F64),
@@ -542,12 +547,12 @@ fn samples(_: &str) -> Vec<Sample> {
         Array::from_vec([3, 2], vec![0.1f64, 0.5, -0.3, 0.8, 0.2, -0.6]).expect("six elements");
     // A recurrence with a constant, a carry and rows. The sine of the constant is the same in every
     // step.
-    let rnn: BodyFn = |cx, x| {
+    let rnn: &RegionFn<'_> = &|cx, x| {
         let h = cx.tanh(cx.add(cx.mul(cx.sin(x[0]), x[1]), x[2]));
         vec![h, cx.mul(h, x[2])]
     };
     // A carry that becomes active after one step, and one that counts.
-    let late: BodyFn = |cx, x| {
+    let late: &RegionFn<'_> = &|cx, x| {
         vec![
             x[2],
             cx.mul(x[2], x[0]),
@@ -555,8 +560,8 @@ fn samples(_: &str) -> Vec<Sample> {
             x[3],
         ]
     };
-    let power: BodyFn = |cx, x| vec![cx.mul(x[0], x[1])];
-    let square: BodyFn = |cx, x| vec![cx.mul(x[0], x[0])];
+    let power: &RegionFn<'_> = &|cx, x| vec![cx.mul(x[0], x[1])];
+    let square: &RegionFn<'_> = &|cx, x| vec![cx.mul(x[0], x[0])];
     let five = Array::from_vec(
         [5, 2],
         (0..10).map(|k| 0.3 * f64::from(k % 7) - 0.9).collect(),

@@ -11,7 +11,7 @@
 use super::Reduction;
 use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
-use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
+use super::sliding::{SampleWindow, Sliding, check_windows, elements, indices, sample_windows};
 use super::support::{bytes, count, mapped, sample_array};
 use crate::array::{Array, Wide};
 use crate::bail;
@@ -189,11 +189,15 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 fn samples(name: &str) -> Vec<Sample> {
     use crate::DType::*;
     let mut out = Vec::new();
-    for (k, (sliding, window, high, shape)) in sample_windows().into_iter().enumerate() {
-        let extents: Vec<usize> = sample_extents(&sliding, &window, &high, &shape)
-            .iter()
-            .filter_map(Dim::as_const)
-            .collect();
+    for (k, sample) in sample_windows().into_iter().enumerate() {
+        let extents = sample.extents();
+        let extents: Vec<usize> = extents.iter().filter_map(Dim::as_const).collect();
+        let SampleWindow {
+            sliding,
+            window,
+            x: shape,
+            ..
+        } = sample;
         // Integers, so that there are ties.
         let mut x = sample_array(I32, &shape, k);
         if let Wide::I(v) = x.wide() {

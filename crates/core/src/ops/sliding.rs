@@ -286,22 +286,42 @@ pub(super) fn check_windows(
     Ok(())
 }
 
-/// Steps, windows and padding after the last element, for samples of this file and of
-/// `select_window`.
-pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>)> {
+/// Windows over an operand, for samples of operations with windows.
+pub(super) struct SampleWindow {
+    pub sliding: Sliding,
+    pub window: Vec<usize>,
+    /// Elements added after the last one, per axis.
+    pub high: Vec<i64>,
+    /// The shape of the operand.
+    pub x: Vec<usize>,
+}
+
+impl SampleWindow {
+    /// The number of windows along each axis.
+    pub(super) fn extents(&self) -> Vec<Dim> {
+        let count = |k: usize| {
+            self.sliding
+                .count(k, &self.x[k].into(), &self.window[k].into(), self.high[k])
+                .expect("a sample")
+        };
+        (0..self.x.len()).map(count).collect()
+    }
+}
+
+pub(super) fn sample_windows() -> Vec<SampleWindow> {
     let s = |steps: [&[i64]; 4], window: &[usize], high: &[i64], x: &[usize]| {
         let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-        (
-            Sliding {
+        SampleWindow {
+            sliding: Sliding {
                 stride,
                 dilation,
                 x_dilation,
                 low,
             },
-            window.to_vec(),
-            high.to_vec(),
-            x.to_vec(),
-        )
+            window: window.to_vec(),
+            high: high.to_vec(),
+            x: x.to_vec(),
+        }
     };
     vec![
         s([&[1], &[1], &[1], &[0]], &[2], &[0], &[4]),
@@ -315,12 +335,4 @@ pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>
         s([&[], &[], &[], &[]], &[], &[], &[]),
         s([&[1], &[1], &[1], &[2]], &[2], &[1], &[2]),
     ]
-}
-
-pub(super) fn sample_extents(s: &Sliding, window: &[usize], high: &[i64], x: &[usize]) -> Vec<Dim> {
-    let count = |k: usize| {
-        s.count(k, &x[k].into(), &window[k].into(), high[k])
-            .expect("a sample")
-    };
-    (0..x.len()).map(count).collect()
 }

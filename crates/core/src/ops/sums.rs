@@ -57,6 +57,16 @@ impl Compensated {
         out
     }
 
+    /// The values of sums. `parts` are the values that represent them, one sum after the other.
+    pub(crate) fn values(sums: &[Compensated], cx: &dyn Emit, mut parts: &[Val]) -> Vec<Val> {
+        let value = |sum: &Compensated| {
+            let (own, rest) = parts.split_at(sum.types().len());
+            parts = rest;
+            sum.value(cx, own)
+        };
+        sums.iter().map(value).collect()
+    }
+
     /// The value of a sum.
     pub(crate) fn value(&self, cx: &dyn Emit, sum: &[Val]) -> Val {
         let to = self.ty.dtype.real();

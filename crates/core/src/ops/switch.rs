@@ -10,8 +10,8 @@
 
 use super::Comparison;
 use super::body::{
-    check_operands, check_results, mask, or, params, residual_params, rewrap, show_types, some,
-    spread,
+    RegionFn, check_operands, check_results, mask, or, params, residual_params, rewrap,
+    sample_function, show_types, some, spread,
 };
 use super::entry::{Entry, Spelled};
 use crate::array::{Array, Wide};
@@ -19,8 +19,8 @@ use crate::bail;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
-    Op, Operand, Primitive, Sample, Session, Val, Vals,
+    Arg, Attrs, Batched, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow, Op,
+    Operand, Primitive, Sample, Session, Val, Vals,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
@@ -509,12 +509,7 @@ impl dyn Emit + '_ {
     }
 
     /// `branches[index](x)`. An index out of range is clamped. All branches return the same types.
-    pub fn switch(
-        &self,
-        index: Val,
-        x: &[Val],
-        branches: &[&dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>],
-    ) -> Vec<Val> {
+    pub fn switch(&self, index: Val, x: &[Val], branches: &[&RegionFn<'_>]) -> Vec<Val> {
         let types = self.types(x);
         let bodies: Vec<_> = branches
             .iter()
@@ -560,18 +555,13 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     })
 }
 
-type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
-
 fn samples(name: &str) -> Vec<Sample> {
-    let make = |types: &[Type], branches: &[BodyFn]| {
-        let branches = branches.iter().map(|write| {
-            let b = Builder::new("branch", Session::default());
-            let x = params(&b, types);
-            let y = write(&b, &x);
-            Arc::new(b.finish(&y).expect("a sample"))
-        });
+    let make = |types: &[Type], branches: &[&RegionFn<'_>]| {
+        let branches = branches.iter();
         Switch {
-            branches: branches.collect(),
+            branches: branches
+                .map(|write| sample_function("branch", types, write))
+                .collect(),
             boolean: name == "cond",
         }
     };
@@ -593,8 +583,8 @@ fn samples(name: &str) -> Vec<Sample> {
         crate::C128::new(-0.3, 1.1),
     ]);
     // Branches with different residuals. A result has a tangent in one branch only.
-    let a: BodyFn = |cx, x| vec![cx.mul(x[0], cx.exp(x[1])), cx.full_like(x[0], 2.0)];
-    let b: BodyFn = |cx, x| vec![x[0], cx.sin(cx.mul(x[1], x[1]))];
+    let a: &RegionFn<'_> = &|cx, x| vec![cx.mul(x[0], cx.exp(x[1])), cx.full_like(x[0], 2.0)];
+    let b: &RegionFn<'_> = &|cx, x| vec![x[0], cx.sin(cx.mul(x[1], x[1]))];
     let mut out = Vec::new();
     for k in [0, 1] {
         out.push(Sample::new(
@@ -608,7 +598,7 @@ fn samples(name: &str) -> Vec<Sample> {
     }
     if name == "switch" {
         for k in [-3i32, 2, 7] {
-            let c: BodyFn = |cx, x| vec![cx.neg(x[1]), cx.cos(x[0])];
+            let c: &RegionFn<'_> = &|cx, x| vec![cx.neg(x[1]), cx.cos(x[0])];
             out.push(Sample::new(
                 make(&real, &[a, b, c]),
                 vec![Array::scalar(k), x.clone(), y.clone()],

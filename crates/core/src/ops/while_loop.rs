@@ -12,7 +12,7 @@
 //! In a batch, the loop runs until every element is done. A finished element keeps its carries; its
 //! stacked values are undefined and `alive` is false. Steps of the linear scan do nothing there.
 
-use super::body::{check_operands, check_results, mask, params, rewrap};
+use super::body::{RegionFn, check_operands, check_results, mask, params, rewrap, sample_function};
 use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
@@ -22,8 +22,8 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{
-    Arg, Attr, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv,
-    Narrow, Op, Primitive, Sample, Session, Val, no_rule,
+    Arg, Attr, Attrs, Batched, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow, Op,
+    Primitive, Sample, Session, Val, no_rule,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
@@ -614,50 +614,40 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
-type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
-
 fn samples(_: &str) -> Vec<Sample> {
-    let make = |consts: (usize, usize), types: &[Type], cond: BodyFn, body: BodyFn| {
-        let function = |types: &[Type], write: BodyFn| {
-            let b = Builder::new("body", Session::default());
-            let x = params(&b, types);
-            let y = write(&b, &x);
-            Arc::new(b.finish(&y).expect("a sample"))
+    let make =
+        |consts: (usize, usize), types: &[Type], cond: &RegionFn<'_>, body: &RegionFn<'_>| {
+            let (cond_consts, body_consts) = consts;
+            let of_cond = [&types[..cond_consts], &types[cond_consts + body_consts..]].concat();
+            While {
+                cond: sample_function("body", &of_cond, cond),
+                body: sample_function("body", &types[cond_consts..], body),
+                cond_consts,
+                body_consts,
+                saves: None,
+                checkpoint: Checkpoint::Never,
+            }
         };
-        let (cond_consts, body_consts) = consts;
-        let of_cond = [&types[..cond_consts], &types[cond_consts + body_consts..]].concat();
-        let (cond, body) = (
-            function(&of_cond, cond),
-            function(&types[cond_consts..], body),
-        );
-        While {
-            cond,
-            body,
-            cond_consts,
-            body_consts,
-            saves: None,
-            checkpoint: Checkpoint::Never,
-        }
-    };
     let (i, r, c) = (
         Type::scalar(DType::I64),
         Type::scalar(DType::F64),
         Type::scalar(DType::C128),
     );
     let v = Type::new(DType::F64, [2]);
-    let below: BodyFn = |cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
+    let below: &RegionFn<'_> = &|cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
     // The sine of the constant is the same in every step.
-    let rnn: BodyFn = |cx, x| {
+    let rnn: &RegionFn<'_> = &|cx, x| {
         vec![
             cx.add(x[1], cx.full_like(x[1], 1i64)),
             cx.tanh(cx.mul(cx.sin(x[0]), x[2])),
         ]
     };
-    let power: BodyFn = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
+    let power: &RegionFn<'_> =
+        &|cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
     // Doubles until the square exceeds a bound: the number of steps depends on the carry.
-    let small: BodyFn =
-        |cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
-    let double: BodyFn = |cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
+    let small: &RegionFn<'_> =
+        &|cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
+    let double: &RegionFn<'_> = &|cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
     let n = |n: i64| Array::scalar(n);
     let w = Array::vector(vec![0.4f64, -0.7]);
     let z = |re, im| Array::scalar(crate::C128::new(re, im));

@@ -12,7 +12,7 @@
 //! processed in the order of `g`, and the elements of each in row-major order.
 
 use super::entry::Spelled;
-use super::moving::{advance, exceeds, prepend, shifted};
+use super::moving::{advance, exceeds, prepend, shifted, strides};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::error::Result;
@@ -256,6 +256,35 @@ impl Windows {
         axes(2, &self.operand_batch, x.rank(), true, x)?;
         axes(3, &self.index_batch, indices.rank(), false, indices)?;
         axes(4, &self.axes, x.rank(), false, x)?;
+        self.check_batch(op, names, x, indices)?;
+        if self.window.len() + self.collapsed.len() + self.operand_batch.len() != x.rank() {
+            bail!(
+                Attribute,
+                "`{op}`: {} axes of windows, {} collapsed and {} batch axes are not the {} of {x}",
+                self.window.len(),
+                self.collapsed.len(),
+                self.operand_batch.len(),
+                x.rank()
+            );
+        }
+        let components = indices
+            .shape
+            .get(self.vector)
+            .cloned()
+            .unwrap_or(Dim::Const(1));
+        if components.same(&Dim::Const(self.axes.len())) == Some(false) {
+            bail!(
+                ShapeMismatch,
+                "`{op}`: index vectors of {indices} have {components} components, `{}` = {:?}",
+                names[4],
+                self.axes
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks that the batch axes of both operands are paired and have no other use.
+    fn check_batch(&self, op: &str, names: FieldNames, x: &Type, indices: &Type) -> Result<()> {
         if self.operand_batch.len() != self.index_batch.len()
             || self.index_batch.contains(&self.vector)
         {
@@ -285,29 +314,6 @@ impl Windows {
             bail!(
                 Attribute,
                 "`{op}`: axis {a} of {x} is a batch axis and may not be collapsed or indexed"
-            );
-        }
-        if self.window.len() + self.collapsed.len() + self.operand_batch.len() != x.rank() {
-            bail!(
-                Attribute,
-                "`{op}`: {} axes of windows, {} collapsed and {} batch axes are not the {} of {x}",
-                self.window.len(),
-                self.collapsed.len(),
-                self.operand_batch.len(),
-                x.rank()
-            );
-        }
-        let components = indices
-            .shape
-            .get(self.vector)
-            .cloned()
-            .unwrap_or(Dim::Const(1));
-        if components.same(&Dim::Const(self.axes.len())) == Some(false) {
-            bail!(
-                ShapeMismatch,
-                "`{op}`: index vectors of {indices} have {components} components, `{}` = {:?}",
-                names[4],
-                self.axes
             );
         }
         Ok(())
@@ -427,13 +433,6 @@ impl Windows {
         }
         let Wide::I(values) = indices.wide() else {
             unreachable!("the type rule asks for integers")
-        };
-        let strides = |shape: &[usize]| {
-            let mut s = vec![1; shape.len()];
-            for k in (1..shape.len()).rev() {
-                s[k - 1] = s[k] * shape[k];
-            }
-            s
         };
         let (windows_by, x_by, index_by) = (strides(windows), strides(x), strides(indices.shape()));
         let outer_axes: Vec<usize> = (0..windows.len())
@@ -565,7 +564,7 @@ pub(super) struct GatherCase {
 
 impl GatherCase {
     /// Extents of the array of windows.
-    pub fn shape(&self) -> Vec<usize> {
+    pub(super) fn shape(&self) -> Vec<usize> {
         let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
         let x = Type::new(crate::DType::F64, self.x.as_slice());
         let ty = self
@@ -577,30 +576,36 @@ impl GatherCase {
     }
 }
 
+/// A case. `lists` are the axes of [`Windows`], in the order of its fields.
+fn case(
+    lists: [&[usize]; 5],
+    vector: usize,
+    sizes: &[usize],
+    x: &[usize],
+    indices: Array,
+    outside: bool,
+) -> GatherCase {
+    let [window, collapsed, operand_batch, index_batch, axes] = lists.map(<[usize]>::to_vec);
+    GatherCase {
+        windows: Windows {
+            window,
+            collapsed,
+            operand_batch,
+            index_batch,
+            axes,
+            vector,
+        },
+        sizes: sizes.to_vec(),
+        x: x.to_vec(),
+        indices,
+        outside,
+    }
+}
+
 pub(super) fn cases() -> Vec<GatherCase> {
     let i = |shape: &[usize], v: &[i32]| {
         Array::from_vec(shape, v.to_vec()).expect("as many as the shape has")
     };
-    let case =
-        |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
-            let [window, collapsed, operand_batch, index_batch, axes] =
-                lists.map(<[usize]>::to_vec);
-            let windows = Windows {
-                window,
-                collapsed,
-                operand_batch,
-                index_batch,
-                axes,
-                vector,
-            };
-            GatherCase {
-                windows,
-                sizes: sizes.to_vec(),
-                x: x.to_vec(),
-                indices,
-                outside,
-            }
-        };
     vec![
         // Elements of a vector, one of them repeated.
         case(

@@ -71,12 +71,12 @@ const MAX_COMPARED_ELEMENTS: usize = 256;
 
 impl ExpressionTable {
     /// A table with capacity for the results of `n` equations.
-    pub fn for_equations(n: usize) -> ExpressionTable {
+    pub(super) fn for_equations(n: usize) -> ExpressionTable {
         ExpressionTable(FxHashMap::with_capacity_and_hasher(n, Default::default()))
     }
 
     /// The key of an operation, or `None` if it must not be merged.
-    pub fn key(&self, op: &Op, x: &[Val]) -> Option<ExpressionKey> {
+    pub(super) fn key(&self, op: &Op, x: &[Val]) -> Option<ExpressionKey> {
         let mut x = Vals::from_slice(x);
         if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
             x.sort();
@@ -110,11 +110,11 @@ impl ExpressionTable {
         Some(ExpressionKey(OpIdentity::Spelled(text), x))
     }
 
-    pub fn get(&self, key: &ExpressionKey) -> Option<&Vals> {
+    pub(super) fn get(&self, key: &ExpressionKey) -> Option<&Vals> {
         self.0.get(key)
     }
 
-    pub fn insert(&mut self, key: ExpressionKey, y: Vals) {
+    pub(super) fn insert(&mut self, key: ExpressionKey, y: Vals) {
         self.0.insert(key, y);
     }
 }

@@ -26,19 +26,24 @@ use pass::Pass;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Rewritten regions by identity, so that shared regions stay shared. The original is stored with
-/// the result, so that its address is not reused.
+/// Rewritten regions by identity, so that shared regions stay shared.
 #[derive(Default)]
 struct RewrittenRegions {
-    simple: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
-    narrow: FxHashMap<(*const Function, Vec<bool>), (Arc<Function>, Arc<Function>)>,
+    simple: FxHashMap<*const Function, RewrittenRegion>,
+    narrow: FxHashMap<(*const Function, Vec<bool>), RewrittenRegion>,
+}
+
+struct RewrittenRegion {
+    /// Kept alive so that its address is not reused.
+    _original: Arc<Function>,
+    new: Arc<Function>,
 }
 
 impl RewrittenRegions {
     /// The region with only these results.
     fn narrow(&mut self, f: &Arc<Function>, used: &[bool]) -> Arc<Function> {
         let entry = self.narrow.entry((Arc::as_ptr(f), used.to_vec()));
-        let (_, new) = entry.or_insert_with(|| {
+        let region = entry.or_insert_with(|| {
             let results: Vec<Val> = f
                 .results()
                 .iter()
@@ -46,9 +51,12 @@ impl RewrittenRegions {
                 .filter(|(_, u)| **u)
                 .map(|(&r, _)| r)
                 .collect();
-            (f.clone(), Arc::new((**f).clone().with_results(&results)))
+            RewrittenRegion {
+                _original: f.clone(),
+                new: Arc::new((**f).clone().with_results(&results)),
+            }
         });
-        new.clone()
+        region.new.clone()
     }
 }
 
@@ -103,10 +111,13 @@ fn with_simple_bodies(op: Op, bodies: &mut RewrittenRegions) -> Op {
         .map(|r| {
             let key = Arc::as_ptr(r);
             if !bodies.simple.contains_key(&key) {
-                let simple = Arc::new(simplify_with(r, bodies));
-                bodies.simple.insert(key, (r.clone(), simple));
+                let region = RewrittenRegion {
+                    _original: r.clone(),
+                    new: Arc::new(simplify_with(r, bodies)),
+                };
+                bodies.simple.insert(key, region);
             }
-            bodies.simple[&key].1.clone()
+            bodies.simple[&key].new.clone()
         })
         .collect();
     op.with_regions(&new)

@@ -12,7 +12,7 @@ pub(super) struct Pass {
 
 impl Pass {
     /// A pass that writes a function of this name, with memory for about `equations` equations.
-    pub fn new(name: &str, equations: usize) -> Pass {
+    pub(super) fn new(name: &str, equations: usize) -> Pass {
         Pass {
             b: Builder::new(name, Session::default()),
             table: ExpressionTable::for_equations(equations),
@@ -20,7 +20,7 @@ impl Pass {
     }
 
     /// The results of an operation: existing values, a constant, or a new equation.
-    pub fn write(&mut self, op: Op, x: &[Val]) -> Vals {
+    pub(super) fn write(&mut self, op: Op, x: &[Val]) -> Vals {
         if let Some(v) = self.rewrite(&op, x) {
             return Vals::from_slice(&[v]);
         }
@@ -43,7 +43,7 @@ impl Pass {
     }
 
     /// Writes an operation with one result, through all steps.
-    pub fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
+    pub(super) fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
         self.write(op.into(), x)[0]
     }
 }

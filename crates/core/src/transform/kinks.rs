@@ -29,7 +29,7 @@ pub(super) struct OneSide<'a> {
 }
 
 impl<'a> OneSide<'a> {
-    pub fn new(inner: &'a dyn Emit) -> OneSide<'a> {
+    pub(super) fn new(inner: &'a dyn Emit) -> OneSide<'a> {
         OneSide {
             inner,
             session: inner.session().on_one_side(),
@@ -227,7 +227,7 @@ impl LinearProgram {
 pub(super) struct OneSidedValues(Vec<Option<Val>>);
 
 impl OneSidedValues {
-    pub fn of(f: &Function) -> OneSidedValues {
+    pub(super) fn of(f: &Function) -> OneSidedValues {
         OneSidedValues(if f.kinks().mean {
             vec![None; f.len()]
         } else {
@@ -237,15 +237,15 @@ impl OneSidedValues {
 
     /// Whether the results of an equation differ on one side. An equation that binds a symbol is
     /// not computed a second time.
-    pub fn differ(&self, op: &Op, x: &[Val]) -> bool {
+    pub(super) fn differ(&self, op: &Op, x: &[Val]) -> bool {
         (op.kinks().mean || x.iter().any(|v| self.get(*v).is_some())) && op.binds().is_empty()
     }
 
-    pub fn get(&self, v: Val) -> Option<Val> {
+    pub(super) fn get(&self, v: Val) -> Option<Val> {
         self.0.get(v.index()).copied().flatten()
     }
 
-    pub fn set(&mut self, v: Val, twin: Val) {
+    pub(super) fn set(&mut self, v: Val, twin: Val) {
         self.0[v.index()] = Some(twin);
     }
 }

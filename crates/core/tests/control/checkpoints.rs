@@ -1,7 +1,7 @@
 //! Checkpointed loops: laws, bits, number of recomputed steps, sizes of derivatives.
 
 use super::*;
-use cotangent_core::ops::{Op, While};
+use cotangent_core::ops::{Op, RegionFn, While};
 use cotangent_core::{Primitive, verify};
 
 const POLICIES: [Checkpoint; 8] = [
@@ -297,7 +297,7 @@ fn while_loops_save_every_k_steps() {
 
 #[test]
 fn invalid_policies_are_errors() {
-    let fails = |types: &[Type], write: &dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>| {
+    let fails = |types: &[Type], write: &RegionFn<'_>| {
         let b = Builder::new("f", ad().session());
         let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
         let y = write(&b, &x);

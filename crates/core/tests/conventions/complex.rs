@@ -36,7 +36,12 @@ fn both(f: &Function, x: Array, ct: Option<Array>) -> [C128; 2] {
     [derived, jax].map(|f| run(&f, &args)[0].to_c128()[0])
 }
 
+/// Name, function, argument, cotangent, and the derivatives in this crate's and in JAX's
+/// convention.
+type ConventionRow<'a> = (&'a str, Function, Array, Option<Array>, C128, C128);
+
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn l107_to_l115_twelve_rows_in_both_conventions() {
     let z = || Array::scalar(c(1.0, 2.0));
     let one = || Some(Array::scalar(c(1.0, 0.0)));
@@ -47,7 +52,7 @@ fn l107_to_l115_twelve_rows_in_both_conventions() {
         vec![cx.complex(x, cx.scale_by(2.0, x))]
     });
     let exp = 1.462094;
-    let rows: [(&str, Function, Array, Option<Array>, C128, C128); 12] = [
+    let rows: [ConventionRow<'_>; 12] = [
         (
             "|z|²",
             of_z(|cx, z| cx.abs2(z)),

@@ -147,6 +147,7 @@ fn numbers_stand_where_values_do() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn numbers_in_composites() {
     let v = [("x", "tensor<?xf64>")];
     let x = [Array::vector(vec![-1.0, 0.0, 2.5])];
@@ -295,6 +296,7 @@ fn sums_are_compensated_where_the_text_says_so() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn random_operations_are_those_of_the_builder() {
     use DType::{F32, F64, I32, U8, U32};
     type Write = fn(&dyn Emit, Val) -> Val;

@@ -14,6 +14,12 @@ use cotangent_core::{
 use std::f64::consts::PI;
 use std::slice::from_ref;
 
+/// A composite of several operands.
+type CompositeOf<'a> = dyn Fn(&dyn Emit, &[Val]) -> Val + 'a;
+/// A composite of one operand.
+type UnaryOf<'a> = dyn Fn(&dyn Emit, Val) -> Val + 'a;
+type Attributes<'a> = &'a [(&'static str, Attr)];
+
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
 
@@ -43,7 +49,7 @@ fn tower(x: f64, order: usize, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<f64> {
 /// A composite by name, as the text form builds it.
 fn spelled(
     name: &'static str,
-    attrs: &[(&'static str, Attr)],
+    attrs: Attributes<'_>,
     x: &[Array],
 ) -> Result<(Function, Vec<Array>), Error> {
     let c = composites()
@@ -149,7 +155,7 @@ fn masked_logsumexp_has_zero_gradient_where_nothing_counts() {
 fn smooth_composites_have_both_derivatives() {
     let x = Array::from_vec([2, 3], noise(6, 21)).unwrap();
     let w = Array::vector(vec![0.5, -1.5, 2.0]);
-    let all: &[&dyn Fn(&dyn Emit, &[Val]) -> Val] = &[
+    let all: &[&CompositeOf<'_>] = &[
         &|cx, v| cx.softmax(v[0], 1),
         &|cx, v| cx.softmax(v[0], 0),
         &|cx, v| cx.log_softmax(v[0], 1),
@@ -181,7 +187,7 @@ fn smooth_composites_have_both_derivatives() {
         noise_array(&Array::full([2, 2], C128::ZERO).unwrap(), 8),
         vector(&[1.0]),
     );
-    let complex: &[&dyn Fn(&dyn Emit, &[Val]) -> Val] = &[
+    let complex: &[&CompositeOf<'_>] = &[
         &|cx, v| cx.mean(v[0], &[0]),
         &|cx, v| cx.norm(v[0], &[0, 1]),
         &|cx, v| cx.var(v[0], &[1], 0.0),
@@ -330,7 +336,7 @@ fn activations_at_zero_and_far_out() {
     {
         assert!((got / want - 1.0).abs() < 1e-12);
     }
-    let far: &[(&dyn Fn(&dyn Emit, Val) -> Val, f64)] = &[
+    let far: &[(&UnaryOf<'_>, f64)] = &[
         (&|cx, x| cx.gelu(x), 0.797_884_560_802_865_4),
         (&|cx, x| cx.gelu_tanh(x), 0.797_884_560_802_865_4),
         (&|cx, x| cx.silu(x), 0.5),
@@ -556,7 +562,7 @@ fn second_derivatives_far_out() {
         cx.reduce_sum(cx.mul(y, w), &[0])
     };
     let label = |cx: &dyn Emit| cx.constant(Array::scalar(1i32));
-    let invariant: &[&dyn Fn(&dyn Emit, &[Val]) -> Val] = &[
+    let invariant: &[&CompositeOf<'_>] = &[
         &|cx, v| pick(cx, cx.softmax(v[0], 0)),
         &|cx, v| pick(cx, cx.log_softmax(v[0], 0)),
         &|cx, v| cx.logsumexp(v[0], &[0]),

@@ -153,6 +153,7 @@ fn huge_attributes_overflow_nothing() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn dimension_numbers_are_checked() {
     let good = Windows {
         window: vec![1],

@@ -26,99 +26,112 @@ fn below(rng: &mut Rng, n: usize) -> usize {
     if n == 0 { 0 } else { rng.below(n) }
 }
 
+/// Compares a slice with the elements that its definition selects.
+fn compare_slice(rng: &mut Rng, shape: &[usize]) {
+    let (rank, x) = (shape.len(), counting(shape));
+    let (v, ty) = (x.to_f64(), f64s(shape));
+    let start: Vec<usize> = shape.iter().map(|&n| rng.below(n + 1)).collect();
+    let limit: Vec<usize> = shape
+        .iter()
+        .zip(&start)
+        .map(|(&n, &s)| s + rng.below(n - s + 1))
+        .collect();
+    let stride: Vec<usize> = shape.iter().map(|_| 1 + rng.below(3)).collect();
+    let f = build([ty], |cx, [x]| {
+        vec![cx.slice(x, &dims(&start), &dims(&limit), &stride)]
+    });
+    let want: Vec<f64> = indices(shape)
+        .iter()
+        .filter(|i| {
+            (0..rank).all(|k| {
+                i[k] >= start[k] && i[k] < limit[k] && (i[k] - start[k]).is_multiple_of(stride[k])
+            })
+        })
+        .map(|i| v[flat(i, shape)])
+        .collect();
+    assert_eq!(run(&f, std::slice::from_ref(&x))[0], want);
+}
+
+/// Compares a reversal with the elements at the mirrored positions.
+fn compare_reversal(rng: &mut Rng, shape: &[usize]) {
+    let (rank, x) = (shape.len(), counting(shape));
+    let (v, ty) = (x.to_f64(), f64s(shape));
+    let axes: Vec<usize> = (0..rank).filter(|_| rng.chance(0.5)).collect();
+    let f = build([ty], |cx, [x]| vec![cx.reverse(x, &axes)]);
+    let turned = |i: &Vec<usize>| -> Vec<usize> {
+        (0..rank)
+            .map(|k| {
+                if axes.contains(&k) {
+                    shape[k] - 1 - i[k]
+                } else {
+                    i[k]
+                }
+            })
+            .collect()
+    };
+    let want: Vec<f64> = indices(shape)
+        .iter()
+        .map(|i| v[flat(&turned(i), shape)])
+        .collect();
+    assert_eq!(run(&f, std::slice::from_ref(&x))[0], want);
+}
+
+/// Compares a pad with the elements at the positions from which they come.
+fn compare_pad(rng: &mut Rng, shape: &[usize]) {
+    let (rank, x) = (shape.len(), counting(shape));
+    let (v, ty) = (x.to_f64(), f64s(shape));
+    let interior: Vec<usize> = (0..rank).map(|_| rng.below(3)).collect();
+    let span: Vec<i64> = (0..rank)
+        .map(|k| (shape[k] + shape[k].saturating_sub(1) * interior[k]) as i64)
+        .collect();
+    let low: Vec<i64> = (0..rank)
+        .map(|k| rng.below(4) as i64 - (span[k] / 2).min(2))
+        .collect();
+    let high: Vec<i64> = (0..rank)
+        .map(|k| rng.below(4) as i64 - (span[k] - span[k] / 2).min(2))
+        .collect();
+    let to: Vec<usize> = (0..rank)
+        .map(|k| usize::try_from(span[k] + low[k] + high[k]).unwrap())
+        .collect();
+    let f = build([ty, f64s(&[])], |cx, [x, p]| {
+        vec![
+            cx.pad(x, p, &low, &high, &interior),
+            cx.pad_zeros(x, &low, &high, &interior),
+        ]
+    });
+    let source = |i: &[usize]| -> Option<f64> {
+        let at: Option<Vec<usize>> = (0..rank)
+            .map(|k| {
+                let p = i[k] as i64 - low[k];
+                let step = interior[k] as i64 + 1;
+                (p >= 0 && p % step == 0 && p / step < shape[k] as i64)
+                    .then_some((p / step) as usize)
+            })
+            .collect();
+        Some(v[flat(&at?, shape)])
+    };
+    let got = reference::run(&f, &[x, Array::scalar(-7.0)]).unwrap();
+    assert_eq!(got[0].shape(), to);
+    for (i, (a, b)) in indices(&to)
+        .iter()
+        .zip(got[0].to_f64().into_iter().zip(got[1].to_f64()))
+    {
+        assert_eq!(
+            (a, b),
+            (source(i).unwrap_or(-7.0), source(i).unwrap_or(0.0))
+        );
+    }
+}
+
 #[test]
 fn slices_reversals_and_pads_of_random_shapes() {
     let mut rng = Rng::new(11);
     for _ in 0..200 {
         let rank = rng.below(4);
         let shape: Vec<usize> = (0..rank).map(|_| rng.below(5)).collect();
-        let x = counting(&shape);
-        let v = x.to_f64();
-        let ty = f64s(&shape);
-
-        let start: Vec<usize> = shape.iter().map(|&n| rng.below(n + 1)).collect();
-        let limit: Vec<usize> = shape
-            .iter()
-            .zip(&start)
-            .map(|(&n, &s)| s + rng.below(n - s + 1))
-            .collect();
-        let stride: Vec<usize> = shape.iter().map(|_| 1 + rng.below(3)).collect();
-        let f = build([ty.clone()], |cx, [x]| {
-            vec![cx.slice(x, &dims(&start), &dims(&limit), &stride)]
-        });
-        let want: Vec<f64> = indices(&shape)
-            .iter()
-            .filter(|i| {
-                (0..rank).all(|k| {
-                    i[k] >= start[k]
-                        && i[k] < limit[k]
-                        && (i[k] - start[k]).is_multiple_of(stride[k])
-                })
-            })
-            .map(|i| v[flat(i, &shape)])
-            .collect();
-        assert_eq!(run(&f, std::slice::from_ref(&x))[0], want);
-
-        let axes: Vec<usize> = (0..rank).filter(|_| rng.chance(0.5)).collect();
-        let f = build([ty.clone()], |cx, [x]| vec![cx.reverse(x, &axes)]);
-        let turned = |i: &Vec<usize>| -> Vec<usize> {
-            (0..rank)
-                .map(|k| {
-                    if axes.contains(&k) {
-                        shape[k] - 1 - i[k]
-                    } else {
-                        i[k]
-                    }
-                })
-                .collect()
-        };
-        let want: Vec<f64> = indices(&shape)
-            .iter()
-            .map(|i| v[flat(&turned(i), &shape)])
-            .collect();
-        assert_eq!(run(&f, std::slice::from_ref(&x))[0], want);
-
-        let interior: Vec<usize> = (0..rank).map(|_| rng.below(3)).collect();
-        let span: Vec<i64> = (0..rank)
-            .map(|k| (shape[k] + shape[k].saturating_sub(1) * interior[k]) as i64)
-            .collect();
-        let low: Vec<i64> = (0..rank)
-            .map(|k| rng.below(4) as i64 - (span[k] / 2).min(2))
-            .collect();
-        let high: Vec<i64> = (0..rank)
-            .map(|k| rng.below(4) as i64 - (span[k] - span[k] / 2).min(2))
-            .collect();
-        let to: Vec<usize> = (0..rank)
-            .map(|k| usize::try_from(span[k] + low[k] + high[k]).unwrap())
-            .collect();
-        let f = build([ty, f64s(&[])], |cx, [x, p]| {
-            vec![
-                cx.pad(x, p, &low, &high, &interior),
-                cx.pad_zeros(x, &low, &high, &interior),
-            ]
-        });
-        let source = |i: &[usize]| -> Option<f64> {
-            let at: Option<Vec<usize>> = (0..rank)
-                .map(|k| {
-                    let p = i[k] as i64 - low[k];
-                    let step = interior[k] as i64 + 1;
-                    (p >= 0 && p % step == 0 && p / step < shape[k] as i64)
-                        .then_some((p / step) as usize)
-                })
-                .collect();
-            Some(v[flat(&at?, &shape)])
-        };
-        let got = reference::run(&f, &[x, Array::scalar(-7.0)]).unwrap();
-        assert_eq!(got[0].shape(), to);
-        for (i, (a, b)) in indices(&to)
-            .iter()
-            .zip(got[0].to_f64().into_iter().zip(got[1].to_f64()))
-        {
-            assert_eq!(
-                (a, b),
-                (source(i).unwrap_or(-7.0), source(i).unwrap_or(0.0))
-            );
-        }
+        compare_slice(&mut rng, &shape);
+        compare_reversal(&mut rng, &shape);
+        compare_pad(&mut rng, &shape);
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Closed<B> {
 
 impl<B: Tree> Closed<B> {
     /// Calls `f` on placeholders of these types in the structure of `like`.
-    pub fn call<A: Tree, R: Returns<Out = B>>(
+    pub(super) fn call<A: Tree, R: Returns<Out = B>>(
         name: &'static str,
         loc: Loc,
         like: &A,
@@ -44,7 +44,7 @@ impl<B: Tree> Closed<B> {
     }
 
     /// Calls `f` on placeholders of the types of `x`.
-    pub fn like<A: Tree, R: Returns<Out = B>>(
+    pub(super) fn like<A: Tree, R: Returns<Out = B>>(
         name: &'static str,
         loc: Loc,
         x: &A,
@@ -54,7 +54,7 @@ impl<B: Tree> Closed<B> {
     }
 
     /// The function of its arguments followed by its captures; and the captures.
-    pub fn function(&self) -> Result<(Function, Vec<TracedTensor>)> {
+    pub(super) fn function(&self) -> Result<(Function, Vec<TracedTensor>)> {
         let mut trace = Trace::cut(self.name, &self.inputs, &leaves(&self.out), &[], self.start)?;
         let captures = trace.params.split_off(self.inputs.len());
         Ok((trace.function, captures))
@@ -62,17 +62,17 @@ impl<B: Tree> Closed<B> {
 
     /// The memory orders of its results, given the orders of its arguments and then of its
     /// captures.
-    pub fn orders(&self, captures: &[TracedTensor]) -> Orders {
+    pub(super) fn orders(&self, captures: &[TracedTensor]) -> Orders {
         Orders::of(&leaves(&self.out), &[&self.inputs, captures].concat())
     }
 
     /// The tensors it captured.
-    pub fn captures(&self) -> Result<Vec<TracedTensor>> {
+    pub(super) fn captures(&self) -> Result<Vec<TracedTensor>> {
         Ok(self.function()?.1)
     }
 
     /// The function of these tensors, which include all captures, followed by its arguments.
-    pub fn after(&self, first: &[TracedTensor]) -> Result<Function> {
+    pub(super) fn after(&self, first: &[TracedTensor]) -> Result<Function> {
         let params = [first, &self.inputs].concat();
         Ok(Trace::cut(self.name, &params, &leaves(&self.out), &[], self.start)?.function)
     }

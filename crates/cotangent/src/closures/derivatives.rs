@@ -160,6 +160,7 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
+#[expect(clippy::type_complexity, reason = "`impl Fn` has no alias")]
 pub fn vjp<A: Tree, R: Returns>(
     f: impl Fn(A) -> R,
     x: A,

@@ -43,7 +43,7 @@ pub(super) struct ExecSlot {
 }
 
 impl ExecSlot {
-    pub fn new(value: Value) -> ExecSlot {
+    pub(super) fn new(value: Value) -> ExecSlot {
         ExecSlot {
             depends: value.edge.is_some(),
             value: Some(value),
@@ -52,7 +52,7 @@ impl ExecSlot {
 }
 
 impl<'r> Exec<'r> {
-    pub fn new(rt: &'r EagerRuntime, apply: Apply, values: ExecSlots, env: Env) -> Exec<'r> {
+    pub(super) fn new(rt: &'r EagerRuntime, apply: Apply, values: ExecSlots, env: Env) -> Exec<'r> {
         Exec {
             rt,
             apply,
@@ -64,7 +64,7 @@ impl<'r> Exec<'r> {
 
     /// The emitter for a derivative at kinks. Recorded nodes refer to the nodes that its weights
     /// were computed from.
-    pub fn with_weights(self, weights: WeightNodes) -> Exec<'r> {
+    pub(super) fn with_weights(self, weights: WeightNodes) -> Exec<'r> {
         Exec {
             weights: Some(weights),
             ..self
@@ -72,21 +72,21 @@ impl<'r> Exec<'r> {
     }
 
     /// Adds a value.
-    pub fn push(&self, held: ExecSlot) -> Val {
+    pub(super) fn push(&self, held: ExecSlot) -> Val {
         let mut s = self.state.borrow_mut();
         s.values.push(held);
         self.status.val(s.values.len() - 1)
     }
 
     /// The initial values.
-    pub fn initial_values(&self) -> SmallVec<[Val; 4]> {
+    pub(super) fn initial_values(&self) -> SmallVec<[Val; 4]> {
         (0..self.state.borrow().values.len())
             .map(|i| self.status.val(i))
             .collect()
     }
 
     /// A copy of a value; `None` for poison.
-    pub fn get(&self, v: Val) -> Option<Value> {
+    pub(super) fn get(&self, v: Val) -> Option<Value> {
         self.state
             .borrow()
             .values
@@ -96,12 +96,12 @@ impl<'r> Exec<'r> {
     }
 
     /// Removes and returns the first error.
-    pub fn take_error(&self) -> Option<Error> {
+    pub(super) fn take_error(&self) -> Option<Error> {
         self.status.take_error()
     }
 
     /// All values and the extents of symbols.
-    pub fn into_parts(self) -> (ExecSlots, Env) {
+    pub(super) fn into_parts(self) -> (ExecSlots, Env) {
         let s = self.state.into_inner();
         (s.values, s.env)
     }

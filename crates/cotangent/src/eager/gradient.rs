@@ -10,7 +10,12 @@ use std::sync::Mutex;
 impl Gradient {
     /// Adds a value to a gradient. Only an in-place addition runs under the lock; any other may run
     /// user code. If the gradient changed meanwhile, the addition is repeated.
-    pub fn add(grad: &Mutex<Gradient>, rt: &EagerRuntime, v: Value, track: bool) -> Result<()> {
+    pub(super) fn add(
+        grad: &Mutex<Gradient>,
+        rt: &EagerRuntime,
+        v: Value,
+        track: bool,
+    ) -> Result<()> {
         loop {
             let (mut sum, version) = {
                 let mut g = lock(grad);

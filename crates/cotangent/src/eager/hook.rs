@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 
 impl Node {
     /// Adds a hook. Returns the handle that removes it.
-    pub fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
+    pub(super) fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
         add(self.hooks.get_or_init(Arc::default), slot, given, call)
     }
 }

@@ -70,6 +70,85 @@ pub(super) fn linearize(
     })
 }
 
+/// Residuals of a recorded operation, with their tensors.
+struct SavedResiduals {
+    residuals: Vec<Residual>,
+    /// The operands, if an intermediate value is a residual: it depends on operands, and has no
+    /// tangent on the tape.
+    relinearize: Option<Vec<Residual>>,
+    /// Tensors of `residuals`, then those of `relinearize`.
+    saved: SmallVec<[Tensor; 2]>,
+}
+
+impl SavedResiduals {
+    /// The values that equations of `program` refer to. The first values are the operands;
+    /// `origins` has the input of the node for each of them that is tracked.
+    fn of(
+        exec_values: &ExecSlots,
+        program: &LinearProgram,
+        results: &[Val],
+        tangents: &[Option<Lv>],
+        origins: &[Option<usize>],
+    ) -> SavedResiduals {
+        let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
+        for e in program.eqns() {
+            for o in &e.operands {
+                if let Operand::R(v) = o {
+                    wanted[v.index()] = true;
+                }
+            }
+        }
+        let result = |i: usize| {
+            results
+                .iter()
+                .position(|r| r.index() == i)
+                .and_then(|k| tangents[k])
+        };
+        let residual = |(at, slot): (usize, &ExecSlot)| {
+            let v = slot.value.as_ref()?;
+            let (value, origin) = match origins.get(at) {
+                Some(k) => (
+                    SavedValue::Operand(at),
+                    k.map_or(ResidualOrigin::None, ResidualOrigin::Input),
+                ),
+                None => (
+                    SavedValue::Result(at),
+                    result(at).map_or(ResidualOrigin::None, |l| {
+                        ResidualOrigin::Result(l.index() as u32)
+                    }),
+                ),
+            };
+            let residual = Residual {
+                at,
+                source: ResidualSource::Saved(value),
+                ty: v.ty().clone(),
+                given: v.given,
+                origin,
+            };
+            Some((residual, v.tensor.clone()))
+        };
+        let values = exec_values.iter().enumerate();
+        let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = values
+            .filter(|(i, _)| wanted[*i])
+            .filter_map(residual)
+            .unzip();
+        let intermediate = (origins.len()..exec_values.len())
+            .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+        let relinearize = intermediate.then(|| {
+            let operands = exec_values.iter().take(origins.len()).enumerate();
+            let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) =
+                operands.filter_map(residual).unzip();
+            saved.extend(tensors);
+            relinearize
+        });
+        SavedResiduals {
+            residuals,
+            relinearize,
+            saved,
+        }
+    }
+}
+
 /// Runs an operation, and records it.
 pub(super) fn record(
     rt: &EagerRuntime,
@@ -99,23 +178,17 @@ pub(super) fn record(
     } = lin;
     let mut y: Values = SmallVec::new();
     for (r, t) in results.iter().zip(&mut tangents) {
-        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
-            Some(v) => {
-                *t = t.filter(|_| v.tensor.dtype().has_tangent());
-                y.push(Value {
-                    given,
-                    edge: None,
-                    sides: None,
-                    ..v.clone()
-                });
-            }
-            None => {
-                return Err(Error::new(
-                    Code::RuleArity,
-                    format!("`{}` gave no result", op.name()),
-                ));
-            }
-        }
+        let Some(v) = exec_values.get(r.index()).and_then(|h| h.value.as_ref()) else {
+            let text = format!("`{}` gave no result", op.name());
+            return Err(Error::new(Code::RuleArity, text));
+        };
+        *t = t.filter(|_| v.tensor.dtype().has_tangent());
+        y.push(Value {
+            given,
+            edge: None,
+            sides: None,
+            ..v.clone()
+        });
     }
     if !op.binds().is_empty() {
         let of_x = exec_values
@@ -129,75 +202,11 @@ pub(super) fn record(
         return Ok(y);
     }
 
-    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
-    for e in program.eqns() {
-        for o in &e.operands {
-            if let Operand::R(v) = o {
-                wanted[v.index()] = true;
-            }
-        }
-    }
-    // Whether an intermediate value is a residual: it depends on operands, and has no tangent on
-    // the tape.
-    let result = |i: usize| {
-        results
-            .iter()
-            .position(|r| r.index() == i)
-            .and_then(|k| tangents[k])
-    };
-    let relinearize = (origins.len()..exec_values.len())
-        .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
-    let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
-    let residual =
-        |(at, held): (usize, &ExecSlot), source: ResidualSource, origin: ResidualOrigin| {
-            let v = held.value.as_ref()?;
-            Some((
-                Residual {
-                    at,
-                    source,
-                    ty: v.ty().clone(),
-                    given: v.given,
-                    origin,
-                },
-                v.tensor.clone(),
-            ))
-        };
-    let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = exec_values
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| wanted[*i])
-        .filter_map(|(i, held)| match i < origins.len() {
-            true => residual(
-                (i, held),
-                ResidualSource::Saved(SavedValue::Operand(i)),
-                operand(i),
-            ),
-            false => {
-                let origin = result(i).map_or(ResidualOrigin::None, |l| {
-                    ResidualOrigin::Result(l.index() as u32)
-                });
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Result(i)),
-                    origin,
-                )
-            }
-        })
-        .unzip();
-    let relinearize = relinearize.then(|| {
-        let operands = exec_values.iter().take(origins.len()).enumerate();
-        let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) = operands
-            .filter_map(|(i, held)| {
-                residual(
-                    (i, held),
-                    ResidualSource::Saved(SavedValue::Operand(i)),
-                    operand(i),
-                )
-            })
-            .unzip();
-        saved.extend(tensors);
-        relinearize
-    });
+    let SavedResiduals {
+        residuals,
+        relinearize,
+        saved,
+    } = SavedResiduals::of(&exec_values, &program, &results, &tangents, &origins);
     let derivative = Arc::new(NodeDerivative::new(
         op,
         program,

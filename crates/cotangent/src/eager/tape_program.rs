@@ -42,7 +42,7 @@ fn residuals<'t>(derivative: &NodeDerivative, tape: &'t SavedTensors) -> &'t [Te
 
 impl TapeKey {
     /// The key of a tape; `None` if it is pulled back node by node.
-    pub fn of(part: &TapeSubgraph<'_>, seeds: &[CotangentSeed<'_>]) -> Option<TapeKey> {
+    pub(super) fn of(part: &TapeSubgraph<'_>, seeds: &[CotangentSeed<'_>]) -> Option<TapeKey> {
         if part.nodes.len() > MAX_TAPE_NODES {
             return None;
         }
@@ -82,7 +82,7 @@ impl TapeKey {
 impl Rules {
     /// The program of a tape, compiled if the tape occurs the second time. `None` if it is pulled
     /// back node by node.
-    pub fn tape_program(
+    pub(super) fn tape_program(
         &self,
         rt: &EagerRuntime,
         part: &TapeSubgraph<'_>,
@@ -112,12 +112,12 @@ impl Rules {
 
 impl TapeProgram {
     /// Whether it is the program of this tape.
-    pub fn fits(&self, key: &TapeKey) -> bool {
+    pub(super) fn fits(&self, key: &TapeKey) -> bool {
         self.words == key.words
     }
 
     /// The program for a tape.
-    pub fn new(
+    pub(super) fn new(
         rt: &EagerRuntime,
         part: &TapeSubgraph<'_>,
         seeds: &[CotangentSeed<'_>],
@@ -139,7 +139,7 @@ impl TapeProgram {
 
     /// Pulls the seeds back, as [`pull`](super::backward::pull) does. `None` if the tape must be
     /// pulled back node by node.
-    pub fn run(
+    pub(super) fn run(
         &self,
         part: &TapeSubgraph<'_>,
         seeds: &[CotangentSeed<'_>],

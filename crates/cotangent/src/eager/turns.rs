@@ -35,7 +35,7 @@ impl<T> Drop for Holding<'_, T> {
 }
 
 impl<T> Turns<T> {
-    pub fn new(value: T) -> Turns<T> {
+    pub(super) fn new(value: T) -> Turns<T> {
         Turns {
             state: Mutex::new(State {
                 value: Some(value),
@@ -51,7 +51,7 @@ impl<T> Turns<T> {
 
     /// Calls `f` with exclusive access to the value. `call` is the name of the public function, for
     /// errors.
-    pub fn with<R>(&self, call: &'static str, f: impl FnOnce(&mut T) -> R) -> Result<R> {
+    pub(super) fn with<R>(&self, call: &'static str, f: impl FnOnce(&mut T) -> R) -> Result<R> {
         let this = std::thread::current().id();
         let mut state = self.state();
         let value = loop {

@@ -8,15 +8,11 @@ use std::ops::RangeBounds;
 /// Every `step`-th of the elements of a range of an axis.
 fn sliced(
     cx: &dyn Emit,
-    op: &str,
     x: Val,
-    axis: Axis,
+    axis: usize,
     (start, stop): (usize, Option<usize>),
     step: usize,
 ) -> Val {
-    let Some(axis) = axis_of(cx, op, x, axis) else {
-        return Val::POISON;
-    };
     let ty = cx.ty(x);
     let mut from = vec![Dim::Const(0); ty.rank()];
     let (mut to, mut by) = (ty.shape.to_vec(), vec![1; ty.rank()]);
@@ -45,9 +41,8 @@ pub trait Indexing: TensorOps {
         axis: impl Into<Axis>,
         range: impl RangeBounds<usize>,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self], |cx, x| {
-            sliced(cx, "slice", x[0], axis, ends(&range), 1)
+        along("slice", &[self], axis.into(), |cx, x, axis| {
+            sliced(cx, x[0], axis, ends(&range), 1)
         })
     }
 
@@ -59,17 +54,16 @@ pub trait Indexing: TensorOps {
         range: impl RangeBounds<usize>,
         step: usize,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self], |cx, x| {
-            sliced(cx, "slice_step", x[0], axis, ends(&range), step)
+        along("slice_step", &[self], axis.into(), |cx, x, axis| {
+            sliced(cx, x[0], axis, ends(&range), step)
         })
     }
 
     /// Index `i` of an axis, which is removed.
     #[track_caller]
     fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<Self, Self::Error> {
-        along("index", self, axis.into(), |cx, x, axis| {
-            cx.index_axis(x, axis, i)
+        along("index", &[self], axis.into(), |cx, x, axis| {
+            cx.index_axis(x[0], axis, i)
         })
     }
 
@@ -82,12 +76,8 @@ pub trait Indexing: TensorOps {
         axis: impl Into<Axis>,
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self, indices], |cx, x| {
-            match axis_of(cx, "take", x[0], axis) {
-                Some(axis) => cx.take(x[0], x[1], axis, bounds),
-                None => Val::POISON,
-            }
+        along("take", &[self, indices], axis.into(), |cx, x, axis| {
+            cx.take(x[0], x[1], axis, bounds)
         })
     }
 
@@ -100,13 +90,12 @@ pub trait Indexing: TensorOps {
         axis: impl Into<Axis>,
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self, indices], |cx, x| {
-            match axis_of(cx, "take_along_axis", x[0], axis) {
-                Some(axis) => cx.take_along_axis(x[0], x[1], axis, bounds),
-                None => Val::POISON,
-            }
-        })
+        along(
+            "take_along_axis",
+            &[self, indices],
+            axis.into(),
+            |cx, x, axis| cx.take_along_axis(x[0], x[1], axis, bounds),
+        )
     }
 
     /// This tensor with `updates` combined into the elements that `take` reads.
@@ -119,13 +108,12 @@ pub trait Indexing: TensorOps {
         combine: Combine,
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self, indices, updates], |cx, x| {
-            match axis_of(cx, "put", x[0], axis) {
-                Some(axis) => cx.put(combine, x[0], x[1], x[2], axis, bounds),
-                None => Val::POISON,
-            }
-        })
+        along(
+            "put",
+            &[self, indices, updates],
+            axis.into(),
+            |cx, x, axis| cx.put(combine, x[0], x[1], x[2], axis, bounds),
+        )
     }
 
     /// This tensor with `updates` combined into the elements that `take_along_axis` reads.
@@ -138,28 +126,27 @@ pub trait Indexing: TensorOps {
         combine: Combine,
         bounds: Bounds,
     ) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self, indices, updates], |cx, x| {
-            match axis_of(cx, "put_along_axis", x[0], axis) {
-                Some(axis) => cx.put_along_axis(combine, x[0], x[1], x[2], axis, bounds),
-                None => Val::POISON,
-            }
-        })
+        along(
+            "put_along_axis",
+            &[self, indices, updates],
+            axis.into(),
+            |cx, x, axis| cx.put_along_axis(combine, x[0], x[1], x[2], axis, bounds),
+        )
     }
 
     /// The elements sorted along an axis. The sort is stable.
     #[track_caller]
     fn sort(&self, axis: impl Into<Axis>, descending: bool) -> Result<Self, Self::Error> {
-        along("sort", self, axis.into(), |cx, x, axis| {
-            cx.sort(x, axis, descending)
+        along("sort", &[self], axis.into(), |cx, x, axis| {
+            cx.sort(x[0], axis, descending)
         })
     }
 
     /// The positions of the sorted elements along an axis. The sort is stable.
     #[track_caller]
     fn argsort(&self, axis: impl Into<Axis>, descending: bool) -> Result<Self, Self::Error> {
-        along("argsort", self, axis.into(), |cx, x, axis| {
-            cx.argsort(x, axis, descending)
+        along("argsort", &[self], axis.into(), |cx, x, axis| {
+            cx.argsort(x[0], axis, descending)
         })
     }
 

@@ -1,6 +1,6 @@
 //! [`Reductions`]: functions that remove axes, and functions along an axis.
 
-use crate::axes::{along, axis_of, over};
+use crate::axes::{along, over};
 use crate::ops::Running;
 use crate::{Axes, Axis, Emit, TensorOps, Val};
 use smallvec::SmallVec;
@@ -199,56 +199,56 @@ pub trait Reductions: TensorOps {
     /// middle elements.
     #[track_caller]
     fn median(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("median", self, axis.into(), |cx, x, axis| {
-            cx.median(x, axis)
+        along("median", &[self], axis.into(), |cx, x, axis| {
+            cx.median(x[0], axis)
         })
     }
 
     /// The index of the first maximum along an axis, which is removed.
     #[track_caller]
     fn argmax(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("argmax", self, axis.into(), |cx, x, axis| {
-            cx.argmax(x, axis)
+        along("argmax", &[self], axis.into(), |cx, x, axis| {
+            cx.argmax(x[0], axis)
         })
     }
 
     /// The index of the first minimum along an axis, which is removed.
     #[track_caller]
     fn argmin(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("argmin", self, axis.into(), |cx, x, axis| {
-            cx.argmin(x, axis)
+        along("argmin", &[self], axis.into(), |cx, x, axis| {
+            cx.argmin(x[0], axis)
         })
     }
 
     /// Cumulative sums along an axis.
     #[track_caller]
     fn cumulative_sum(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("cumulative_sum", self, axis.into(), |cx, x, axis| {
-            cx.cumulative(Running::Sum, x, axis)
+        along("cumulative_sum", &[self], axis.into(), |cx, x, axis| {
+            cx.cumulative(Running::Sum, x[0], axis)
         })
     }
 
     /// Cumulative products along an axis.
     #[track_caller]
     fn cumulative_prod(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("cumulative_prod", self, axis.into(), |cx, x, axis| {
-            cx.cumulative(Running::Prod, x, axis)
+        along("cumulative_prod", &[self], axis.into(), |cx, x, axis| {
+            cx.cumulative(Running::Prod, x[0], axis)
         })
     }
 
     /// `exp(x) / sum(exp(x))` along an axis, without overflow in derivatives of any order.
     #[track_caller]
     fn softmax(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("softmax", self, axis.into(), |cx, x, axis| {
-            cx.softmax(x, axis)
+        along("softmax", &[self], axis.into(), |cx, x, axis| {
+            cx.softmax(x[0], axis)
         })
     }
 
     /// `x - logsumexp(x)` along an axis, without overflow in derivatives of any order.
     #[track_caller]
     fn log_softmax(&self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        along("log_softmax", self, axis.into(), |cx, x, axis| {
-            cx.log_softmax(x, axis)
+        along("log_softmax", &[self], axis.into(), |cx, x, axis| {
+            cx.log_softmax(x[0], axis)
         })
     }
 
@@ -256,13 +256,12 @@ pub trait Reductions: TensorOps {
     /// removed.
     #[track_caller]
     fn cross_entropy(&self, labels: &Self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(&[self, labels], |cx, x| {
-            match axis_of(cx, "cross_entropy", x[0], axis) {
-                Some(axis) => cx.cross_entropy(x[0], x[1], axis),
-                None => Val::POISON,
-            }
-        })
+        along(
+            "cross_entropy",
+            &[self, labels],
+            axis.into(),
+            |cx, x, axis| cx.cross_entropy(x[0], x[1], axis),
+        )
     }
 
     /// The elements normalized to mean 0 and variance 1 over axes, whose extents stay.

@@ -1,6 +1,6 @@
 //! [`Shapes`]: element types, shapes, and the order of axes and elements.
 
-use crate::axes::{axes_of, axis_of, fails, over};
+use crate::axes::{along, axes_of, axis_of, fails, over};
 use crate::{Axes, Axis, Code, DType, Dim, Emit, Error, Shape, TensorOps, Val};
 
 /// The position of a new axis: of the axes of the result, whose rank is one more.
@@ -178,10 +178,8 @@ pub trait Shapes: TensorOps {
     /// Tensors joined along an axis.
     #[track_caller]
     fn concat(parts: &[&Self], axis: impl Into<Axis>) -> Result<Self, Self::Error> {
-        let axis = axis.into();
-        Self::emit_one(parts, |cx, x| match axis_of(cx, "concat", x[0], axis) {
-            Some(axis) => cx.concatenate(x, axis),
-            None => Val::POISON,
+        along("concat", parts, axis.into(), |cx, x, axis| {
+            cx.concatenate(x, axis)
         })
     }
 

@@ -51,7 +51,7 @@ pub(crate) enum Given {
 impl Given {
     /// The order of a tensor of this rank, given in this order. A row-major tensor of rank below 2
     /// has none.
-    pub fn of(order: Order, rank: usize) -> Given {
+    pub(crate) fn of(order: Order, rank: usize) -> Given {
         match order {
             Order::ColumnMajor => Given::Columns,
             Order::RowMajor if rank > 1 => Given::Rows,
@@ -60,12 +60,12 @@ impl Given {
     }
 
     /// The order of results of operands with these orders. Every kind of tensor uses this rule.
-    pub fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
+    pub(crate) fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
         operands.into_iter().max().unwrap_or_default()
     }
 
     /// This order, for a tensor of the given rank. Rows of a tensor of rank below 2 are no order.
-    pub fn of_rank(self, rank: usize) -> Given {
+    pub(crate) fn of_rank(self, rank: usize) -> Given {
         if self == Given::Rows {
             Given::of(Order::RowMajor, rank)
         } else {
@@ -74,7 +74,7 @@ impl Given {
     }
 
     /// The order in which elements are listed.
-    pub fn order(self) -> Order {
+    pub(crate) fn order(self) -> Order {
         match self {
             Given::Columns => Order::ColumnMajor,
             Given::Nothing | Given::Rows => Order::RowMajor,

@@ -40,7 +40,7 @@ struct Inner<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
-    pub fn new(limit: usize) -> Cache<K, V> {
+    pub(crate) fn new(limit: usize) -> Cache<K, V> {
         Cache(Mutex::new(Inner {
             values: Lru::default(),
             stats: CacheStats {
@@ -55,19 +55,19 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     }
 
     /// The value under a key, counted as a hit or a miss.
-    pub fn get(&self, key: &K) -> Option<V> {
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
         let found = self.peek(key);
         self.count(found.is_some());
         found
     }
 
     /// As [`Cache::get`], without counting.
-    pub fn peek(&self, key: &K) -> Option<V> {
+    pub(crate) fn peek(&self, key: &K) -> Option<V> {
         self.inner().values.get(key).cloned()
     }
 
     /// Counts a hit or a miss.
-    pub fn count(&self, hit: bool) {
+    pub(crate) fn count(&self, hit: bool) {
         let stats = &mut self.inner().stats;
         *(if hit {
             &mut stats.hits
@@ -76,7 +76,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         }) += 1;
     }
 
-    pub fn insert(&self, key: K, value: V) {
+    pub(crate) fn insert(&self, key: K, value: V) {
         let mut gone = SmallVec::<[V; 1]>::new();
         let mut inner = self.inner();
         if inner.stats.limit > 0 {
@@ -87,7 +87,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         drop(gone);
     }
 
-    pub fn set_limit(&self, limit: usize) {
+    pub(crate) fn set_limit(&self, limit: usize) {
         let mut gone = SmallVec::new();
         let mut inner = self.inner();
         inner.stats.limit = limit;
@@ -96,12 +96,12 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         drop(gone);
     }
 
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let old = std::mem::take(&mut self.inner().values);
         drop(old);
     }
 
-    pub fn stats(&self) -> CacheStats {
+    pub(crate) fn stats(&self) -> CacheStats {
         let inner = self.inner();
         CacheStats {
             entries: inner.values.len(),

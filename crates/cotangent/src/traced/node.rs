@@ -117,7 +117,7 @@ pub(crate) struct TraceNode {
 }
 
 impl TraceNode {
-    pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
+    pub(crate) fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
         Arc::new(TraceNode {
             id: fresh_id(),
             kind,
@@ -127,7 +127,7 @@ impl TraceNode {
         })
     }
 
-    pub fn operands(&self) -> &[TracedTensor] {
+    pub(crate) fn operands(&self) -> &[TracedTensor] {
         match &self.kind {
             TraceNodeKind::Op(_, x) => x,
             _ => &[],
@@ -201,15 +201,15 @@ pub(crate) fn reached(
 pub(crate) struct ValOf(FxHashMap<(u64, u32), Val>);
 
 impl ValOf {
-    pub fn insert(&mut self, t: &TracedTensor, v: Val) {
+    pub(super) fn insert(&mut self, t: &TracedTensor, v: Val) {
         self.0.insert((t.node.id, t.index), v);
     }
 
-    pub fn get(&self, t: &TracedTensor) -> Option<Val> {
+    pub(super) fn get(&self, t: &TracedTensor) -> Option<Val> {
         self.0.get(&(t.node.id, t.index)).copied()
     }
 
-    pub fn contains(&self, node: &TraceNode) -> bool {
+    pub(super) fn contains(&self, node: &TraceNode) -> bool {
         self.0.contains_key(&(node.id, 0))
     }
 }

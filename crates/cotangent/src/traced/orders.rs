@@ -40,14 +40,19 @@ enum OrderStep {
     Join(SmallVec<[u32; 2]>),
 }
 
+/// The last arguments of [`Orders::results`], and its result.
+struct LastOrders {
+    arrays: Vec<Given>,
+    results: Arc<[Given]>,
+}
+
 /// A program for the orders of results, given those of arrays.
 pub(crate) struct Orders {
     steps: Vec<OrderStep>,
     /// The step of each result; `None`: no array affects its order.
     results: Vec<Option<u32>>,
     others: Vec<Other>,
-    /// The last arguments of [`Orders::results`], and its result.
-    last: Mutex<Option<(Vec<Given>, Arc<[Given]>)>>,
+    last: Mutex<Option<LastOrders>>,
 }
 
 /// The tensor that determines the order of a tensor.
@@ -126,7 +131,7 @@ impl Walk {
 
 impl Orders {
     /// The orders of the results `outputs` of a program with these parameters.
-    pub fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
+    pub(crate) fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
         let mut walk = Walk {
             steps: Vec::new(),
             of_params: FxHashMap::default(),
@@ -173,7 +178,7 @@ impl Orders {
 
     /// The index of a tensor that callers may pass although the program does not read it. An error
     /// if the array has another type.
-    pub fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
+    pub(crate) fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
         let k = self.others.iter().position(|o| o.id == id(t))?;
         let (want, got) = (&self.others[k].ty, array.ty());
         if want.differs(&got) {
@@ -185,7 +190,7 @@ impl Orders {
 
     /// The orders of the results, given the orders of the parameters' arrays and of other arrays
     /// that were passed.
-    pub fn results(
+    pub(crate) fn results(
         &self,
         params: impl Iterator<Item = Given>,
         passed: &[(usize, Given)],
@@ -197,10 +202,10 @@ impl Orders {
             arrays[n + k] = given;
         }
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some((known, results)) = &*last
-            && *known == arrays
+        if let Some(last) = &*last
+            && last.arrays == arrays
         {
-            return results.clone();
+            return last.results.clone();
         }
         let mut of: Vec<Given> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
@@ -215,7 +220,10 @@ impl Orders {
             .iter()
             .map(|s| s.map_or(Given::Nothing, |s| of[s as usize]))
             .collect();
-        *last = Some((arrays, results.clone()));
+        *last = Some(LastOrders {
+            arrays,
+            results: results.clone(),
+        });
         results
     }
 }

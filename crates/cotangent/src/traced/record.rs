@@ -23,7 +23,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(session: Session, loc: Loc) -> Recorder {
+    pub(super) fn new(session: Session, loc: Loc) -> Recorder {
         let status = EmitterStatus::default();
         status.set_loc(loc);
         Recorder {
@@ -35,7 +35,7 @@ impl Recorder {
     }
 
     /// The emitter's value of `t`.
-    pub fn value(&self, t: &TracedTensor) -> Val {
+    pub(super) fn value(&self, t: &TracedTensor) -> Val {
         if let TraceNodeKind::Failed(e) = &t.node.kind {
             self.fail(e.clone());
             return Val::POISON;
@@ -53,7 +53,7 @@ impl Recorder {
     }
 
     /// The tensors of these values, or the first error.
-    pub fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
+    pub(super) fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
         if let Some(e) = self.status.take_error() {
             return Err(e);
         }

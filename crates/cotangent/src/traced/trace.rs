@@ -19,13 +19,17 @@ pub(crate) struct Trace {
 impl Trace {
     /// The function of `outputs`, with all placeholders and arrays that `outputs` and `also` need
     /// as parameters.
-    pub fn of(name: &str, outputs: &[&TracedTensor], also: &[&TracedTensor]) -> Result<Trace> {
+    pub(crate) fn of(
+        name: &str,
+        outputs: &[&TracedTensor],
+        also: &[&TracedTensor],
+    ) -> Result<Trace> {
         Trace::cut(name, &[], outputs, also, 0)
     }
 
     /// The function of `outputs`. Its parameters are `inputs`, then the tensors that are older than
     /// `start` or not computed.
-    pub fn cut(
+    pub(crate) fn cut(
         name: &str,
         inputs: &[TracedTensor],
         outputs: &[&TracedTensor],
@@ -107,13 +111,13 @@ impl Trace {
     }
 
     /// The value of a tensor in the function.
-    pub fn val(&self, t: &TracedTensor) -> Result<Val> {
+    pub(crate) fn val(&self, t: &TracedTensor) -> Result<Val> {
         let missing = || Error::new(Code::ForeignValue, "a tensor belongs to another trace");
         self.vals.get(t).ok_or_else(missing)
     }
 
     /// The tensors that the operations of the function compute, and their values.
-    pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
+    pub(crate) fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
         let all = self
             .nodes
             .iter()

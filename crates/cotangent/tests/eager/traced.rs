@@ -3,11 +3,12 @@
 use super::*;
 use cotangent::check::random::{Case, graph};
 use cotangent::transform::Session;
-use cotangent::{Array, Builder, DType, Emit, Op, Val, ops};
+use cotangent::{Array, Builder, DType, Emit, Op, Sample, Val, ops};
 
 /// Methods of both kinds of tensors return the same bits, and are differentiable with eager
 /// tensors.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn methods_agree_with_traced_ones() {
     use cotangent::TracedTensor;
     let tensor = || {
@@ -157,101 +158,114 @@ fn refused(e: &Error, traced: &[Array]) -> bool {
     ) && traced.iter().any(nan)
 }
 
+/// Counts of compared arrays.
+#[derive(Default)]
+struct Compared {
+    values: usize,
+    gradients: usize,
+}
+
+impl Compared {
+    /// Compares the results of a sample. Returns whether both runs have results.
+    fn values(&mut self, rt: &Arc<EagerRuntime>, s: &Sample, x: &[EagerTensor], at: &str) -> bool {
+        let b = Builder::new("f", Session::default());
+        let params: Vec<Val> = s.operands.iter().map(|a| b.param(a.ty(), None)).collect();
+        let y = b.emit(s.op.clone(), &params);
+        let compiled = cotangent_cpu::compile(&b.finish(&y).unwrap().into()).unwrap();
+        let Ok(want) = cotangent_cpu::run(&compiled, &s.operands) else {
+            return false;
+        };
+        let constants: Vec<EagerTensor> = x.iter().map(EagerTensor::detach).collect();
+        let got = match rt.apply(s.op.clone(), &constants.iter().collect::<Vec<_>>()) {
+            Ok(got) => got,
+            Err(e) => {
+                assert!(refused(&e, &want), "{at}: {e}");
+                return false;
+            }
+        };
+        for (g, w) in got.iter().zip(&want) {
+            assert!(
+                g.to_tensor().unwrap().to_array().unwrap().same_bits(w),
+                "{at}"
+            );
+            self.values += 1;
+        }
+        true
+    }
+
+    /// Compares the loss of a sample and its gradient, if there is one.
+    fn gradients(&mut self, rt: &Arc<EagerRuntime>, s: &Sample, x: &[EagerTensor], at: &str) {
+        let Ok(f) = traced(&s.op, &s.operands) else {
+            return;
+        };
+        let wrt: Vec<Val> = f
+            .params()
+            .iter()
+            .zip(x)
+            .filter(|(_, x)| x.tracks_grad())
+            .map(|(&p, _)| p)
+            .collect();
+        let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else {
+            return;
+        };
+        let run =
+            cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &s.operands));
+        let Ok(want) = run else { return };
+        let op = s.op.clone();
+        let refs: Vec<&EagerTensor> = x.iter().collect();
+        let done = rt
+            .write(&refs, |cx, v| vec![loss(cx, &cx.emit(op, v))])
+            .and_then(|y| {
+                if y[0].tracks_grad() {
+                    y[0].backward()?;
+                }
+                Ok(y)
+            });
+        let y = match done {
+            Ok(y) => y,
+            Err(e) => {
+                assert!(refused(&e, &want), "{at}: {e}");
+                return;
+            }
+        };
+        assert!(
+            y[0].to_tensor()
+                .unwrap()
+                .to_array()
+                .unwrap()
+                .same_bits(&want[0]),
+            "{at}"
+        );
+        for (x, w) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]) {
+            // A leaf that is not reached has no gradient; the function returns zeros for it.
+            match x.grad().unwrap() {
+                Some(g) => assert!(g.to_array().unwrap().same_bits(w), "{at}: {g} {w:?}"),
+                None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "{at}"),
+            }
+            self.gradients += 1;
+        }
+    }
+}
+
 /// Convention 140: every operation's samples, value and gradient, eager and traced, to the bit.
 #[test]
 fn eager_equals_traced() {
-    let (mut values, mut gradients) = (0, 0);
+    let mut compared = Compared::default();
     for entry in ops::entries() {
         for (k, s) in (entry.samples)(entry.name).into_iter().enumerate() {
-            let at = || format!("{} sample {k}: {:?} {:?}", entry.name, s.op, s.operands);
+            let at = format!("{} sample {k}: {:?} {:?}", entry.name, s.op, s.operands);
             let rt = EagerRuntime::new();
-            let x: Vec<EagerTensor> = s
-                .operands
-                .iter()
-                .map(|a| {
-                    if a.dtype().has_tangent() {
-                        rt.variable_from(a)
-                    } else {
-                        rt.constant_from(a)
-                    }
-                    .unwrap()
-                })
-                .collect();
-            let refs: Vec<&EagerTensor> = x.iter().collect();
-            let b = Builder::new("f", Session::default());
-            let params: Vec<Val> = s.operands.iter().map(|a| b.param(a.ty(), None)).collect();
-            let y = b.emit(s.op.clone(), &params);
-            let compiled = cotangent_cpu::compile(&b.finish(&y).unwrap().into()).unwrap();
-            let Ok(want) = cotangent_cpu::run(&compiled, &s.operands) else {
-                continue;
+            let tensor = |a: &Array| match a.dtype().has_tangent() {
+                true => rt.variable_from(a).unwrap(),
+                false => rt.constant_from(a).unwrap(),
             };
-            let constants: Vec<EagerTensor> = x.iter().map(EagerTensor::detach).collect();
-            let got = match rt.apply(s.op.clone(), &constants.iter().collect::<Vec<_>>()) {
-                Ok(got) => got,
-                Err(e) => {
-                    assert!(refused(&e, &want), "{}: {e}", at());
-                    continue;
-                }
-            };
-            for (g, w) in got.iter().zip(&want) {
-                assert!(
-                    g.to_tensor().unwrap().to_array().unwrap().same_bits(w),
-                    "{}",
-                    at()
-                );
-                values += 1;
-            }
-            let Ok(f) = traced(&s.op, &s.operands) else {
-                continue;
-            };
-            let wrt: Vec<Val> = f
-                .params()
-                .iter()
-                .zip(&x)
-                .filter(|(_, x)| x.tracks_grad())
-                .map(|(&p, _)| p)
-                .collect();
-            let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else {
-                continue;
-            };
-            let run =
-                cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &s.operands));
-            let Ok(want) = run else { continue };
-            let op = s.op.clone();
-            let done = rt
-                .write(&refs, |cx, v| vec![loss(cx, &cx.emit(op, v))])
-                .and_then(|y| {
-                    if y[0].tracks_grad() {
-                        y[0].backward()?;
-                    }
-                    Ok(y)
-                });
-            let y = match done {
-                Ok(y) => y,
-                Err(e) => {
-                    assert!(refused(&e, &want), "{}: {e}", at());
-                    continue;
-                }
-            };
-            assert!(
-                y[0].to_tensor()
-                    .unwrap()
-                    .to_array()
-                    .unwrap()
-                    .same_bits(&want[0]),
-                "{}",
-                at()
-            );
-            for (x, w) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]) {
-                // A leaf that is not reached has no gradient; the function returns zeros for it.
-                match x.grad().unwrap() {
-                    Some(g) => assert!(g.to_array().unwrap().same_bits(w), "{}: {g} {w:?}", at()),
-                    None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "{}", at()),
-                }
-                gradients += 1;
+            let x: Vec<EagerTensor> = s.operands.iter().map(tensor).collect();
+            if compared.values(&rt, &s, &x, &at) {
+                compared.gradients(&rt, &s, &x, &at);
             }
         }
     }
+    let Compared { values, gradients } = compared;
     assert!(
         values > 300 && gradients > 300,
         "{values} values, {gradients} gradients"

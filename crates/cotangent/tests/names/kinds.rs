@@ -4,7 +4,7 @@ use cotangent::{C128, EagerRuntime, EagerTensor, Tensor, TracedTensor, ad};
 use std::fmt::Debug;
 
 /// Operands of one kind.
-pub struct Operands<T> {
+pub(crate) struct Operands<T> {
     /// Reals of both signs, `f64[2, 3]`, with ties of rounding and an infinity.
     pub a: T,
     /// Reals of at least 1, `f64[2, 3]`, some equal to those of `a`.
@@ -56,21 +56,21 @@ fn operands<T>(f: impl Fn(Tensor) -> T) -> Operands<T> {
     }
 }
 
-pub fn plain() -> Operands<Tensor> {
+pub(crate) fn plain() -> Operands<Tensor> {
     operands(|t| t)
 }
 
-pub fn eager() -> Operands<EagerTensor> {
+pub(crate) fn eager() -> Operands<EagerTensor> {
     let rt = EagerRuntime::new();
     operands(|t| rt.constant_from(t).unwrap())
 }
 
-pub fn traced() -> Operands<TracedTensor> {
+pub(crate) fn traced() -> Operands<TracedTensor> {
     operands(TracedTensor::from_tensor)
 }
 
 /// Results of a method, as plain tensors.
-pub trait Outs {
+pub(crate) trait Outs {
     fn outs(self, name: &str) -> Vec<Tensor>;
 }
 
@@ -120,6 +120,6 @@ impl<T: Outs> Outs for (T, T, T) {
 }
 
 /// Whether the tensors have the same types, shapes and bits.
-pub fn same(x: &[Tensor], y: &[Tensor]) -> bool {
+pub(crate) fn same(x: &[Tensor], y: &[Tensor]) -> bool {
     x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.same_bits(y))
 }

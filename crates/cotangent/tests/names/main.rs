@@ -20,23 +20,21 @@ struct NameRow {
     traced: fn(&Operands<TracedTensor>) -> Vec<Tensor>,
 }
 
-/// Rows of methods: name, operands, call. `T` is the type of tensors.
+/// Rows of methods: name, operands, call. A function without a receiver names the type of tensors
+/// after the name of its row.
 macro_rules! rows {
-    ($($name:ident |$o:ident| $call:expr;)*) => {
+    ($($name:ident $(<$t:ident>)? |$o:ident| $call:expr;)*) => {
         const ROWS: &[NameRow] = &[$({
             fn plain($o: &Operands<Tensor>) -> Vec<Tensor> {
-                #[allow(dead_code)]
-                type T = Tensor;
+                $(type $t = Tensor;)?
                 ($call).outs(stringify!($name))
             }
             fn eager($o: &Operands<EagerTensor>) -> Vec<Tensor> {
-                #[allow(dead_code)]
-                type T = EagerTensor;
+                $(type $t = EagerTensor;)?
                 ($call).outs(stringify!($name))
             }
             fn traced($o: &Operands<TracedTensor>) -> Vec<Tensor> {
-                #[allow(dead_code)]
-                type T = TracedTensor;
+                $(type $t = TracedTensor;)?
                 ($call).outs(stringify!($name))
             }
             NameRow { name: stringify!($name), plain, eager, traced }
@@ -206,8 +204,8 @@ rows! {
     slice |o| o.a.slice(-1, 1..);
     slice_step |o| o.a.slice_step(1, .., 2);
     index |o| o.a.index(-1, 2);
-    concat |o| T::concat(&[&o.a, &o.b], -1);
-    stack |o| T::stack(&[&o.a, &o.b], -1);
+    concat<T> |o| T::concat(&[&o.a, &o.b], -1);
+    stack<T> |o| T::stack(&[&o.a, &o.b], -1);
     unstack |o| o.a.unstack(0);
     split |o| o.a.split(-1, &[1, 2]);
     pad |o| o.a.pad(&[1, 0], &[0, -1], &[0, 1], 0.5);

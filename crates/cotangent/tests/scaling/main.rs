@@ -360,6 +360,7 @@ fn equations_scale() {
 
 /// An equation without a solution is reported as not converged.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn equations_without_a_solution() {
     type Case = (&'static str, fn(DType) -> Result<T>);
     let cases: &[Case] = &[

@@ -7,7 +7,7 @@
 pub(crate) struct MemoryFlags {
     /// Inputs with one element for the whole range, or one element per row.
     pub(crate) splats: u64,
-    /// Inputs that are prefetched [`PREFETCH_ELEMENTS`] elements before they are read.
+    /// Inputs that are prefetched `PREFETCH_ELEMENTS` elements before they are read.
     pub(crate) ahead: u64,
     /// Outputs that are written with non-temporal stores. Their rows begin at multiples of
     /// [`STREAM_BYTES`] bytes.

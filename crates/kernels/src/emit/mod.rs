@@ -1,8 +1,8 @@
 //! Code generator of [`tile`](crate::tile) programs: compiles a body to one loop of machine code.
 //!
-//! A body is recorded as a [`Trace`]: the same generic functions that its kernels execute run once
-//! on a tracing vector type ([`record`]). [`lower`] compiles the trace to a loop over vectors of
-//! AVX-512 or AVX2, in executable memory ([`memory`]). Results have the same bits as those of the
+//! A body is recorded as a `Trace`: the same generic functions that its kernels execute run once
+//! on a tracing vector type (`record`). `lower` compiles the trace to a loop over vectors of
+//! AVX-512 or AVX2, in executable memory (`memory`). Results have the same bits as those of the
 //! interpreter: each operation becomes one instruction, or a sequence with the same bits. Only
 //! signs and payloads of NaNs may differ.
 //!
@@ -10,7 +10,7 @@
 //! of a register. Integers have all widths and both signs. Booleans are mask registers in AVX-512.
 //! In AVX2 they are lanes with the width of the compared operands.
 //!
-//! A complex number is two values ([`complex`]). Elements of 16 bytes are loaded and stored as two
+//! A complex number is two values (`complex`). Elements of 16 bytes are loaded and stored as two
 //! vectors whose elements are permuted. Programs with such elements process whole vectors only.
 //!
 //! The interpreter executes bodies with operations that are calls (special functions, inverses of

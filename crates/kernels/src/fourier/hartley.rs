@@ -1,5 +1,5 @@
-//! Passes of [`Hartley`](super::real): transforms of a prime number of reals as a real convolution,
-//! and their adjoints.
+//! Passes of [`Hartley`](mod@super::real): transforms of a prime number of reals as a real
+//! convolution, and their adjoints.
 //!
 //! ```text
 //! κ(u) = cos(2πu/p) - sin(2πu/p)      v(k) = Σ_j x[j] κ(jk)      0 < j, k < p

@@ -1,13 +1,13 @@
 //! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
 //!
-//! A line occupies one lane of a vector from the first pass to the last.
-//! [`lines`](crate::lanes::lines) copies lines to a panel and back. [`plan`] has the passes of the
-//! radices 2, 3, 4, 5, 8 ([`butterfly`]) and odd primes ([`odd`]). Large primes are convolutions
-//! ([`prime`]). [`real`] transforms real lines at half the work, and [`hartley`] those of a large
-//! prime length. A [`long`] line is split, so that lanes are its columns.
+//! A line occupies one lane of a vector from the first pass to the last. `lanes::lines` copies
+//! lines to a panel and back. `plan` has the passes of the radices 2, 3, 4, 5, 8 (`butterfly`) and
+//! odd primes (`odd`). Large primes are convolutions (`prime`). `real` transforms real lines at
+//! half the work, and `hartley` those of a large prime length. A `long` line is split, so that
+//! lanes are its columns.
 //!
 //! The operations on a line depend on its length only, so bits do not depend on instruction sets,
-//! threads or other lines. Roots of unity are rounded once ([`roots`]). The relative error of a
+//! threads or other lines. Roots of unity are rounded once (`roots`). The relative error of a
 //! transform is of the order of `ε log2 n`. An inverse transform is a forward one with the real and
 //! imaginary parts of both lines exchanged.
 //!

@@ -1,4 +1,4 @@
-//! Passes of [`Prime`](super::plan): a transform of a prime number of points as a cyclic
+//! Passes of [`Prime`](mod@super::plan): a transform of a prime number of points as a cyclic
 //! convolution, by two transforms of another length.
 //!
 //! ```text

@@ -51,7 +51,7 @@ pub(super) fn eigen_scratch_bytes<T: Field>(n: usize) -> Fallible<usize> {
     scratch_bytes::<T>(workspace, &[(n, n), (2 * n, n), (n, 8)])
 }
 
-/// Computes [`super::cholesky`]; `false`: not positive definite.
+/// Computes [`super::cholesky()`]; `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<bool> {
     let half = |i: usize, j: usize| (a[i * n + j] + a[j * n + i].conjugate()).half();
     let workspace = llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
@@ -72,7 +72,7 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<boo
     Ok(done.is_ok())
 }
 
-/// Computes [`super::lu`] in place.
+/// Computes [`super::lu()`] in place.
 pub(super) fn lu<T: Field>(
     packed: &mut [T],
     pivots: &mut [i32],
@@ -147,7 +147,7 @@ pub(super) fn triangular_solve<T: Field>(
     Ok(())
 }
 
-/// Computes [`super::qr`].
+/// Computes [`super::qr()`].
 pub(super) fn qr<T: Field>(
     q: Option<&mut [T]>,
     r: &mut [T],

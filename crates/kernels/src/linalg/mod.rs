@@ -1,8 +1,8 @@
 //! Factorisations of single matrices, from and to row-major slices.
 //!
-//! Small matrices use plain loops ([`small`]). Larger real ones, and QR and [`spectral`]
+//! Small matrices use plain loops (`small`). Larger real ones, and QR and `spectral`
 //! decompositions of real matrices, use blocks and products. Complex ones use `faer` on one thread
-//! ([`large`]). The choice depends on extents only, so bits depend on nothing else. Signs and
+//! (`large`). The choice depends on extents only, so bits depend on nothing else. Signs and
 //! phases are normalized: the anchor of an eigenvector or singular vector is real and positive. The
 //! anchor is the first component within a given factor of the largest. A matrix that is not finite
 //! gives NaN.
@@ -88,7 +88,7 @@ pub fn triangular_solve<T: Field>(
     T::triangular_solve(b, a, rows, columns, how)
 }
 
-/// Computes `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the
+/// Computes `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu()`]: `Uᵀ W = I`, `Lᵀ V = W`, and the
 /// rows of `V` in the order of `A`.
 pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: usize) -> Fallible {
     check(n, n, &[x.len(), packed.len()]);

@@ -2,9 +2,9 @@
 //! an error instead of an abort.
 //!
 //! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] allocate vectors.
-//! [`with_scratch`] provides scratch memory for the duration of a call. The [`pool`] caches buffers
+//! `with_scratch` provides scratch memory for the duration of a call. The `pool` caches buffers
 //! that are likely to be reused. A large buffer is returned only if some memory is still free
-//! ([`RESERVE_BYTES`]), because small allocations of the standard library cannot fail gracefully.
+//! (`RESERVE_BYTES`), because small allocations of the standard library cannot fail gracefully.
 
 mod pool;
 mod system;

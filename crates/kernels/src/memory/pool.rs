@@ -175,7 +175,7 @@ const ALLOCATOR_HEADER_BYTES: usize = 64;
 
 /// Allocated bytes of a buffer of `bytes` bytes. If there is more than one huge page, the buffer
 /// and the allocator's header fill whole huge pages. Nothing touches the bytes past the end: they
-/// take memory only if the last page is huge, which needs half of it in use ([`prepare_pages`]).
+/// take memory only if the last page is huge, which needs half of it in use (`prepare_pages`).
 pub fn capacity(bytes: usize) -> usize {
     match bytes
         .checked_add(ALLOCATOR_HEADER_BYTES)

@@ -1,6 +1,6 @@
 //! [`parallel`]: chunks of work on several threads, each run once, in unspecified order.
 //!
-//! The calling thread and the workers claim chunks one by one ([`claims`]). The caller waits only
+//! The calling thread and the workers claim chunks one by one (`claims`). The caller waits only
 //! for claimed chunks, never for a thread that the system has descheduled. Idle workers spin for a
 //! while and then sleep. Waking one costs about 20 µs, so small jobs run on the caller alone,
 //! unless there are many of them. Each worker is pinned to its own core if there are enough,

@@ -11,7 +11,7 @@
 //! A pair of types has a kernel only if it is no combination of two others. Signed and unsigned
 //! integers of one width have the same bits, and floats of 16 bits are converted by way of `f32`
 //! ([`halves`](super::halves)). Before AVX-512, x86-64 has no vector instruction between `f64` and
-//! integers of 64 bits. There a number below `2^51` is added to [`SHIFTED`], and the sum has it in
+//! integers of 64 bits. There a number below `2^51` is added to `SHIFTED`, and the sum has it in
 //! its lowest bits.
 
 use super::TileOp;

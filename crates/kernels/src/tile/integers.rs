@@ -7,7 +7,7 @@
 //! A quotient of integers of at most 16 bits is computed in `f32` and truncated, one of 32 bits in
 //! `f64`. The rounded quotient never reaches the next integer `k > a / b`: `k - a / b >= 1 / |b|`
 //! exceeds the rounding error, which is `|a / b| 2^-24` or `|a / b| 2^-53`. Integers of 64 bits use
-//! `f64` if both are below `2^51` in magnitude ([`Long`]).
+//! `f64` if both are below `2^51` in magnitude (`Long`).
 
 use super::TileOp;
 use super::kernels::{IntegerElement, MAP_BLOCK_ELEMENTS, Map, Zip, map, zip};

@@ -1,8 +1,8 @@
-//! Kernels of complex functions over [`V`](super::V): two vectors of `f64` hold the real and the
+//! Kernels of complex functions over `V`: two vectors of `f64` hold the real and the
 //! imaginary parts. Results for pairs of `f32` are rounded once.
 //!
 //! The formulas are those of the scalar functions (Kahan 1987), with the vector functions of
-//! [`math`](super::math). The scalar function, which is the kernel's parameter, is called in two
+//! `math`. The scalar function, which is the kernel's parameter, is called in two
 //! cases: a part is not finite or its square is not a normal number, or the argument is a pole or
 //! on a cut. It implements Annex G of C17.
 

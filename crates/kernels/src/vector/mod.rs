@@ -2,7 +2,7 @@
 //! implementations give the same bits.
 //!
 //! Every method is one IEEE operation or a fixed bit manipulation, lane by lane. There is no
-//! approximation, no contraction and no flush of subnormal numbers. So a function over [`V`] gives
+//! approximation, no contraction and no flush of subnormal numbers. So a function over `V` gives
 //! the same bits for every vector type. `fma` is exact for every instruction set; it is slow on
 //! CPUs without the instruction.
 

@@ -4,7 +4,7 @@ use crate::ast::{Attr, Operation};
 use cotangent_core::{Code, Error, Result};
 
 /// The error of a missing or malformed attribute.
-pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
+pub(super) fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
     Error::new(
         Code::Attribute,
         format!("`{}`: the attribute `{name}` must be {what}", op.name),
@@ -13,12 +13,12 @@ pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
 
 /// The first attribute with one of these names. Names differ between the pretty and the generic
 /// form.
-pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
+pub(super) fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
     names.iter().find_map(|n| op.attr(n))
 }
 
 /// A list of integers, if the attribute exists.
-pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
+pub(super) fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
     match find(op, names) {
         None => Ok(None),
         Some(a) => a
@@ -29,18 +29,18 @@ pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> 
 }
 
 /// A list of integers.
-pub fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
+pub(super) fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
     opt_ints(op, names)?.ok_or_else(|| attribute(op, names[0], "a list of integers"))
 }
 
 /// A list of axes or extents.
-pub fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
+pub(super) fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
     to_sizes(&ints(op, names)?)
         .ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
 }
 
 /// An axis or an extent.
-pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
+pub(super) fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
     let a = find(op, names)
         .and_then(Attr::int)
         .and_then(|i| usize::try_from(i).ok());
@@ -48,12 +48,12 @@ pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
 }
 
 /// Integers as extents.
-pub fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
+pub(super) fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
     v.iter().map(|&i| usize::try_from(i).ok()).collect()
 }
 
 /// A list of axes in a record, empty if the entry is missing.
-pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
+pub(super) fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
     match record.get(name) {
         None => Ok(Vec::new()),
         Some(a) => {
@@ -64,7 +64,7 @@ pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usi
 }
 
 /// Name of the function that an operation calls.
-pub fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
+pub(super) fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
     match op.name {
         "func.call" => op
             .attr("callee")

@@ -10,7 +10,7 @@ use cotangent_core::transform::batch_into;
 use cotangent_core::{Array, DType, Emit, Function, Op, Result, Val, bail, reference, rewrite};
 
 /// A body over `n` pairs, `a.., b.. -> y..`, and its captured values.
-pub struct Body {
+pub(crate) struct Body {
     f: Function,
     captures: Vec<Val>,
     n: usize,
@@ -18,7 +18,7 @@ pub struct Body {
 
 /// Action of a body on one of its pairs, if it is a single operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub(crate) enum Fold {
     /// The first element is kept.
     First,
     /// The second element replaces the first.
@@ -29,7 +29,7 @@ pub enum Fold {
 
 impl FunctionLowering<'_> {
     /// The body of a reduction of `x` (one operand per pair), as a function of scalars.
-    pub fn scalar_body(&self, region: &Region<'_>, x: &[Val]) -> Result<Body> {
+    pub(crate) fn scalar_body(&self, region: &Region<'_>, x: &[Val]) -> Result<Body> {
         if region.args.len() != 2 * x.len() {
             bail!(
                 Arity,
@@ -73,7 +73,7 @@ impl FunctionLowering<'_> {
 
 impl Body {
     /// The action of the body on pair `k`.
-    pub fn fold(&self, k: usize) -> Option<Fold> {
+    pub(crate) fn fold(&self, k: usize) -> Option<Fold> {
         let f = &self.f;
         let first = f.params()[self.captures.len() + k];
         let second = f.params()[self.captures.len() + self.n + k];
@@ -96,7 +96,7 @@ impl Body {
     }
 
     /// The comparison, if the body compares its two parameters and does nothing else.
-    pub fn compares(&self) -> Option<Comparison> {
+    pub(crate) fn compares(&self) -> Option<Comparison> {
         let (f, [r]) = (&self.f, self.f.results()) else {
             return None;
         };
@@ -113,12 +113,12 @@ impl Body {
     }
 
     /// Captured values.
-    pub fn captures(&self) -> &[Val] {
+    pub(crate) fn captures(&self) -> &[Val] {
         &self.captures
     }
 
     /// Emits the body once, for scalars.
-    pub fn inline(&self, cx: &dyn Emit, captures: &[Val], pairs: &[Val]) -> Vec<Val> {
+    pub(crate) fn inline(&self, cx: &dyn Emit, captures: &[Val], pairs: &[Val]) -> Vec<Val> {
         cx.inline(&self.f, &[captures, pairs].concat())
     }
 
@@ -139,7 +139,7 @@ impl Body {
 
     /// Whether the body folds `(value, index)` pairs to an extremum and its first index:
     /// `Some(true)` for the minimum, `Some(false)` for the maximum.
-    pub fn is_arg_extremum(&self) -> Option<bool> {
+    pub(crate) fn is_arg_extremum(&self) -> Option<bool> {
         if self.n != 2 || !self.only_chooses() {
             return None;
         }
@@ -191,7 +191,7 @@ impl Body {
 
     /// Whether the body is JAX's `logaddexp`: `log(exp a + exp b)` without overflow, and exact for
     /// infinite operands.
-    pub fn is_logaddexp(&self) -> bool {
+    pub(crate) fn is_logaddexp(&self) -> bool {
         let [x, y] = self.f.params() else {
             return false;
         };
@@ -212,7 +212,7 @@ impl Body {
     }
 
     /// Applies the body elementwise to arrays of one shape.
-    pub fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
+    pub(crate) fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
         let shape = cx.ty(a[0]).shape;
         let n = shape.numel();
         let one = |v: &Val| Batched {

@@ -10,7 +10,7 @@ use crate::ast::{Attr, Elements, Operation, Ty};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Result, bail};
 
-pub const COLLECTIVES: &[LoweringRow] = &[
+pub(super) const COLLECTIVES: &[LoweringRow] = &[
     ("all_reduce", Custom(single_participant)),
     ("all_gather", Custom(single_participant)),
     ("all_to_all", Custom(single_participant)),

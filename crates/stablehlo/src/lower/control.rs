@@ -12,7 +12,7 @@ use cotangent_core::text::Program;
 use cotangent_core::{Code, DType, Error, Function, Op, Result, Scalar, Type, Val, bail};
 use std::sync::Arc;
 
-pub const CONTROL: &[LoweringRow] = &[
+pub(super) const CONTROL: &[LoweringRow] = &[
     ("case", Custom(case)),
     ("if", Custom(branch)),
     ("while", Custom(repeat)),
@@ -23,12 +23,12 @@ pub const CONTROL: &[LoweringRow] = &[
 ];
 
 /// Returns the operands.
-pub fn identity(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub(super) fn identity(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(f.operands(op)?.into())
 }
 
 /// Returns tokens: graphs have no effects to order.
-pub fn nothing(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub(super) fn nothing(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok((0..op.count).map(|_| f.token()).collect())
 }
 
@@ -72,7 +72,7 @@ fn composite(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Lowers `func.call`, and `composite` by its decomposition.
-pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub(super) fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else {
         return Err(attribute(op, "callee", "the name of a function"));
     };

@@ -7,12 +7,12 @@ use super::attributes::attribute;
 use super::function::{FunctionLowering, one};
 use super::row::{LoweringRow, LoweringRule::Custom};
 use super::windows::{self, WindowAxis};
-use crate::ast::{Attr, Operation};
+use crate::ast::{Attr, Operation, Region};
 use cotangent_core::ops::{Cumulative, Slice};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Val, bail};
 
-pub const DYNAMIC: &[LoweringRow] = &[
+pub(super) const DYNAMIC: &[LoweringRow] = &[
     ("real_dynamic_slice", Custom(real_dynamic_slice)),
     ("dynamic_pad", Custom(dynamic_pad)),
     ("dynamic_conv", Custom(dynamic_conv)),
@@ -110,7 +110,7 @@ fn pairs(
 
 impl FunctionLowering<'_> {
     /// Pads `x` with `value` at both ends of each axis, by concatenation.
-    pub fn pad_by_concatenation(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
+    pub(crate) fn pad_by_concatenation(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
         let cx = self.cx();
         pad.iter().enumerate().fold(x, |x, (axis, pad)| {
             let some = |d: &Dim| {
@@ -183,6 +183,34 @@ fn dynamic_conv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     windows::convolve(f, op, x, w, Some(&pad))
 }
 
+/// The body of the function that `called_computations` names.
+fn called_region<'t>(f: &FunctionLowering<'t>, op: &Operation<'_>) -> Option<&'t Region<'t>> {
+    let called = match op.attr("called_computations") {
+        Some(Attr::List(l)) => l.first().and_then(Attr::word),
+        _ => None,
+    };
+    let mut functions = f.lowering.text.functions.iter();
+    functions
+        .find(|g| Some(&*g.name) == called)
+        .and_then(|g| g.body.as_ref())
+}
+
+/// The axis along which each window contains all elements up to its position, or all from it
+/// (`true`), if the extent of windows along the other axes is 1.
+fn cumulative_axis(shape: &[Dim], sizes: &[Dim], pad: &[[Dim; 2]]) -> Option<(usize, bool)> {
+    let mut wide = (0..sizes.len().min(pad.len())).filter(|&k| !sizes[k].is(1));
+    let (axis, None) = (wide.next()?, wide.next()) else {
+        return None;
+    };
+    let (n, [low, high]) = (&shape[axis], &pad[axis]);
+    let all = n.affine(1, -1);
+    let reaches =
+        |d: &Dim| d.same(&all) == Some(true) || (d.clone() + Dim::Const(1)).same(n) == Some(true);
+    let reverse = low.is(0) && reaches(high);
+    let covers = sizes[axis].same(n) == Some(true) && (reverse || (high.is(0) && reaches(low)));
+    covers.then_some((axis, reverse))
+}
+
 /// Lowers `dynamic_reduce_window`. Operands: inputs, initial values, window extents, strides, base
 /// dilations, window dilations, padding.
 fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
@@ -196,18 +224,8 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
         )
     };
     let (x, init) = tensors.split_at(tensors.len() / 2);
-    let called = match op.attr("called_computations") {
-        Some(Attr::List(l)) => l.first().and_then(Attr::word),
-        _ => None,
-    };
-    let body = f
-        .lowering
-        .text
-        .functions
-        .iter()
-        .find(|g| Some(&*g.name) == called)
-        .and_then(|g| g.body.as_ref());
-    let Some(body) = body.filter(|_| !x.is_empty() && x.len() == init.len()) else {
+    let body = called_region(f, op).filter(|_| !x.is_empty() && x.len() == init.len());
+    let Some(body) = body else {
         return Err(attribute(
             op,
             "called_computations",
@@ -227,32 +245,16 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
         return Err(attribute(op, "strides", "constant, like dilations"));
     };
     let padding = pairs(f, op, padding, None)?;
-    if let (None, Some(sizes), Paddings::Open(pad)) = (constant(size), f.extents(size), &padding) {
-        // A window over all elements up to each position, or from it.
-        let wide: Vec<usize> = (0..sizes.len().min(pad.len()))
-            .filter(|&k| !sizes[k].is(1))
-            .collect();
-        if let (&[axis], Some(op)) = (&wide[..], windows::accumulates(f, &body, x, init)) {
-            let (n, [low, high]) = (&ty.shape[axis], &pad[axis]);
-            let all = n.affine(1, -1);
-            let reaches = |d: &Dim| {
-                d.same(&all) == Some(true) || (d.clone() + Dim::Const(1)).same(n) == Some(true)
-            };
-            let reverse = low.is(0) && reaches(high);
-            let plain = stride.iter().chain(&base).chain(&dilation).all(|&s| s == 1);
-            if plain
-                && sizes[axis].same(n) == Some(true)
-                && (reverse || (high.is(0) && reaches(low)))
-            {
-                return one(cx.op(
-                    Cumulative {
-                        reverse,
-                        ..Cumulative::new(op, axis)
-                    },
-                    &[x[0]],
-                ));
-            }
-        }
+    let plain = stride.iter().chain(&base).chain(&dilation).all(|&s| s == 1);
+    if let (None, Some(sizes), Paddings::Open(pad)) = (constant(size), f.extents(size), &padding)
+        && let Some((axis, reverse)) = cumulative_axis(&ty.shape, &sizes, pad).filter(|_| plain)
+        && let Some(op) = windows::accumulates(f, &body, x, init)
+    {
+        let op = Cumulative {
+            reverse,
+            ..Cumulative::new(op, axis)
+        };
+        return one(cx.op(op, &[x[0]]));
     }
     let Some(size) = constant(size) else {
         bail!(

@@ -9,7 +9,7 @@ use cotangent_core::ops::{Binary, Binary as B, Comparison, Unary as U};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Emit, Result, Val, bail};
 
-pub const ELEMENTWISE: &[LoweringRow] = &[
+pub(crate) const ELEMENTWISE: &[LoweringRow] = &[
     ("negate", LoweringRule::Unary(U::Neg)),
     ("abs", LoweringRule::Unary(U::Abs)),
     ("sign", LoweringRule::Unary(U::Sign)),
@@ -91,7 +91,7 @@ pub const ELEMENTWISE: &[LoweringRow] = &[
 ];
 
 /// The binary operation of this name, without its dialect.
-pub fn binary(name: &str) -> Option<Binary> {
+pub(crate) fn binary(name: &str) -> Option<Binary> {
     ELEMENTWISE.iter().find_map(|r| match r {
         (n, LoweringRule::Binary(b)) if *n == name => Some(*b),
         _ => None,
@@ -137,7 +137,7 @@ fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The comparison direction. In the pretty form it is the first word.
-pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
+pub(crate) fn direction(op: &Operation<'_>) -> Result<Comparison> {
     let a = op
         .attr("comparison_direction")
         .or_else(|| op.unnamed().next());
@@ -159,7 +159,7 @@ pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
 }
 
 /// Whether floats are compared in total order: `-NaN < -inf < .. < -0 < +0 < .. < inf < NaN`.
-pub fn total_order(op: &Operation<'_>) -> bool {
+pub(crate) fn total_order(op: &Operation<'_>) -> bool {
     let a = op.attr("compare_type").or_else(|| op.unnamed().nth(1));
     a.and_then(Attr::word) == Some("TOTALORDER")
 }
@@ -180,7 +180,7 @@ fn totally(cx: &dyn Emit, x: Val, c: Comparison, y: Val) -> Val {
 
 /// Integers whose order is the total order of floats: their bits, with all bits below the sign
 /// inverted for negative numbers.
-pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
+pub(crate) fn total_key(cx: &dyn Emit, x: Val) -> Val {
     let dtype = match cx.ty(x).dtype.size() {
         2 => DType::I16,
         4 => DType::I32,
@@ -200,7 +200,7 @@ pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
 
 /// The maximum or minimum of complex numbers, ordered by real part, then by imaginary part. NaN
 /// propagates.
-pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
+pub(crate) fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
     let c = if max { Comparison::Gt } else { Comparison::Lt };
     let ([a, b], [p, q]) = ([x, y].map(|v| cx.real(v)), [x, y].map(|v| cx.imag(v)));
     let later = cx.and(cx.compare(a, Comparison::Eq, b), cx.compare(p, c, q));
@@ -268,7 +268,7 @@ fn convert(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Whether `v` is the least (or greatest) value of an element type, the identity of a maximum (or
 /// minimum).
-pub fn is_extreme(v: cotangent_core::Scalar, dtype: DType, least: bool) -> bool {
+pub(crate) fn is_extreme(v: cotangent_core::Scalar, dtype: DType, least: bool) -> bool {
     use cotangent_core::Scalar;
     match (v, dtype.kind()) {
         (Scalar::F(x), Kind::Float) => {

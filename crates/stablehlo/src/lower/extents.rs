@@ -82,7 +82,7 @@ enum ExtentStep {
 
 impl FunctionLowering<'_> {
     /// The elements of an integer value as dimensions, if they can be resolved.
-    pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
+    pub(crate) fn extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
             self.resolve(v, &mut 0, false)?
                 .into_iter()
@@ -92,7 +92,7 @@ impl FunctionLowering<'_> {
     }
 
     /// The elements of an integer value as dimensions. Data-dependent scalars become new symbols.
-    pub fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
+    pub(crate) fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
             self.resolve(v, &mut 0, true)?
                 .into_iter()
@@ -114,7 +114,7 @@ impl FunctionLowering<'_> {
     }
 
     /// The elements of an integer value, if they are constants. They may be negative.
-    pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
+    pub(crate) fn numbers(&self, v: Val) -> Option<Vec<i64>> {
         self.resolve(v, &mut 0, false)?
             .iter()
             .map(|s| i64::try_from(s.as_const()?).ok())

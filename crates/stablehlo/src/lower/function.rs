@@ -11,10 +11,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Lowers one operation.
-pub type LowerFn = fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>;
+pub(super) type LowerFn = fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>;
 
 /// A function or region under construction.
-pub struct FunctionLowering<'t> {
+pub(crate) struct FunctionLowering<'t> {
     pub(super) lowering: &'t ModuleLowering<'t>,
     /// Lowers an operation by its name. A pointer, because the operations' files import this one.
     lower: LowerFn,
@@ -127,14 +127,14 @@ impl<'t> FunctionLowering<'t> {
 
     /// Expands a function at one of several calls. The total number of expanded operations is
     /// limited.
-    pub fn expand(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+    pub(crate) fn expand(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         self.lowering
             .count_expanded(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
         self.expand_in_place(f, x)
     }
 
     /// Lowers the operations of a function in place of a call.
-    pub fn expand_in_place(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+    pub(crate) fn expand_in_place(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         let values =
             |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
         let Some(body) = f.body.as_ref().filter(values) else {
@@ -163,7 +163,7 @@ impl<'t> FunctionLowering<'t> {
 
     /// Lowers a region to a closed function. Its parameters are the captured values, then its own
     /// arguments of the given types.
-    pub fn region(
+    pub(crate) fn region(
         &self,
         name: &str,
         region: &Region<'_>,
@@ -242,7 +242,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// Lowers a region without arguments in place. Its values continue the numbering.
-    pub fn lower_in_place(&self, region: &Region<'_>) -> Result<Vec<Val>> {
+    pub(crate) fn lower_in_place(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         if !region.args.is_empty() {
             let text = format!(
                 "a branch takes no arguments, this one has {}",
@@ -254,23 +254,23 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// The emitter of this function.
-    pub fn cx(&self) -> &dyn Emit {
+    pub(crate) fn cx(&self) -> &dyn Emit {
         &self.b
     }
 
     /// The first error of the builder. Called before values are inspected, since they may be
     /// poison.
-    pub fn check_errors(&self) -> Result<()> {
+    pub(crate) fn check_errors(&self) -> Result<()> {
         self.b.take_error().map_or(Ok(()), Err)
     }
 
     /// A new symbolic extent.
-    pub fn fresh_dim(&self) -> Dim {
+    pub(crate) fn fresh_dim(&self) -> Dim {
         Dim::sym(&self.b.fresh_sym("?"))
     }
 
     /// Calls `look` with the operation that defines a value, and its operands.
-    pub fn with_def<R>(
+    pub(crate) fn with_def<R>(
         &self,
         v: Val,
         look: impl FnOnce(&cotangent_core::Op, &[Val]) -> R,
@@ -288,7 +288,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// The graph value of a value of the text.
-    pub fn value(&self, id: Id) -> Result<Val> {
+    pub(crate) fn value(&self, id: Id) -> Result<Val> {
         let s = self.scope.borrow();
         let own = id
             .checked_sub(s.base)
@@ -373,7 +373,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// A value of the wide type, rounded or wrapped to the narrow type.
-    pub fn to_narrow_value(&self, v: Val, ty: &Ty) -> Val {
+    pub(crate) fn to_narrow_value(&self, v: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
             Ty::Narrow(_, Narrow::Float(format)) => cx.round_to(v, *format),
@@ -390,18 +390,18 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// A value that represents a token: an empty boolean array.
-    pub fn token(&self) -> Val {
+    pub(crate) fn token(&self) -> Val {
         self.cx()
             .full(&Type::new(DType::Bool, vec![Dim::Const(0)]), false)
     }
 
     /// The operands of an operation.
-    pub fn operands(&self, op: &Operation<'_>) -> Result<Vec<Val>> {
+    pub(crate) fn operands(&self, op: &Operation<'_>) -> Result<Vec<Val>> {
         op.operands.iter().map(|&id| self.value(id)).collect()
     }
 
     /// The operands of an operation, which must be `N`.
-    pub fn operand_array<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
+    pub(crate) fn operand_array<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
         let x = self.operands(op)?;
         let n = x.len();
         x.try_into().map_err(|_| {
@@ -413,7 +413,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// The graph type of a type of the text.
-    pub fn tensor(&self, ty: &Ty) -> Result<Type> {
+    pub(crate) fn tensor(&self, ty: &Ty) -> Result<Type> {
         match ty {
             Ty::Tensor(t) | Ty::Narrow(t, _) => Ok(t.clone()),
             // Tokens order effects, which graphs do not have. In loops and branches a token is an
@@ -432,7 +432,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// The type of result `k` in the text.
-    pub fn result(&self, op: &Operation<'_>, k: usize) -> Result<Type> {
+    pub(crate) fn result(&self, op: &Operation<'_>, k: usize) -> Result<Type> {
         match op.result_types().and_then(|t| t.get(k)) {
             Some(t) => self.tensor(t),
             None => Err(Error::new(
@@ -485,6 +485,6 @@ fn keeps_narrow(name: &str) -> bool {
 }
 
 /// The results of an operation with one result.
-pub fn one(v: Val) -> Result<Vals> {
+pub(super) fn one(v: Val) -> Result<Vals> {
     Ok(Vals::from_slice(&[v]))
 }

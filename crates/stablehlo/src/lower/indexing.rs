@@ -12,7 +12,7 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
 use std::sync::Arc;
 
-pub const INDEXING: &[LoweringRow] = &[
+pub(super) const INDEXING: &[LoweringRow] = &[
     ("dynamic_slice", Custom(dynamic_slice)),
     ("dynamic_update_slice", Custom(dynamic_update_slice)),
     ("gather", Custom(gather)),

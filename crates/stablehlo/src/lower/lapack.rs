@@ -21,7 +21,7 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
 
-pub const LAPACK: &[LoweringRow] = &[
+pub(super) const LAPACK: &[LoweringRow] = &[
     ("cholesky", Custom(cholesky)),
     ("triangular_solve", Custom(triangular_solve)),
     ("LuDecomposition", Custom(lu)),
@@ -55,7 +55,7 @@ const ROUTINES: &[LoweringRow] = &[
 ];
 
 /// The rule of a routine by its target, such as `lapack_dgetrf_ffi`.
-pub fn routine(target: &str) -> Option<super::row::LoweringRule> {
+pub(super) fn routine(target: &str) -> Option<super::row::LoweringRule> {
     let name = target.strip_prefix("lapack_")?.trim_end_matches("_ffi");
     let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
     ROUTINES.iter().find(|r| r.0 == name).map(|r| r.1)

@@ -11,7 +11,7 @@ mod callbacks;
 mod collectives;
 mod control;
 mod dynamic;
-pub mod elementwise;
+pub(crate) mod elementwise;
 mod extents;
 mod function;
 mod indexing;
@@ -20,11 +20,11 @@ mod module;
 mod narrow;
 mod needed;
 mod reduce;
-pub mod row;
+pub(crate) mod row;
 mod shape;
 mod sort;
 mod sparse;
-pub mod special;
+pub(crate) mod special;
 mod table;
 mod windows;
 
@@ -46,7 +46,7 @@ type Lowered = (Vec<Result<Arc<Function>>>, Vec<String>);
 
 /// Lowers the functions that have a body, in the order of the text: all of them, or only the one of
 /// this name.
-pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
+pub(crate) fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut by_name = FxHashMap::default();
     for (i, f) in text.functions.iter().enumerate() {
         if by_name.insert(&*f.name, i).is_some() {

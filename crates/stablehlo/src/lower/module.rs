@@ -15,7 +15,7 @@ const MAX_INLINED_EQUATIONS: usize = 32;
 const MAX_EXPANDED_OPERATIONS: usize = 1 << 17;
 
 /// State shared by all functions of a text.
-pub struct ModuleLowering<'t> {
+pub(super) struct ModuleLowering<'t> {
     pub(super) text: &'t ParsedModule<'t>,
     pub(super) by_name: FxHashMap<&'t str, usize>,
     /// Number of calls of each function.
@@ -32,7 +32,7 @@ pub struct ModuleLowering<'t> {
 }
 
 /// Form of a call to a function.
-pub enum CalleeForm<'t> {
+pub(super) enum CalleeForm<'t> {
     /// A call of the lowered function.
     Call(Arc<Function>),
     /// The equations of the lowered function.

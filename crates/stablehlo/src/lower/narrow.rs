@@ -15,7 +15,7 @@ use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
 impl FunctionLowering<'_> {
     /// Converts to a narrow type.
-    pub fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
+    pub(crate) fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
         let (cx, from) = (self.cx(), self.cx().ty(x).dtype);
         let Ty::Narrow(wide, narrow) = ty else {
             return x;

@@ -15,7 +15,7 @@ use cotangent_core::ops::{ArgReduce, Binary, Bounds, DotGeneral, Reduce, Reducti
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Op, Result, Scalar, Val, bail};
 
-pub const REDUCTIONS: &[LoweringRow] = &[
+pub(super) const REDUCTIONS: &[LoweringRow] = &[
     ("reduce", Custom(reduce)),
     ("dot_general", Custom(dot_general)),
     ("dot", Custom(dot)),
@@ -23,7 +23,7 @@ pub const REDUCTIONS: &[LoweringRow] = &[
 ];
 
 /// The reduction that folds elements of this type with an operation.
-pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
+pub(super) fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
     Some(match (b, dtype == DType::Bool) {
         (Binary::Add | Binary::Max | Binary::Or, true) => Reduction::Any,
         (Binary::Mul | Binary::Min | Binary::And, true) => Reduction::All,
@@ -40,7 +40,7 @@ pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
 
 impl FunctionLowering<'_> {
     /// The value of all elements, if they are one constant.
-    pub fn number(&self, v: Val) -> Option<Scalar> {
+    pub(crate) fn number(&self, v: Val) -> Option<Scalar> {
         self.with_def(v, |op, x| match op {
             Op::Constant(c) => match &c.value {
                 Value::Splat(s) => Ok(Some(*s)),
@@ -54,7 +54,7 @@ impl FunctionLowering<'_> {
     }
 
     /// Whether a value is the identity of an operation.
-    pub fn is_identity(&self, b: Binary, init: Val) -> bool {
+    pub(crate) fn is_identity(&self, b: Binary, init: Val) -> bool {
         let dtype = self.cx().ty(init).dtype;
         let Some(v) = self.number(init) else {
             return false;
@@ -340,7 +340,7 @@ fn dot(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// An integer attribute with a default.
-pub fn size_or(op: &Operation<'_>, names: &[&str], default: usize) -> Result<usize> {
+pub(super) fn size_or(op: &Operation<'_>, names: &[&str], default: usize) -> Result<usize> {
     if find(op, names).is_some() {
         size(op, names)
     } else {

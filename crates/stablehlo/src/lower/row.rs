@@ -8,7 +8,7 @@ use cotangent_core::primitive::Vals;
 
 /// How an operation is lowered.
 #[derive(Clone, Copy)]
-pub enum LoweringRule {
+pub(crate) enum LoweringRule {
     /// A unary operation.
     Unary(Unary),
     /// A binary operation.
@@ -18,4 +18,4 @@ pub enum LoweringRule {
 }
 
 /// Name of an operation without its dialect, and its rule.
-pub type LoweringRow = (&'static str, LoweringRule);
+pub(crate) type LoweringRow = (&'static str, LoweringRule);

@@ -9,7 +9,7 @@ use cotangent_core::ops::{Constant, Iota};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Type, Val, bail};
 
-pub const SHAPES: &[LoweringRow] = &[
+pub(super) const SHAPES: &[LoweringRow] = &[
     ("constant", Custom(literal)),
     ("iota", Custom(iota)),
     ("dynamic_iota", Custom(dynamic_iota)),
@@ -221,7 +221,14 @@ fn dynamic_broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Res
 
 impl FunctionLowering<'_> {
     /// Emits `pad`, or `pad_zeros` if the value is zero.
-    pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
+    pub(crate) fn pad(
+        &self,
+        x: Val,
+        value: Val,
+        low: &[i64],
+        high: &[i64],
+        interior: &[usize],
+    ) -> Val {
         let zero = self.with_def(value, |op, _| op.is_zeros()).unwrap_or(false);
         if zero {
             self.cx().pad_zeros(x, low, high, interior)
@@ -231,7 +238,7 @@ impl FunctionLowering<'_> {
     }
 
     /// Extents from a type; unknown ones from a value.
-    pub fn known(&self, ty: &Type, shape: Option<Val>) -> Result<Vec<Dim>> {
+    pub(crate) fn known(&self, ty: &Type, shape: Option<Val>) -> Result<Vec<Dim>> {
         if ty.shape.iter().all(|d| d.as_const().is_some()) {
             return Ok(ty.shape.to_vec());
         }
@@ -254,7 +261,12 @@ impl FunctionLowering<'_> {
 const MAX_WINDOW_EXTENT: i64 = 1 << 40;
 
 /// A window parameter of reductions and convolutions: one number per axis, by default `value`.
-pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Result<Vec<usize>> {
+pub(super) fn each(
+    op: &Operation<'_>,
+    names: &[&str],
+    rank: usize,
+    value: usize,
+) -> Result<Vec<usize>> {
     match opt_ints(op, names)? {
         None => Ok(vec![value; rank]),
         Some(v) => match to_sizes(&v) {
@@ -271,7 +283,7 @@ pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Re
 }
 
 /// The padding `[[low, high], ..]`, by default zero.
-pub fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(i64, i64)>> {
+pub(super) fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(i64, i64)>> {
     let Some(a) = find(op, names) else {
         return Ok(vec![(0, 0); rank]);
     };

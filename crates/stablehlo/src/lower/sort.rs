@@ -26,7 +26,7 @@ use cotangent_core::transform::batch_into;
 use cotangent_core::{DType, Dim, Emit, Function, Result, Scalar, Type, Val, bail};
 use rustc_hash::FxHashMap;
 
-pub const SORTS: &[LoweringRow] = &[
+pub(super) const SORTS: &[LoweringRow] = &[
     ("sort", Custom(sort)),
     ("top_k", Custom(top_k)),
     ("topk", Custom(top_k)),

@@ -13,7 +13,7 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Result, Type, bail};
 
 /// The rule of a routine by its target.
-pub fn routine(target: &str) -> Option<LoweringRule> {
+pub(super) fn routine(target: &str) -> Option<LoweringRule> {
     matches!(target, "cpu_csr_sparse_dense_ffi" | "cpu_csr_sparse_dense")
         .then_some(LoweringRule::Custom(csr))
 }

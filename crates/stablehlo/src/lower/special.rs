@@ -10,7 +10,7 @@ use cotangent_core::ops::{Binary, Comparison, Unary};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Emit, Op, Result, Scalar, Val, bail};
 
-pub const SPECIAL_FUNCTIONS: &[LoweringRow] = &[
+pub(crate) const SPECIAL_FUNCTIONS: &[LoweringRow] = &[
     ("count_leading_zeros", LoweringRule::Unary(Unary::Clz)),
     ("polygamma", Custom(polygamma)),
     (

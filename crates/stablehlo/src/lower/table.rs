@@ -43,7 +43,7 @@ fn find(name: &str) -> Option<LoweringRule> {
 }
 
 /// Lowers one operation.
-pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub(super) fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let known = ["stablehlo.", "chlo.", "mhlo."]
         .iter()
         .find_map(|d| op.name.strip_prefix(d));

@@ -21,7 +21,7 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
 
-pub const WINDOWS: &[LoweringRow] = &[
+pub(super) const WINDOWS: &[LoweringRow] = &[
     ("reduce_window", Custom(reduce_window)),
     ("select_and_scatter", Custom(select_and_scatter)),
     ("convolution", Custom(convolution)),
@@ -36,7 +36,7 @@ const MAX_COMPETING_ELEMENTS: usize = 1 << 14;
 
 /// The window of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowAxis {
+pub(super) struct WindowAxis {
     pub size: usize,
     pub stride: usize,
     pub dilation: usize,
@@ -145,8 +145,8 @@ impl NeighbourFold<'_> {
         }
         // Windows of 1, 2, 4, .. elements at every position. The window is composed of those in the
         // binary digits of its length.
-        let (mut power, mut length, mut done): (Vec<Val>, usize, Option<(Vec<Val>, usize)>) =
-            (x, 1, None);
+        let (mut power, mut length) = (x, 1);
+        let mut done: Option<(Vec<Val>, usize)> = None;
         loop {
             if w.size & length != 0 {
                 done = Some(match done {
@@ -206,7 +206,7 @@ fn cumulative(
 }
 
 /// The cumulative operation that corresponds to a body, if there is one.
-pub fn accumulates(
+pub(super) fn accumulates(
     f: &FunctionLowering<'_>,
     body: &Body,
     x: &[Val],
@@ -254,7 +254,7 @@ fn reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Folds `x` over windows, starting from `init`.
-pub fn fold_windows(
+pub(super) fn fold_windows(
     f: &FunctionLowering<'_>,
     x: &[Val],
     init: &[Val],
@@ -320,17 +320,29 @@ pub fn fold_windows(
     Ok(y.into())
 }
 
-/// Adds every source element at the selected element of its window. The offsets of a window are
-/// compared one after the other.
+/// Operands and windows of `select_and_scatter`.
+struct SelectAndScatter {
+    x: Val,
+    source: Val,
+    init: Val,
+    windows: Vec<WindowAxis>,
+    padding: Vec<(i64, i64)>,
+}
+
+/// Adds every source element at the selected element of its window.
 fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, source, init] = f.operand_array(op)?;
     let [select, scatter] = &op.regions[..] else {
         bail!(Arity, "`{}` has two bodies", op.name)
     };
-    let (cx, ty, from) = (f.cx(), f.cx().ty(x), f.cx().ty(source));
-    let rank = ty.rank();
-    let w = windows(op, rank)?;
-    let pad = paddings(op, &["padding"], rank)?;
+    let (cx, ty) = (f.cx(), f.cx().ty(x));
+    let s = SelectAndScatter {
+        x,
+        source,
+        init,
+        windows: windows(op, ty.rank())?,
+        padding: paddings(op, &["padding"], ty.rank())?,
+    };
     let scatter = f.scalar_body(scatter, &[source])?;
     let adds = scatter.fold(0) == Some(Fold::Binary(Binary::Add));
     let chooses = f.scalar_body(select, &[x])?;
@@ -340,26 +352,30 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
         Some(Comparison::Le) => Some(Reduction::Min),
         _ => None,
     };
-    if let Some(extremum) =
-        extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex())
-    {
+    match extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex()) {
+        Some(extremum) => one(s.add_at_extrema(cx, extremum)),
+        None => one(s.by_offsets(f, op, &chooses, &scatter, adds)?),
+    }
+}
+
+impl SelectAndScatter {
+    /// The initial value plus each source element at the first extremum of its window.
+    fn add_at_extrema(&self, cx: &dyn Emit, extremum: Reduction) -> Val {
         let steps = |of: &dyn Fn(&WindowAxis) -> usize| {
-            w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>()
+            self.windows
+                .iter()
+                .map(|w| of(w) as i64)
+                .collect::<Vec<i64>>()
         };
         let sliding = Sliding {
             stride: steps(&|w| w.stride),
             dilation: steps(&|w| w.dilation),
-            x_dilation: vec![1; rank],
-            low: pad.iter().map(|p| p.0).collect(),
+            x_dilation: vec![1; self.windows.len()],
+            low: self.padding.iter().map(|p| p.0).collect(),
         };
-        let window: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
-        let best = cx.reduce_window(
-            extremum,
-            x,
-            &window,
-            &sliding,
-            &pad.iter().map(|p| p.1).collect::<Vec<_>>(),
-        );
+        let high: Vec<i64> = self.padding.iter().map(|p| p.1).collect();
+        let window: Vec<Dim> = self.windows.iter().map(|w| Dim::Const(w.size)).collect();
+        let best = cx.reduce_window(extremum, self.x, &window, &sliding, &high);
         let added = cx.op(
             SelectWindow {
                 gather: false,
@@ -367,88 +383,114 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
                 sliding,
                 window,
             },
-            &[x, best, source],
+            &[self.x, best, self.source],
         );
-        return one(cx.add(cx.broadcast_in_dim(init, &ty.shape, &[]), added));
-    }
-    let (Some(shape), Some(counts)) = (ty.shape.as_const(), from.shape.as_const()) else {
-        bail!(
-            UnknownOperation,
-            "`{}` with this selection body is supported only for known extents",
-            op.name
+        cx.add(
+            cx.broadcast_in_dim(self.init, &cx.ty(self.x).shape, &[]),
+            added,
         )
-    };
-    let (low, high): (Vec<i64>, Vec<i64>) = pad.iter().copied().unzip();
-    let none = vec![0; rank];
-    let padded = cx.pad_zeros(x, &low, &high, &none);
-    let inside = cx.pad_zeros(
-        cx.full(&ty.with_dtype(DType::Bool), true),
-        &low,
-        &high,
-        &none,
-    );
-    f.check_errors()?;
-    let offsets = indices(op, w.iter().map(|w| w.size))?;
-    if counts
-        .iter()
-        .zip(&w)
-        .zip(&shape)
-        .any(|((&c, w), &n)| c.saturating_mul(w.stride) > n.saturating_add(w.stride))
-    {
-        bail!(
-            ShapeMismatch,
-            "`{}`: the source {from} has more elements than {ty} has windows",
-            op.name
-        );
     }
-    let part = |v: Val, k: &[usize]| {
-        (0..rank).fold(v, |v, a| {
-            strided(cx, v, a, k[a] * w[a].dilation, w[a].stride, counts[a])
-        })
-    };
-    // The selected element so far, whether there is one, and its offset.
-    let mut best: Option<(Val, Val, Val)> = None;
-    let number = |k: usize| cx.full(&from.with_dtype(DType::I32), k as i64);
-    for (k, at) in offsets.iter().enumerate() {
-        let (v, there) = (part(padded, at), part(inside, at));
-        best = Some(match best {
-            None => (v, there, number(k)),
-            Some((b, any, place)) => {
-                let stays = cx.and(any, cx.or(cx.not(there), chooses.apply(cx, &[b], &[v])?[0]));
-                (
-                    cx.select(stays, b, v),
-                    cx.or(any, there),
-                    cx.select(stays, place, number(k)),
-                )
-            }
-        });
-    }
-    let Some((_, _, place)) = best else {
-        bail!(Attribute, "`{}`: the window is empty", op.name)
-    };
-    let mut y = cx.broadcast_in_dim(init, &ty.shape, &[]);
-    for (k, at) in offsets.iter().enumerate() {
-        let chosen = cx.compare(place, Comparison::Eq, number(k));
-        let contribution = cx.select(chosen, source, cx.zeros(&from));
-        let (mut low, mut high, mut inner) = (Vec::new(), Vec::new(), Vec::new());
-        for a in 0..rank {
-            let first = (at[a] * w[a].dilation) as i64 - pad[a].0;
-            let span = counts[a].saturating_sub(1) * w[a].stride + usize::from(counts[a] > 0);
-            low.push(first);
-            high.push(shape[a] as i64 - first - span as i64);
-            inner.push(w[a].stride - 1);
-        }
-        let contribution = cx.pad_zeros(contribution, &low, &high, &inner);
-        y = if adds {
-            cx.add(y, contribution)
-        } else {
-            // Windows begin at different positions, so at most one source element is combined with
-            // each element.
-            let here = cx.pad_zeros(chosen, &low, &high, &inner);
-            cx.select(here, scatter.apply(cx, &[y], &[contribution])?[0], y)
+
+    /// The result for any bodies. The offsets of a window are compared one after the other.
+    fn by_offsets(
+        &self,
+        f: &FunctionLowering<'_>,
+        op: &Operation<'_>,
+        chooses: &Body,
+        scatter: &Body,
+        adds: bool,
+    ) -> Result<Val> {
+        let (cx, ty, from) = (f.cx(), f.cx().ty(self.x), f.cx().ty(self.source));
+        let (Some(shape), Some(counts)) = (ty.shape.as_const(), from.shape.as_const()) else {
+            bail!(
+                UnknownOperation,
+                "`{}` with this selection body is supported only for known extents",
+                op.name
+            )
         };
+        let (low, high): (Vec<i64>, Vec<i64>) = self.padding.iter().copied().unzip();
+        let none = vec![0; low.len()];
+        let padded = cx.pad_zeros(self.x, &low, &high, &none);
+        let all = cx.full(&ty.with_dtype(DType::Bool), true);
+        let inside = cx.pad_zeros(all, &low, &high, &none);
+        f.check_errors()?;
+        let offsets = indices(op, self.windows.iter().map(|w| w.size))?;
+        let too_many = |((&c, w), &n): ((&usize, &WindowAxis), &usize)| {
+            c.saturating_mul(w.stride) > n.saturating_add(w.stride)
+        };
+        if counts.iter().zip(&self.windows).zip(&shape).any(too_many) {
+            bail!(
+                ShapeMismatch,
+                "`{}`: the source {from} has more elements than {ty} has windows",
+                op.name
+            );
+        }
+        let Some(place) = self.selected(cx, chooses, [padded, inside], &offsets, &counts)? else {
+            bail!(Attribute, "`{}`: the window is empty", op.name)
+        };
+        let mut y = cx.broadcast_in_dim(self.init, &ty.shape, &[]);
+        for (k, at) in offsets.iter().enumerate() {
+            let number = cx.full(&from.with_dtype(DType::I32), k as i64);
+            let chosen = cx.compare(place, Comparison::Eq, number);
+            let contribution = cx.select(chosen, self.source, cx.zeros(&from));
+            let (mut low, mut high, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+            for (a, w) in self.windows.iter().enumerate() {
+                let first = (at[a] * w.dilation) as i64 - self.padding[a].0;
+                let span = counts[a].saturating_sub(1) * w.stride + usize::from(counts[a] > 0);
+                low.push(first);
+                high.push(shape[a] as i64 - first - span as i64);
+                inner.push(w.stride - 1);
+            }
+            let contribution = cx.pad_zeros(contribution, &low, &high, &inner);
+            y = if adds {
+                cx.add(y, contribution)
+            } else {
+                // Windows begin at different positions, so at most one source element is combined
+                // with each element.
+                let here = cx.pad_zeros(chosen, &low, &high, &inner);
+                cx.select(here, scatter.apply(cx, &[y], &[contribution])?[0], y)
+            };
+        }
+        Ok(y)
     }
-    one(y)
+
+    /// The index into `offsets` of the selected element of each window, as `i32`, for the padded
+    /// operand and the mask of elements that are not padding. `None` if there are no offsets.
+    fn selected(
+        &self,
+        cx: &dyn Emit,
+        chooses: &Body,
+        [padded, inside]: [Val; 2],
+        offsets: &[Vec<usize>],
+        counts: &[usize],
+    ) -> Result<Option<Val>> {
+        let part = |v: Val, at: &[usize]| {
+            let axes = self.windows.iter().enumerate();
+            axes.fold(v, |v, (a, w)| {
+                strided(cx, v, a, at[a] * w.dilation, w.stride, counts[a])
+            })
+        };
+        // The selected element so far, whether there is one, and the index of its offset.
+        let mut best: Option<(Val, Val, Val)> = None;
+        let ty = cx.ty(self.source).with_dtype(DType::I32);
+        let number = |k: usize| cx.full(&ty, k as i64);
+        for (k, at) in offsets.iter().enumerate() {
+            let (v, there) = (part(padded, at), part(inside, at));
+            best = Some(match best {
+                None => (v, there, number(k)),
+                Some((b, any, place)) => {
+                    let stays =
+                        cx.and(any, cx.or(cx.not(there), chooses.apply(cx, &[b], &[v])?[0]));
+                    (
+                        cx.select(stays, b, v),
+                        cx.or(any, there),
+                        cx.select(stays, place, number(k)),
+                    )
+                }
+            });
+        }
+        Ok(best.map(|b| b.2))
+    }
 }
 
 /// All offsets in a window of these extents, row-major.
@@ -499,7 +541,7 @@ fn convolution(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Emits a convolution of the core, with transposes from and to the layouts in the text. `pad` is a
 /// padding that was an operand.
-pub fn convolve(
+pub(super) fn convolve(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     x: Val,

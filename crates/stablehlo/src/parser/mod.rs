@@ -19,7 +19,7 @@ const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
 const MAX_MODULES: usize = 8;
 
 /// Parses a text.
-pub fn parse(text: &str) -> Result<ParsedModule<'_>> {
+pub(crate) fn parse(text: &str) -> Result<ParsedModule<'_>> {
     let mut lexer = Lexer::new(text)?;
     let tok = lexer.next()?;
     let mut p = Parser {

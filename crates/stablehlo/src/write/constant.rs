@@ -11,7 +11,7 @@ use cotangent_core::{Array, DType, Dim, Emit, Result, Scalar, Type, Wide, bf16, 
 /// bytes.
 const MAX_LISTED_ELEMENTS: usize = 32;
 
-pub fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
+pub(super) fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
     let known = c.ty.shape.as_const();
     let text = match &c.value {
         Value::Dense(a) => dense(a),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Writes a call of a function. Inlines it if its printed types differ from those of the call, or
 /// if it has no results.
-pub fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let types = t.types(x);
     if shown(&f.param_types()) != shown(&types)
@@ -34,7 +34,7 @@ pub fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> 
 }
 
 /// Writes a branch. Regions capture values. An index out of range is clamped.
-pub fn switch(t: &TextEmitter<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn switch(t: &TextEmitter<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let branch = |f: &Arc<Function>| t.region(&[], |_| cx.inline(f, &x[1..]));
     let (name, index, regions): (_, _, Vec<WrittenRegion>) = if s.boolean {
@@ -91,7 +91,7 @@ fn repeat(
     t.line(&text, types)
 }
 
-pub fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+pub(super) fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (nc, nb) = (w.cond_consts, w.body_consts);
     let Some(steps) = &w.saves else {
@@ -146,7 +146,7 @@ pub fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
 
 /// Writes a scan. The counter is the first carry; constants and scanned operands are carried
 /// unchanged.
-pub fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
+pub(super) fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (n, first) = (s.carry, s.consts + s.carry);
     let stacked = &s.body.result_types()[n..];
@@ -229,7 +229,7 @@ fn put(cx: &dyn Emit, all: Val, v: Val, at: Val) -> Val {
 }
 
 /// Writes a linear recurrence as a scan along its axis. The first factor is unused and set to zero.
-pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
+pub(super) fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x[0]);
     let front: Vec<usize> = std::iter::once(r.axis)
@@ -278,7 +278,11 @@ pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Resul
 
 /// Writes a scan over all updates. The flat index of each, from 1, is gathered from an array of
 /// indices; it is 0 out of bounds.
-pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val]) -> Result<Vals> {
+pub(super) fn scatter_recurrence(
+    t: &TextEmitter<'_>,
+    s: &ScatterRecurrence,
+    x: &[Val],
+) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, updates) = (cx.ty(x[0]), cx.ty(x[2]));
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);

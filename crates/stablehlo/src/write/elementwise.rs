@@ -49,7 +49,7 @@ fn named(how: impl Fn(&LoweringRule) -> bool) -> Option<String> {
         .map(|(n, _)| full(n))
 }
 
-pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let dtype = cx.ty(x).dtype;
     let number = |v: f64| cx.full_like(x, v);
@@ -113,7 +113,7 @@ fn by_parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
     cx.complex(f(cx, cx.real(x)), f(cx, cx.imag(x)))
 }
 
-pub fn binary(t: &TextEmitter<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn binary(t: &TextEmitter<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let zero_where = |v: Val, other: Val| {
         let zero = cx.full_like(v, 0i64);
@@ -174,7 +174,7 @@ fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
 /// A contraction with strong zeros: zero times any value is zero. If a result is NaN, the
 /// contraction is computed again: from finite factors, and from masks of infinite and NaN terms.
 /// Complex products have ordinary zeros.
-pub fn with_strong_zeros(
+pub(super) fn with_strong_zeros(
     cx: &dyn Emit,
     x: [Val; 2],
     product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val,
@@ -250,12 +250,12 @@ fn word(c: Comparison) -> &'static str {
     ["EQ", "NE", "LT", "LE", "GT", "GE"][c as usize]
 }
 
-pub fn compare(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn compare(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
     compare_as(t, c, x, y, kind(t.ty(x[0]).dtype))
 }
 
 /// A comparison in total order for floats, an ordinary one for other types.
-pub fn total(t: &TextEmitter<'_>, c: Comparison, a: Val, b: Val) -> Val {
+pub(super) fn total(t: &TextEmitter<'_>, c: Comparison, a: Val, b: Val) -> Val {
     let ty = t.ty(a);
     let kind = if ty.dtype.is_float() {
         "TOTALORDER"
@@ -275,7 +275,7 @@ fn compare_as(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind:
     t.line(&text, y)
 }
 
-pub fn select(t: &TextEmitter<'_>, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn select(t: &TextEmitter<'_>, x: &[Val], y: Vec<Type>) -> Vals {
     let text = format!(
         "stablehlo.select {} : {}, {}",
         t.list(x),
@@ -286,7 +286,7 @@ pub fn select(t: &TextEmitter<'_>, x: &[Val], y: Vec<Type>) -> Vals {
 }
 
 /// Writes `x^n` by repeated squaring.
-pub fn integer_pow(t: &TextEmitter<'_>, x: Val, n: i64) -> Vals {
+pub(super) fn integer_pow(t: &TextEmitter<'_>, x: Val, n: i64) -> Vals {
     let cx: &dyn Emit = t;
     let (mut power, mut left, mut y) = (x, n.unsigned_abs(), None);
     while left > 0 {
@@ -303,7 +303,7 @@ pub fn integer_pow(t: &TextEmitter<'_>, x: Val, n: i64) -> Vals {
     Vals::from_slice(&[if n < 0 { cx.div(one(), y) } else { y }])
 }
 
-pub fn polygamma(t: &TextEmitter<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
+pub(super) fn polygamma(t: &TextEmitter<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     if p.order == 0 {
         return Vals::from_slice(&[cx.op(Unary::Digamma, &[x])]);
@@ -313,7 +313,7 @@ pub fn polygamma(t: &TextEmitter<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Va
 }
 
 /// Writes a conversion. Complex to real takes the real part; to boolean compares with zero.
-pub fn convert(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Vals {
+pub(super) fn convert(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let (from, to) = (cx.ty(x).dtype, y[0].dtype);
     if from == to {

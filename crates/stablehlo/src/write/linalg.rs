@@ -11,7 +11,7 @@ use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
 
 /// Writes an operation of linear algebra; `None` for other operations.
-pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
+pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
     let routine = matches!(
         op,

@@ -60,7 +60,7 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     write_with(functions, Numerics::STABLEHLO)
 }
 
-/// As [`write`], with the numerics of derivatives. They become an attribute of the module, unless
+/// As [`write()`], with the numerics of derivatives. They become an attribute of the module, unless
 /// they are the default of the format.
 ///
 /// ```
@@ -72,7 +72,7 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
 /// ```
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
     let names = RefCell::new(FunctionNames::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");

@@ -13,7 +13,7 @@ fn has_constant_extents(ty: &Type) -> bool {
     ty.shape.as_const().is_some()
 }
 
-pub fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
     let ty = super::text::show(&y[0]);
     if has_constant_extents(&y[0]) {
         return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
@@ -29,7 +29,7 @@ pub fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
     ))
 }
 
-pub fn broadcast(t: &TextEmitter<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn broadcast(t: &TextEmitter<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
     if t.ty(x) == y[0] {
         return one(x);
     }
@@ -52,7 +52,7 @@ pub fn broadcast(t: &TextEmitter<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> R
     Ok(t.line(&text, y))
 }
 
-pub fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
     if t.ty(x) == y[0] {
         return one(x);
     }
@@ -76,7 +76,7 @@ pub fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
 }
 
 /// Writes an operation with one list attribute.
-pub fn listed(
+pub(super) fn listed(
     t: &TextEmitter<'_>,
     name: &str,
     key: &str,
@@ -93,7 +93,7 @@ pub fn listed(
     t.line(&text, y)
 }
 
-pub fn reverse(t: &TextEmitter<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
+pub(super) fn reverse(t: &TextEmitter<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
     let text = format!(
         "stablehlo.reverse {}, dims = [{}] : {}",
         t.name(x),
@@ -103,7 +103,7 @@ pub fn reverse(t: &TextEmitter<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Val
     t.line(&text, y)
 }
 
-pub fn slice(t: &TextEmitter<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn slice(t: &TextEmitter<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
     let bound = |d: &[Dim]| d.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>();
     if let (Some(start), Some(limit)) = (bound(&s.start), bound(&s.limit)) {
         let range = |k: usize| match s.stride[k] {
@@ -134,7 +134,7 @@ pub fn slice(t: &TextEmitter<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Val
     Ok(t.line(&text, y))
 }
 
-pub fn pad(t: &TextEmitter<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn pad(t: &TextEmitter<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let value = match x.get(1) {
         Some(&v) => v,
@@ -152,7 +152,7 @@ pub fn pad(t: &TextEmitter<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals
     Ok(t.line(&text, y))
 }
 
-pub fn concatenate(t: &TextEmitter<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn concatenate(t: &TextEmitter<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
     if let [only] = x {
         return Vals::from_slice(&[*only]);
     }
@@ -175,7 +175,7 @@ fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     }
 }
 
-pub fn dynamic_slice(
+pub(super) fn dynamic_slice(
     t: &TextEmitter<'_>,
     d: &DynamicSlice,
     x: &[Val],
@@ -282,7 +282,7 @@ fn bordered(
 }
 
 /// Writes a gather. StableHLO clamps start indices; zeros out of bounds come from a border.
-pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let (operand, indices) = match g.bounds {
         Bounds::Drop if !g.windows.axes.is_empty() => {
             // Along indexed axes the border has the width of a window.
@@ -333,7 +333,7 @@ pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Resul
 
 /// Writes a scatter. StableHLO drops a window that is partly out of bounds. Where the core writes
 /// its elements in bounds, a border receives the others.
-pub fn scatter(t: &TextEmitter<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn scatter(t: &TextEmitter<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, w) = (cx.ty(x[0]), &s.windows);
     let mut extents = cx.ty(x[2]).shape.to_vec();

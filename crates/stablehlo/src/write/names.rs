@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A function of the module.
 #[derive(Clone)]
-pub struct WrittenFunction {
+pub(super) struct WrittenFunction {
     pub(super) f: Arc<Function>,
     pub(super) name: String,
     pub(super) public: bool,
@@ -16,7 +16,7 @@ pub struct WrittenFunction {
 
 /// Functions of a module being written, and their unique names.
 #[derive(Default)]
-pub struct FunctionNames {
+pub(super) struct FunctionNames {
     pub(super) all: Vec<WrittenFunction>,
     taken: FxHashSet<String>,
     by_place: FxHashMap<*const Function, usize>,
@@ -68,7 +68,7 @@ impl FunctionNames {
 }
 
 /// A name after `@`, quoted if necessary.
-pub fn symbol(name: &str) -> String {
+pub(super) fn symbol(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
     let bare =
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(plain);

@@ -7,7 +7,8 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
 /// Writes an operation with operands `x` and results of types `y`.
-pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+#[expect(clippy::too_many_lines, reason = "one match over the operations")]
+pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     Ok(match op {
         Op::Unary(u) => return elementwise::unary(t, *u, x[0], y),

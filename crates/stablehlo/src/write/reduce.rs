@@ -9,7 +9,7 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, Type, bail};
 
 /// The StableHLO operation of a reduction, and its identity.
-pub fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
+pub(super) fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
     let int = |v: i128| Scalar::I(v);
     match op {
         Reduction::Sum => ("add", int(0)),
@@ -40,7 +40,7 @@ fn extreme(dtype: DType, least: bool) -> Scalar {
     }
 }
 
-pub fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
     let (axes, kept) = match (ty.shape.as_const(), r.axes_given()) {
@@ -80,7 +80,7 @@ pub fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<V
 
 /// Writes a reduction of value and index pairs. The first of equal elements wins, and NaN wins over
 /// all.
-pub fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let x = if cx.ty(x).dtype == DType::Bool {
         cx.convert(x, DType::U8)
@@ -137,7 +137,7 @@ pub fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> R
 
 /// Writes a sort. Zeros are replaced by +0 and NaN by one NaN, so that total order is the order of
 /// the core. A descending key is preceded by a key that puts NaN last.
-pub fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
+pub(super) fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
     let cx: &dyn Emit = t;
     let mut all = x.to_vec();
     let mut keys: Vec<(usize, bool)> = Vec::new();
@@ -194,7 +194,12 @@ pub fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
 }
 
 /// Writes a cumulative operation, as a window over all elements up to each position, or from it.
-pub fn cumulative(t: &TextEmitter<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub(super) fn cumulative(
+    t: &TextEmitter<'_>,
+    c: &Cumulative,
+    x: Val,
+    y: Vec<Type>,
+) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, rank) = (cx.ty(x), cx.ty(x).rank());
     let Some(n) = ty.shape[c.axis].as_const() else {
@@ -278,7 +283,7 @@ fn logaddexp(cx: &dyn Emit, a: Val, b: Val) -> Val {
     cx.op(cotangent_core::ops::Select, &[nan, sum, stable])
 }
 
-pub fn dot_general(t: &TextEmitter<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
+pub(super) fn dot_general(t: &TextEmitter<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
     let pair = |name: &str, l: &[usize], r: &[usize]| {
         format!(", {name} = [{}] x [{}]", numbers(l), numbers(r))
     };

@@ -103,7 +103,12 @@ fn paddings(axes: &[PositiveAxis]) -> String {
 }
 
 /// Writes a convolution. Groups become feature groups.
-pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Result<Vals> {
+pub(super) fn convolution(
+    t: &TextEmitter<'_>,
+    c: &Convolution,
+    x: &[Val],
+    y: &[Type],
+) -> Result<Vals> {
     const FRONT: usize = 3;
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
@@ -170,7 +175,12 @@ pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) 
     Ok(Vals::from_slice(&[merged(cx.reshape(v, &split), [1, 0]).0]))
 }
 
-pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Result<Vals> {
+pub(super) fn reduce_window(
+    t: &TextEmitter<'_>,
+    r: &ReduceWindow,
+    x: Val,
+    y: &[Type],
+) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
     let rank = ty.rank();
@@ -230,7 +240,12 @@ pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) 
 }
 
 /// Writes a sum at selected elements, one window element at a time, with windows of one element.
-pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
+pub(super) fn select_window(
+    t: &TextEmitter<'_>,
+    s: &SelectWindow,
+    x: &[Val],
+    y: &[Type],
+) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
     let size = constant_extents(
@@ -317,7 +332,7 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
 
 /// Writes a Fourier transform. StableHLO transforms the last axis, and its inverses divide by the
 /// length.
-pub fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
+pub(super) fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (rank, last) = (y[0].rank(), y[0].rank() - 1);
     let mut perm: Vec<usize> = (0..rank).collect();

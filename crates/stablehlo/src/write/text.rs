@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 /// StableHLO's name of an element type.
-pub fn element(d: DType) -> &'static str {
+pub(super) fn element(d: DType) -> &'static str {
     match d {
         DType::U8 => "ui8",
         DType::U16 => "ui16",
@@ -24,7 +24,7 @@ pub fn element(d: DType) -> &'static str {
 }
 
 /// StableHLO's form of a type: `tensor<2x?xf32>`.
-pub fn show(ty: &Type) -> String {
+pub(super) fn show(ty: &Type) -> String {
     let mut out = String::from("tensor<");
     for d in ty.shape.iter() {
         match d {
@@ -40,19 +40,19 @@ pub fn show(ty: &Type) -> String {
 }
 
 /// Types of results: one type, or several in parentheses.
-pub fn tuple(types: &[Type]) -> String {
+pub(super) fn tuple(types: &[Type]) -> String {
     match types {
         [t] => show(t),
         _ => format!("({})", shown(types)),
     }
 }
 
-pub fn shown(types: &[Type]) -> String {
+pub(super) fn shown(types: &[Type]) -> String {
     types.iter().map(show).collect::<Vec<_>>().join(", ")
 }
 
 /// Numbers, separated by commas.
-pub fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
+pub(super) fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     v.into_iter()
         .map(|n| n.to_string())
         .collect::<Vec<_>>()
@@ -60,7 +60,7 @@ pub fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
 }
 
 /// An attribute `array<i64: 1, 2>`.
-pub fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
+pub(super) fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     let list = numbers(v);
     if list.is_empty() {
         "array<i64>".into()
@@ -70,13 +70,13 @@ pub fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
 }
 
 /// A written region: its arguments and its lines.
-pub struct WrittenRegion {
+pub(super) struct WrittenRegion {
     pub(super) args: Vec<Val>,
     pub(super) text: String,
 }
 
 /// State of writing one function.
-pub struct TextEmitter<'n> {
+pub(super) struct TextEmitter<'n> {
     pub(super) session: Session,
     pub(super) names: &'n RefCell<FunctionNames>,
     pub(super) status: EmitterStatus,
@@ -86,7 +86,7 @@ pub struct TextEmitter<'n> {
 }
 
 #[derive(Default)]
-pub struct EmitterState {
+pub(super) struct EmitterState {
     pub(super) out: String,
     pub(super) depth: usize,
     pub(super) names: Vec<Rc<str>>,

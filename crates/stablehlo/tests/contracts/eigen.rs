@@ -17,7 +17,10 @@ fn same_values(a: &[Z], b: &[Z], room: f64, what: &str) {
     }
 }
 
-fn geev(of: Of, a: &M) -> (Vec<Z>, M, M) {
+/// Eigenvalues, left and right eigenvectors.
+type Eigen = (Vec<Z>, M, M);
+
+fn geev(of: Of, a: &M) -> Eigen {
     let n = a.n;
     let (v, real) = (
         if of.dtype.real() == DType::F32 {
@@ -57,7 +60,7 @@ fn geev(of: Of, a: &M) -> (Vec<Z>, M, M) {
 }
 
 /// Checks the specification of `geev`.
-fn geev_holds(of: Of, name: &str, a: &M, (w, left, right): &(Vec<Z>, M, M)) {
+fn geev_holds(of: Of, name: &str, a: &M, (w, left, right): &Eigen) {
     let what = format!("{}geev of {name}", of.letter);
     let room = 400.0 * of.eps() * a.size().max(f64::MIN_POSITIVE) * a.n as f64;
     for (side, v, m) in [("right", right, a.clone()), ("left", left, a.adjoint())] {
@@ -227,7 +230,7 @@ fn what_breaks_a_contract_is_found() {
     };
     let right = geev(of, &a);
     assert!(!fails(&|| geev_holds(of, "the example", &a, &right)));
-    let faults: [&dyn Fn(&mut (Vec<Z>, M, M)); 5] = [
+    let faults: [&dyn Fn(&mut Eigen); 5] = [
         // Another component is real.
         &|r| (0..3).for_each(|i| r.2.a[3 * i] *= Z::from_polar(1.0, 0.3)),
         &|r| (0..3).for_each(|i| r.1.a[3 * i] *= Z::from_polar(1.0, 0.3)),

@@ -209,6 +209,22 @@ fn call(of: Of, name: &str, config: &str, operands: &[Array], results: &[String]
     reference::run(module.main(), operands).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
+/// Orthonormal columns with the same spans, by Gram-Schmidt orthogonalization.
+fn orthonormal(mut q: M) -> M {
+    for j in 0..q.n {
+        for k in 0..j {
+            let dot: Z = (0..q.m).map(|i| q.at(i, k).conj() * q.at(i, j)).sum();
+            for i in 0..q.m {
+                let x = q.at(i, k);
+                q.a[i * q.n + j] -= dot * x;
+            }
+        }
+        let l = (0..q.m).map(|i| q.at(i, j).norm_sqr()).sum::<f64>().sqrt();
+        (0..q.m).for_each(|i| q.a[i * q.n + j] /= l);
+    }
+    q
+}
+
 /// Square matrices: random ones, with repeated eigenvalues, without a basis of eigenvectors,
 /// triangular, rotations, zero.
 fn squares(of: Of) -> Vec<(String, M)> {
@@ -219,23 +235,7 @@ fn squares(of: Of) -> Vec<(String, M)> {
         let a: Vec<Z> = (0..n * n).map(|_| number(of.complex())).collect();
         out.push((format!("random {n}"), M { m: n, n, a }));
     }
-    let b = out[3].1.clone();
-    let unitary = {
-        // Gram-Schmidt orthogonalization.
-        let mut q = b.clone();
-        for j in 0..q.n {
-            for k in 0..j {
-                let dot: Z = (0..q.m).map(|i| q.at(i, k).conj() * q.at(i, j)).sum();
-                for i in 0..q.m {
-                    let x = q.at(i, k);
-                    q.a[i * q.n + j] -= dot * x;
-                }
-            }
-            let l = (0..q.m).map(|i| q.at(i, j).norm_sqr()).sum::<f64>().sqrt();
-            (0..q.m).for_each(|i| q.a[i * q.n + j] /= l);
-        }
-        q
-    };
+    let unitary = orthonormal(out[3].1.clone());
     let diagonal = |d: &[f64]| {
         M::new(d.len(), d.len(), |i, j| {
             Z::from(if i == j { d[i] } else { 0.0 })

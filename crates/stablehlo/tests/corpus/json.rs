@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Json {
+pub(crate) enum Json {
     Null,
     Bool(bool),
     Number(f64),
@@ -13,7 +13,7 @@ pub enum Json {
 }
 
 impl Json {
-    pub fn parse(text: &str) -> Json {
+    pub(crate) fn parse(text: &str) -> Json {
         let mut p = Parser {
             text: text.as_bytes(),
             at: 0,
@@ -21,14 +21,14 @@ impl Json {
         p.value()
     }
 
-    pub fn get(&self, key: &str) -> &Json {
+    pub(crate) fn get(&self, key: &str) -> &Json {
         match self {
             Json::Object(o) => o.get(key).unwrap_or(&Json::Null),
             _ => &Json::Null,
         }
     }
 
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         if let Json::Number(x) = self {
             Some(*x)
         } else {
@@ -36,7 +36,7 @@ impl Json {
         }
     }
 
-    pub fn indices(&self) -> Vec<usize> {
+    pub(crate) fn indices(&self) -> Vec<usize> {
         match self {
             Json::List(l) => l
                 .iter()

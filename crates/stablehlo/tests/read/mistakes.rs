@@ -46,6 +46,7 @@ fn what_is_not_supported_is_named_where_it_is_reached() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn mistakes_carry_their_place() {
     let line =
         |body: &str| format!("func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {{\n{body}\n}}");
@@ -131,6 +132,7 @@ fn mistakes_carry_their_place() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn what_is_wrong_is_said_with_its_place() {
     let choice = "%i = stablehlo.constant dense<0> : tensor<i32>\n ";
     let truth = "%p = stablehlo.constant dense<true> : tensor<i1>\n ";

@@ -10,7 +10,7 @@ use cotangent::{Array, DType, Program, Result, Sample, Scalar, Type};
 use std::collections::BTreeSet;
 
 /// An attribute of an operation.
-pub struct Attribute {
+pub(super) struct Attribute {
     pub name: String,
     /// The values that it takes.
     pub kind: String,
@@ -20,14 +20,14 @@ pub struct Attribute {
 
 impl Attribute {
     /// Name, type and default.
-    pub fn row(&self) -> [String; 3] {
+    pub(super) fn row(&self) -> [String; 3] {
         [self.name.clone(), self.kind.clone(), self.default.clone()]
     }
 }
 
 /// Names of attributes that a parser may read. A test compares them with the parsers' sources.
 #[rustfmt::skip]
-pub const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "approximate", "axes", "axis", "body_consts", "carry", "checkpoint", "code", "combine", "complete",
     "cond_consts", "consts", "ddof", "depth", "descending", "dims", "dtype", "eps", "exclusive", "factors",
     "first", "format", "full", "hi", "high", "identity", "interior", "inverse", "k", "keepdims", "left",
@@ -48,7 +48,7 @@ const WORDS: &[&str] = &[
 type Ask<'a> = &'a dyn Fn(&str, Option<&Attr>) -> Result<String>;
 
 /// The attributes of an operation, by the sample with the most attributes.
-pub fn of_operation(e: &Entry, samples: &[Sample]) -> Vec<Attribute> {
+pub(super) fn of_operation(e: &Entry, samples: &[Sample]) -> Vec<Attribute> {
     let most = |s: &&Sample| {
         let elements: usize = s.operands.iter().map(Array::len).sum();
         (s.op.attrs().0.len(), elements)
@@ -90,7 +90,7 @@ fn is_region(a: &Attr) -> bool {
 }
 
 /// The attributes of a composite, by its example.
-pub fn of_composite(example: &Example) -> Vec<Attribute> {
+pub(super) fn of_composite(example: &Example) -> Vec<Attribute> {
     let ask = |name: &str, attr: Option<&Attr>| {
         let text = example.text_with(name, attr.map(value).as_deref());
         Ok(Program::from_tgraph(&text)?.main().to_string())
@@ -179,7 +179,7 @@ fn described(attrs: &Attrs) -> String {
 }
 
 /// An attribute as text, a region by its kind alone.
-pub fn value(a: &Attr) -> String {
+pub(super) fn value(a: &Attr) -> String {
     match a {
         Attr::Num(Scalar::I(n)) => n.to_string(),
         Attr::Num(Scalar::F(x)) => format!("{x:?}"),

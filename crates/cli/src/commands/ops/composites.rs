@@ -1,7 +1,7 @@
 //! Examples of composites, a row for each.
 
 /// A module with one composite.
-pub struct Example {
+pub(super) struct Example {
     name: &'static str,
     /// Types of the operands.
     operands: &'static [&'static str],
@@ -163,19 +163,19 @@ static APPLIED: &[Example] = &[
 ];
 
 /// The example of a composite; `applied`: of a composite with a module before its operands.
-pub fn example(name: &str, applied: bool) -> Option<&'static Example> {
+pub(super) fn example(name: &str, applied: bool) -> Option<&'static Example> {
     let rows = if applied { APPLIED } else { EXAMPLES };
     rows.iter().find(|e| e.name == name)
 }
 
 impl Example {
     /// The module as text.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.text_with("", None)
     }
 
     /// The module with one attribute replaced by this text, or without it.
-    pub fn text_with(&self, name: &str, value: Option<&str>) -> String {
+    pub(super) fn text_with(&self, name: &str, value: Option<&str>) -> String {
         let kept = self.attrs.iter().filter(|a| a.0 != name);
         let attrs: Vec<String> = kept
             .copied()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const MAX_LINE_CHARS: usize = 100;
 
 /// The cotangents of the operands of a function of one operation. `None` if there are none.
-pub fn adjoint(f: &Arc<Function>) -> Option<(&'static str, String)> {
+pub(super) fn adjoint(f: &Arc<Function>) -> Option<(&'static str, String)> {
     let wrt: Vec<Val> = f
         .params()
         .iter()

@@ -16,7 +16,7 @@ use cotangent::{Code, Error, Result};
 use record::Record;
 use std::ffi::OsStr;
 
-pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+pub(super) fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let Some(name) = args.target.as_deref().map(OsStr::to_string_lossy) else {
         return print(out, &list());
     };

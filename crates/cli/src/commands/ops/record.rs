@@ -11,7 +11,7 @@ use cotangent::{Array, Function, Program, Result, Sample, Type, bail, reference,
 use std::sync::Arc;
 
 /// An operation or a composite.
-pub struct Record {
+pub(super) struct Record {
     /// The name, with ` @f` if a module follows it.
     pub title: String,
     /// One sentence, with the formula.
@@ -32,7 +32,7 @@ pub struct Record {
 
 impl Record {
     /// The records of a name: a composite, a composite of a module, and an operation may share it.
-    pub fn of(name: &str) -> Result<Vec<Record>> {
+    pub(super) fn of(name: &str) -> Result<Vec<Record>> {
         let mut out = Vec::new();
         for c in composites().iter().filter(|c| c.name == name) {
             out.push(Record::of_composite(c, "")?);
@@ -47,7 +47,7 @@ impl Record {
     }
 
     /// The record of an operation, from its samples.
-    pub fn of_operation(e: &Entry) -> Result<Record> {
+    pub(super) fn of_operation(e: &Entry) -> Result<Record> {
         let samples = (e.samples)(e.name);
         let mut types = Vec::new();
         for s in &samples {
@@ -78,7 +78,7 @@ impl Record {
     }
 
     /// The record of a composite, from its example.
-    pub fn of_composite(c: &Composite, reference: &str) -> Result<Record> {
+    pub(super) fn of_composite(c: &Composite, reference: &str) -> Result<Record> {
         let Some(row) = example(c.name, !reference.is_empty()) else {
             bail!(
                 UnknownOperation,

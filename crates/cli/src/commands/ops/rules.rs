@@ -5,7 +5,7 @@ use cotangent::check::function_of;
 use cotangent::{Dim, Result, Sample};
 
 /// Whether an operation has a derivative and a batch rule, and in which operands it is linear.
-pub fn facts(samples: &[Sample]) -> Result<Vec<(&'static str, String)>> {
+pub(super) fn facts(samples: &[Sample]) -> Result<Vec<(&'static str, String)>> {
     let cx = AdContext::default();
     let (mut linearize, mut batch) = (false, false);
     let mut linear: Vec<String> = Vec::new();

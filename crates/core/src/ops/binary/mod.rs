@@ -9,7 +9,7 @@ use crate::ir::{
     Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, ShiftRule, Val,
     no_rule,
 };
-pub use table::{BINARY, Binary, BinaryDef};
+pub use table::{BINARY, Binary, BinaryDef, BinaryTranspose};
 use table::{BinaryRuleArgs, Linearity};
 
 use super::Comparison;

@@ -66,6 +66,9 @@ pub struct BinaryRuleArgs {
     pub ty: Option<Lv>,
 }
 
+/// The adjoint of a linear row: operands and cotangent to the cotangents of the operands.
+pub type BinaryTranspose = fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>;
+
 /// A row of the table of binary functions.
 pub struct BinaryDef {
     /// The function.
@@ -93,7 +96,7 @@ pub struct BinaryDef {
     /// Linearity, from which `linear_in` follows.
     pub linear: Linearity,
     /// The adjoint, for rows with some linearity.
-    pub transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
+    pub transpose: Option<BinaryTranspose>,
 }
 
 impl Binary {

@@ -8,6 +8,9 @@ use crate::ops::entry::Spelled;
 use crate::ops::support::{take_axes, take_axis};
 use crate::shape::{Dim, Type};
 
+/// Writes a composite: emitter, attributes and operands to results.
+pub type CompositeFn = fn(&dyn Emit, &mut Spelled<'_>, &[Val]) -> Result<Vec<Val>>;
+
 /// A named function of the text form, written with operations.
 #[derive(Clone, Copy)]
 pub struct Composite {
@@ -16,7 +19,7 @@ pub struct Composite {
     /// One sentence, with the formula.
     pub doc: &'static str,
     /// Writes the function, for operands and attributes as parsed.
-    pub build: fn(&dyn Emit, &mut Spelled<'_>, &[Val]) -> Result<Vec<Val>>,
+    pub build: CompositeFn,
 }
 
 /// The operands. Returns an error unless there are `N`.

@@ -259,7 +259,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// The scale that [`power_of_two`](Self::power_of_two) returned, broadcast to matrices of the
+    /// The scale that `power_of_two` returned, broadcast to matrices of the
     /// extents of `like`.
     fn power_of_two_like(&self, scale: Val, like: Val) -> Val {
         let (ty, of) = (self.ty(scale), self.ty(like));

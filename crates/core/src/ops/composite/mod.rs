@@ -23,7 +23,7 @@ mod samplers;
 mod spectral;
 mod statistics;
 
-pub use entry::Composite;
+pub use entry::{Composite, CompositeFn};
 pub use matrices::MatrixNorm;
 
 use std::sync::LazyLock;

@@ -95,7 +95,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `N` keys of [`random_split`](Self::random_split), as separate values.
+    /// `N` keys of `random_split`, as separate values.
     pub fn random_keys<const N: usize>(&self, key: Val) -> [Val; N] {
         let all = self.random_split(key, &[Dim::Const(N)]);
         std::array::from_fn(|k| self.index_axis(all, 0, k))

@@ -133,7 +133,7 @@ impl dyn Emit + '_ {
         self.mean_of(x, axes, false)
     }
 
-    /// As [`mean`](Self::mean), with a compensated sum if `stable`.
+    /// As `mean`, with a compensated sum if `stable`.
     fn mean_of(&self, x: Val, axes: &[usize], stable: bool) -> Val {
         in_f32(self, "mean", x, |x| {
             let n = extent(&self.ty(x), axes);

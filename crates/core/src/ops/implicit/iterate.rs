@@ -132,7 +132,7 @@ fn line_search(
     consts: &[Val],
     x: &[Val],
     d: &[Val],
-    good: &dyn Fn(&dyn Emit, &[Val], Val, &[Val]) -> Val,
+    good: impl Fn(&dyn Emit, &[Val], Val, &[Val]) -> Val,
 ) -> Val {
     let nc = consts.len();
     cx.while_loop(
@@ -211,7 +211,7 @@ pub(super) fn newton(
                     w[nc],
                 )
             };
-            let t = line_search(cx, &s, &[w, &[of_y], &rows].concat(), x, &d, &smaller);
+            let t = line_search(cx, &s, &[w, &[of_y], &rows].concat(), x, &d, smaller);
             let next = along(cx, &s, &[x, &d].concat(), t);
             [
                 NewtonState::step(cx, &s, c, [last, &d, &next], of_y, tol),
@@ -402,7 +402,7 @@ impl Loss<'_> {
             let slack = cx.scale_by(self.rounding, cx.abs(w[nc]));
             cx.compare(new, Comparison::Le, cx.add(cx.sub(w[nc], least), slack))
         };
-        let t = line_search(cx, s, &[w, &[value, fall]].concat(), x, d, &lower);
+        let t = line_search(cx, s, &[w, &[value, fall]].concat(), x, d, lower);
         let whole = cx.compare(t, Comparison::Eq, number(cx, 1.0));
         let farther = |cx: &dyn Emit, w: &[Val], t: Val| {
             let at = along(cx, s, &w[nc + 2..], t);

@@ -178,7 +178,7 @@ pub(super) fn gmres(
         |cx, w, c| cx.and(cx.not(c[0]), going(cx, w[nc], &c[1..])),
         |cx, w, c| {
             let old = c[3];
-            let c = cycle(cx, &s, apply, &w[..=nc], &c[1..], rows, &going);
+            let c = cycle(cx, &s, apply, &w[..=nc], &c[1..], rows, going);
             let x = &c[3..3 + n];
             let r = s.sub(cx, &w[nc + 1..], &apply(cx, &w[..nc], x));
             let new = s.length(cx, &r);
@@ -203,7 +203,7 @@ fn cycle(
     w: &[Val],
     c: &[Val],
     rows: usize,
-    going: &dyn Fn(&dyn Emit, Val, &[Val]) -> Val,
+    going: impl Fn(&dyn Emit, Val, &[Val]) -> Val,
 ) -> Vec<Val> {
     let n = (c.len() - 3) / 2;
     let nc = w.len() - 1;

@@ -232,7 +232,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// As [`solve_linear`](Self::solve_linear). Returns the state of the iteration instead of an
+    /// As `solve_linear`. Returns the state of the iteration instead of an
     /// error.
     pub fn try_solve_linear(
         &self,

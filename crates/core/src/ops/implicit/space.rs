@@ -38,7 +38,7 @@ pub(super) const COMPARABLE_EXPONENTS: f64 = 26.0;
 const MAX_DEFAULT_TOLERANCE: f64 = 0.03125;
 
 impl Space {
-    pub fn of(types: &[Type]) -> Space {
+    pub(super) fn of(types: &[Type]) -> Space {
         let first = types.first().map_or(DType::F64, |t| t.dtype);
         let one = types.iter().all(|t| t.dtype == first);
         let coefficient = if !one {
@@ -72,33 +72,33 @@ impl Space {
     }
 
     /// The requested tolerance, or by default `roundings` rounding errors.
-    pub fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
+    pub(super) fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
         stop.tolerance
             .unwrap_or((roundings * self.epsilon).min(MAX_DEFAULT_TOLERANCE))
     }
 
     /// Relative size of a step after which Newton's method reaches the level of rounding.
-    pub fn newton_tolerance(&self, stop: Stopping) -> f64 {
+    pub(super) fn newton_tolerance(&self, stop: Stopping) -> f64 {
         stop.tolerance
             .unwrap_or(self.epsilon.powf(2.0 / 3.0).min(MAX_DEFAULT_TOLERANCE))
     }
 
     /// Curvature, relative to the largest, below which its sign is determined by rounding.
-    pub fn flat(&self) -> f64 {
+    pub(super) fn flat(&self) -> f64 {
         self.epsilon.sqrt()
     }
 
     /// Number of unknowns, if it is a constant.
-    pub fn dimension(&self) -> Option<usize> {
+    pub(super) fn dimension(&self) -> Option<usize> {
         self.types.iter().map(|t| t.shape.numel().as_const()).sum()
     }
 
-    pub fn zeros(&self, cx: &dyn Emit) -> Vec<Val> {
+    pub(super) fn zeros(&self, cx: &dyn Emit) -> Vec<Val> {
         self.types.iter().map(|t| cx.zeros(t)).collect()
     }
 
     /// Zeros for `rows` vectors.
-    pub fn stack(&self, cx: &dyn Emit, rows: usize) -> Vec<Val> {
+    pub(super) fn stack(&self, cx: &dyn Emit, rows: usize) -> Vec<Val> {
         self.types
             .iter()
             .map(|t| cx.zeros(&t.batched(&Dim::Const(rows))))
@@ -134,7 +134,7 @@ impl Space {
     }
 
     /// `<x, y>`, a coefficient.
-    pub fn dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
+    pub(super) fn dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
         let one = |((&x, &y), t): ((&Val, &Val), &Type)| {
             let [x, y] = [x, y].map(|v| {
                 if narrow(t.dtype) {
@@ -150,7 +150,7 @@ impl Space {
     }
 
     /// The real part of `<x, y>`, a measure.
-    pub fn real_dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
+    pub(super) fn real_dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
         let d = self.dot(cx, x, y);
         let d = if self.coefficient.is_complex() {
             cx.real(d)
@@ -165,12 +165,12 @@ impl Space {
     }
 
     /// `|x|`, a measure, of vectors whose squares are in range.
-    pub fn length(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+    pub(super) fn length(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         cx.sqrt(self.real_dot(cx, x, x))
     }
 
     /// `|x|`, a measure, of any vector.
-    pub fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+    pub(super) fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         let one = |(&x, t): (&Val, &Type)| {
             let (wide, axes) = (wide(cx, x), Self::all_axes(t, 0));
             // Squares of converted narrower numbers are in range.
@@ -196,7 +196,7 @@ impl Space {
     }
 
     /// The exponent, a measure, of the largest element. 0 if squares are in range without scaling.
-    pub fn exponent(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+    pub(super) fn exponent(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         let one =
             |(&x, t): (&Val, &Type)| wide(cx, cx.max_or_least(cx.abs(x), &Self::all_axes(t, 0)));
         let most = x
@@ -211,7 +211,7 @@ impl Space {
     }
 
     /// `2^e x`: exact where the result is a normal number.
-    pub fn shift(&self, cx: &dyn Emit, e: Val, x: &[Val]) -> Vec<Val> {
+    pub(super) fn shift(&self, cx: &dyn Emit, e: Val, x: &[Val]) -> Vec<Val> {
         let half = cx.floor(cx.scale_by(0.5, e));
         let (p, q) = (cx.exp2(half), cx.exp2(cx.sub(e, half)));
         let one = |(&x, t): (&Val, &Type)| {
@@ -233,7 +233,7 @@ impl Space {
     /// Powers of two that make the rows of a matrix comparable. `q` is its product with
     /// [`Space::probe`]. They are 1 if exponents differ by at most `apart`, or if a row of `q` is
     /// zero or not finite. With `half`, their square roots.
-    pub fn row_scales(&self, cx: &dyn Emit, q: &[Val], half: bool, apart: f64) -> Vec<Val> {
+    pub(super) fn row_scales(&self, cx: &dyn Emit, q: &[Val], half: bool, apart: f64) -> Vec<Val> {
         let exponents: Vec<Val> = q
             .iter()
             .map(|&q| cx.floor(cx.log2(wide(cx, cx.abs(q)))))
@@ -277,19 +277,19 @@ impl Space {
     }
 
     /// Whether scales are not all 1.
-    pub fn any_scaled(&self, cx: &dyn Emit, scales: &[Val]) -> Val {
+    pub(super) fn any_scaled(&self, cx: &dyn Emit, scales: &[Val]) -> Val {
         let wide: Vec<Val> = scales.iter().map(|&d| wide(cx, cx.abs(d))).collect();
         let most = self.largest(cx, &wide).unwrap_or_else(|| number(cx, 1.0));
         cx.compare(most, Comparison::Gt, number(cx, 1.0))
     }
 
     /// Elementwise products.
-    pub fn times(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+    pub(super) fn times(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
         x.iter().zip(y).map(|(&x, &y)| cx.mul(x, y)).collect()
     }
 
     /// A generic vector, which is also not a single frequency.
-    pub fn probe(&self, cx: &dyn Emit) -> Vec<Val> {
+    pub(super) fn probe(&self, cx: &dyn Emit) -> Vec<Val> {
         let one = |(k, t): (usize, &Type)| {
             let flat = Type::new(DType::F64, vec![t.shape.numel()]);
             let k = cx.full(&flat, 0.3 + k as f64);
@@ -315,23 +315,23 @@ impl Space {
     }
 
     /// `c x` for a coefficient or a measure.
-    pub fn scale(&self, cx: &dyn Emit, c: Val, x: &[Val]) -> Vec<Val> {
+    pub(super) fn scale(&self, cx: &dyn Emit, c: Val, x: &[Val]) -> Vec<Val> {
         x.iter()
             .zip(&self.types)
             .map(|(&x, t)| cx.mul(Self::spread(cx, c, t), x))
             .collect()
     }
 
-    pub fn add(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+    pub(super) fn add(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
         x.iter().zip(y).map(|(&x, &y)| cx.add(x, y)).collect()
     }
 
-    pub fn sub(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+    pub(super) fn sub(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
         x.iter().zip(y).map(|(&x, &y)| cx.sub(x, y)).collect()
     }
 
     /// `<rows, x>` for every row of a stack.
-    pub fn project(&self, cx: &dyn Emit, stack: &[Val], x: &[Val]) -> Val {
+    pub(super) fn project(&self, cx: &dyn Emit, stack: &[Val], x: &[Val]) -> Val {
         let one = |((&q, &x), t): ((&Val, &Val), &Type)| {
             let d = DotGeneral::contract(&Self::all_axes(t, 1), &Self::all_axes(t, 0));
             let [q, x] = [q, x].map(|v| {
@@ -347,7 +347,7 @@ impl Space {
     }
 
     /// `Σ_k c[k] stack[k]`.
-    pub fn combine(&self, cx: &dyn Emit, c: Val, stack: &[Val]) -> Vec<Val> {
+    pub(super) fn combine(&self, cx: &dyn Emit, c: Val, stack: &[Val]) -> Vec<Val> {
         let one = |(&q, t): (&Val, &Type)| {
             let c = if cx.ty(c).dtype == t.dtype {
                 c
@@ -360,7 +360,7 @@ impl Space {
     }
 
     /// `x` if the scalar predicate is true, else `y`.
-    pub fn select(&self, cx: &dyn Emit, p: Val, x: &[Val], y: &[Val]) -> Vec<Val> {
+    pub(super) fn select(&self, cx: &dyn Emit, p: Val, x: &[Val], y: &[Val]) -> Vec<Val> {
         let wide = |t: &Type| cx.broadcast_in_dim(p, &t.shape, &[]);
         x.iter()
             .zip(y)

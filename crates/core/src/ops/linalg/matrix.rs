@@ -51,7 +51,7 @@ pub(crate) fn div(a: C128, b: C128) -> C128 {
 }
 
 impl Matrix {
-    pub fn new(m: usize, n: usize, at: impl Fn(usize, usize) -> C128) -> Matrix {
+    pub(crate) fn new(m: usize, n: usize, at: impl Fn(usize, usize) -> C128) -> Matrix {
         Matrix {
             m,
             n,
@@ -59,26 +59,26 @@ impl Matrix {
         }
     }
 
-    pub fn eye(n: usize) -> Matrix {
+    pub(crate) fn eye(n: usize) -> Matrix {
         Matrix::new(n, n, |i, j| if i == j { ONE } else { ZERO })
     }
 
-    pub fn transpose(&self) -> Matrix {
+    pub(crate) fn transpose(&self) -> Matrix {
         Matrix::new(self.n, self.m, |i, j| self[(j, i)])
     }
 
-    pub fn adjoint(&self) -> Matrix {
+    pub(crate) fn adjoint(&self) -> Matrix {
         Matrix::new(self.n, self.m, |i, j| self[(j, i)].conj())
     }
 
-    pub fn times(&self, o: &Matrix) -> Matrix {
+    pub(crate) fn times(&self, o: &Matrix) -> Matrix {
         Matrix::new(self.m, o.n, |i, j| {
             (0..self.n).map(|k| self[(i, k)] * o[(k, j)]).sum()
         })
     }
 
     /// `(A + Aᴴ) / 2`.
-    pub fn hermitian(&self) -> Matrix {
+    pub(crate) fn hermitian(&self) -> Matrix {
         Matrix::new(self.m, self.n, |i, j| {
             (self[(i, j)] + self[(j, i)].conj()) * 0.5
         })
@@ -86,7 +86,7 @@ impl Matrix {
 
     /// The matrix divided by a power of two, so that its largest component is near 1, and the
     /// exponent. Squares of elements then do not overflow.
-    pub fn scaled(&self) -> (Matrix, i32) {
+    pub(crate) fn scaled(&self) -> (Matrix, i32) {
         let most = self
             .a
             .iter()
@@ -101,7 +101,7 @@ impl Matrix {
     }
 
     /// The matrix times a power of two.
-    pub fn shifted(&self, e: i32) -> Matrix {
+    pub(crate) fn shifted(&self, e: i32) -> Matrix {
         let by = |x: f64| libm::scalbn(x, e);
         Matrix {
             a: self
@@ -114,7 +114,7 @@ impl Matrix {
     }
 
     /// Whether all elements are finite.
-    pub fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.a.iter().all(|z| z.is_finite())
     }
 }

@@ -113,7 +113,7 @@ impl ScalarJet {
     }
 
     /// `f[a, b, c]`, from `f''` at the three points, and for the pairs `ab`, `bc` and `ac` the
-    /// first differences (see [`Spectral::first`]) and `f''` at the midpoints.
+    /// first differences (see [`first`](Self::first)) and `f''` at the midpoints.
     fn second(&self, cx: &dyn Emit, [a, b, c]: [Val; 3], ends: [Val; 3], of: [[Val; 3]; 4]) -> Val {
         let ty = cx.ty(a);
         let size = |x: Val, y: Val| cx.abs(cx.sub(x, y));

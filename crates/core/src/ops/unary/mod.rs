@@ -6,7 +6,7 @@
 mod methods;
 mod table;
 
-pub use table::{UNARY, Unary, UnaryDef};
+pub use table::{UNARY, Unary, UnaryDef, UnaryTranspose};
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_leading, cost_per_element};

@@ -63,6 +63,9 @@ pub enum Unary {
     StopGradient,
 }
 
+/// The adjoint of a linear row: cotangent and the operand's type to the operand's cotangent.
+pub type UnaryTranspose = fn(&dyn Emit, Val, &Type) -> Val;
+
 /// A row of the table of unary functions.
 pub struct UnaryDef {
     /// The function.
@@ -89,8 +92,8 @@ pub struct UnaryDef {
     pub flops: f64,
     /// The derivative: operand, result, tangent.
     pub linearize: fn(&Lin<'_>, Val, Val, Lv) -> Option<Lv>,
-    /// The adjoint, for linear rows: cotangent and the operand's type.
-    pub transpose: Option<fn(&dyn Emit, Val, &Type) -> Val>,
+    /// The adjoint, for linear rows.
+    pub transpose: Option<UnaryTranspose>,
 }
 
 impl Unary {

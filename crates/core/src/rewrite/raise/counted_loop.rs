@@ -85,7 +85,7 @@ fn number(f: &Raising, v: Val) -> Option<i128> {
 }
 
 impl CountedLoop {
-    pub fn new(f: &Raising, w: &While, x: &[Val]) -> Option<CountedLoop> {
+    pub(super) fn new(f: &Raising, w: &While, x: &[Val]) -> Option<CountedLoop> {
         let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
         let (body, init) = (&*w.body, &x[nc + nb..]);
         let params = &body.params()[nb..];
@@ -150,7 +150,6 @@ impl CountedLoop {
         let (nc, nb) = (w.cond_consts, w.body_consts);
         let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
         let (cx, body) = (f.cx(), &*w.body);
-        let steps = Dim::Const(self.steps);
         let rows = self.rows(body, nb);
         let needed = self.needed(body, nb, &rows);
         let fixed: Vec<usize> = self.carries_where(|c| matches!(c, Carry::Fixed));
@@ -182,68 +181,26 @@ impl CountedLoop {
             })
             .collect();
         // Counters that the body still uses become scanned operands.
-        let counters: Vec<(usize, Affine)> = (0..self.carries.len())
-            .filter_map(|k| match self.carries[k] {
-                Carry::Counter(a) if needed[body.params()[nb + k].index()] => Some((k, a)),
-                _ => None,
-            })
+        let counters = self.carries_where(|c| matches!(c, Carry::Counter(_)));
+        let counters: Vec<usize> = counters
+            .into_iter()
+            .filter(|&k| needed[body.params()[nb + k].index()])
             .collect();
-        for (k, a) in &counters {
-            let ty = cx.ty(init[*k]).batched(&steps);
-            let (first, by) = if backward {
-                (a.b + a.a * (self.steps as i128 - 1), -a.a)
-            } else {
-                (a.b, a.a)
-            };
-            // Counters wrap in their element type.
-            let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
-            let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
-            inputs.push(all);
-        }
-        let b = cx.nested("body");
-        let inner: &dyn Emit = &b;
-        let mut map = vec![Val::POISON; body.len()];
-        let param = |ty: &Type, v: Val| b.param(ty.clone(), body.name_of(v).map(|n| &**n));
-        for &p in &body.params()[..nb] {
-            map[p.index()] = param(body.ty(p), p);
-        }
-        for &k in fixed.iter().chain(&free) {
-            let p = body.params()[nb + k];
-            map[p.index()] = param(body.ty(p), p);
-        }
-        for r in &rows {
-            map[r.result.index()] = b.param(body.ty(r.result).clone(), None);
-        }
-        for (k, _) in &counters {
-            let p = body.params()[nb + k];
-            map[p.index()] = param(body.ty(p), p);
-        }
-        for e in body.eqns() {
-            let is_needed = e
-                .results()
-                .any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
-            if is_needed {
-                let x: Vals = body.operands(e).iter().map(|v| map[v.index()]).collect();
-                inner.set_loc(e.loc);
-                for (r, y) in e.results().zip(inner.emit(e.op.clone(), &x)) {
-                    map[r.index()] = y;
-                }
+        for &k in &counters {
+            if let Carry::Counter(a) = self.carries[k] {
+                inputs.push(self.counted(cx, a, &cx.ty(init[k]), backward));
             }
         }
-        let mut results: Vec<Val> = free
+        let params = [&fixed[..], &free].concat();
+        let before: Vec<Val> = body.params()[..nb]
             .iter()
-            .map(|&k| map[body.results()[k].index()])
+            .copied()
+            .chain(params.iter().map(|&k| body.params()[nb + k]))
             .collect();
-        for &k in &stacks {
-            if let Carry::Stack { eqn, .. } = self.carries[k] {
-                let u = body.operands(&body.eqns()[eqn])[1];
-                let shape = &body.ty(u).shape[1..];
-                results.push(inner.reshape(map[u.index()], shape));
-            }
-        }
+        let after: Vec<Val> = counters.iter().map(|&k| body.params()[nb + k]).collect();
         let scan = Scan {
-            body: Arc::new(b.finish(&results)?),
-            length: steps,
+            body: self.scan_body(f, body, [&before, &after], &rows, &needed)?,
+            length: Dim::Const(self.steps),
             reverse: backward,
             consts: nb + fixed.len(),
             carry: free.len(),
@@ -252,7 +209,7 @@ impl CountedLoop {
         let operands: Vec<Val> = consts
             .iter()
             .copied()
-            .chain(fixed.iter().chain(&free).map(|&k| init[k]))
+            .chain(params.iter().map(|&k| init[k]))
             .chain(inputs)
             .collect();
         let y = cx.emit(scan.into(), &operands);
@@ -267,28 +224,92 @@ impl CountedLoop {
         Ok(out)
     }
 
+    /// The values of a counter of this type in all steps, in the order of the scan.
+    fn counted(&self, cx: &dyn Emit, a: Affine, ty: &Type, backward: bool) -> Val {
+        let ty = ty.batched(&Dim::Const(self.steps));
+        let (first, by) = if backward {
+            (a.b + a.a * (self.steps as i128 - 1), -a.a)
+        } else {
+            (a.b, a.a)
+        };
+        // Counters wrap in their element type.
+        let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
+        cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first))
+    }
+
+    /// The body of the scan: the needed equations of the loop's body. Its parameters are those of
+    /// the first list, then `rows`, then those of the second list; its results are the free carries
+    /// and the rows of stacks.
+    fn scan_body(
+        &self,
+        f: &Raising,
+        body: &Function,
+        [before, after]: [&[Val]; 2],
+        rows: &[RowRead],
+        needed: &[bool],
+    ) -> Result<Arc<Function>> {
+        let b = f.cx().nested("body");
+        let inner: &dyn Emit = &b;
+        let mut map = vec![Val::POISON; body.len()];
+        let param = |p: Val| b.param(body.ty(p).clone(), body.name_of(p).map(|n| &**n));
+        for &p in before {
+            map[p.index()] = param(p);
+        }
+        for r in rows {
+            map[r.result.index()] = b.param(body.ty(r.result).clone(), None);
+        }
+        for &p in after {
+            map[p.index()] = param(p);
+        }
+        for e in body.eqns() {
+            let is_needed = e
+                .results()
+                .any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
+            if is_needed {
+                let x: Vals = body.operands(e).iter().map(|v| map[v.index()]).collect();
+                inner.set_loc(e.loc);
+                for (r, y) in e.results().zip(inner.emit(e.op.clone(), &x)) {
+                    map[r.index()] = y;
+                }
+            }
+        }
+        let (mut results, mut stacked) = (Vec::new(), Vec::new());
+        for (carry, r) in self.carries.iter().zip(body.results()) {
+            match carry {
+                Carry::Free => results.push(map[r.index()]),
+                Carry::Stack { eqn, .. } => {
+                    let u = body.operands(&body.eqns()[*eqn])[1];
+                    stacked.push(inner.reshape(map[u.index()], &body.ty(u).shape[1..]));
+                }
+                Carry::Fixed | Carry::Counter(_) => {}
+            }
+        }
+        results.append(&mut stacked);
+        Ok(Arc::new(b.finish(&results)?))
+    }
+
     /// Number of steps.
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
     /// Indices of the carries that are neither constant nor counters.
-    pub fn free(&self) -> Vec<usize> {
+    pub(super) fn free(&self) -> Vec<usize> {
         self.carries_where(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
     }
 
     /// Whether a carry equals the step index.
-    pub fn counts_steps(&self, k: usize) -> bool {
+    pub(super) fn counts_steps(&self, k: usize) -> bool {
         self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
     }
 
     /// Whether a carry is constant.
-    pub fn stays(&self, k: usize) -> bool {
+    pub(super) fn stays(&self, k: usize) -> bool {
         self.carries[k] == Carry::Fixed
     }
 
     /// The carries after the last step. `free` returns those of form [`Carry::Free`].
-    pub fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
+    pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
             Carry::Counter(a) => {

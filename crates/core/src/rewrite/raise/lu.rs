@@ -42,7 +42,7 @@ enum LuStep {
 impl Raising<'_> {
     /// The factorisation result that `v` is. Conversions, offsets of row swaps, and a select whose
     /// condition is the constant true (a test of `info`) are looked through.
-    pub fn factor(&self, mut v: Val) -> Option<LuValue> {
+    pub(super) fn factor(&self, mut v: Val) -> Option<LuValue> {
         let mut steps = Vec::new();
         for _ in 0..MAX_FOLLOWED {
             if let Some(f) = self.lu_result(v) {
@@ -96,7 +96,7 @@ impl Raising<'_> {
     }
 
     /// Whether a condition is `x < 0` for a value `x` that `are` accepts.
-    pub fn is_negative(&self, condition: Val, are: &dyn Fn(Val) -> bool) -> bool {
+    pub(super) fn is_negative(&self, condition: Val, are: &dyn Fn(Val) -> bool) -> bool {
         let below = |op: &Op, x: &[Val]| {
             matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]))
         };

@@ -35,7 +35,7 @@ struct Facts {
 
 impl<'f> Raising<'f> {
     /// The function before a rule applies. Its parameters are its first values.
-    pub fn new(source: &'f Function) -> Raising<'f> {
+    pub(super) fn new(source: &'f Function) -> Raising<'f> {
         let params = source.params();
         let r = Raising {
             source,
@@ -51,7 +51,7 @@ impl<'f> Raising<'f> {
     }
 
     /// Visits an equation: of the source, or of a function that is copied in place of a call.
-    pub fn visit(&self, index: usize, e: &Eqn) {
+    pub(super) fn visit(&self, index: usize, e: &Eqn) {
         match self.b.get() {
             Some(b) => b.set_loc(e.loc),
             None => {
@@ -71,19 +71,19 @@ impl<'f> Raising<'f> {
     }
 
     /// Names a value, if it has no name.
-    pub fn set_name(&self, v: Val, name: &str) {
+    pub(super) fn set_name(&self, v: Val, name: &str) {
         if let Some(b) = self.b.get() {
             b.set_name(v, name);
         }
     }
 
     /// Whether the function differs from the source.
-    pub fn writes(&self) -> bool {
+    pub(super) fn writes(&self) -> bool {
         self.b.get().is_some()
     }
 
     /// The function under construction.
-    pub fn writer(&self) -> &Builder {
+    pub(super) fn writer(&self) -> &Builder {
         self.b.get_or_init(|| {
             let f = self.source;
             let b = Builder::deriving(&f.name, &Session::default(), &[f]);
@@ -110,16 +110,16 @@ impl<'f> Raising<'f> {
     }
 
     /// The function with these results; `None` if nothing was written.
-    pub fn finish(self, results: &[Val]) -> Option<Result<Function>> {
+    pub(super) fn finish(self, results: &[Val]) -> Option<Result<Function>> {
         self.b.into_inner().map(|b| b.finish(results))
     }
 
     /// The emitter of the function. A rule asks for it after its pattern matches.
-    pub fn cx(&self) -> &dyn Emit {
+    pub(super) fn cx(&self) -> &dyn Emit {
         self.writer()
     }
 
-    pub fn ty(&self, v: Val) -> Type {
+    pub(super) fn ty(&self, v: Val) -> Type {
         match self.b.get() {
             Some(b) => b.ty(v),
             None => self.source.ty(v).clone(),
@@ -128,7 +128,7 @@ impl<'f> Raising<'f> {
 
     /// Calls `look` on the operation that defines a value and on its operands. Returns `None` for a
     /// parameter.
-    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
+    pub(super) fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
         match self.b.get() {
             Some(b) => b.with_def(v, look),
             None => self.eqn(v).map(|e| look(&e.op, self.source.operands(e))),
@@ -136,7 +136,7 @@ impl<'f> Raising<'f> {
     }
 
     /// The values that the equation of `v` defines, `v` among them. None for a parameter.
-    pub fn defined_with(&self, v: Val) -> Vals {
+    pub(super) fn defined_with(&self, v: Val) -> Vals {
         match self.b.get() {
             Some(b) => b.defined_with(v).collect(),
             None => self.eqn(v).into_iter().flat_map(Eqn::results).collect(),
@@ -149,7 +149,7 @@ impl<'f> Raising<'f> {
     }
 
     /// Computes the facts about new values.
-    pub fn update(&self) {
+    pub(super) fn update(&self) {
         let mut facts = self.facts.borrow_mut();
         for i in facts.splats.len()..self.values() {
             let splat = self.splat(&facts, Val::from_index(i));
@@ -184,7 +184,7 @@ impl<'f> Raising<'f> {
     }
 
     /// Records the number of uses of a value in the source program.
-    pub fn set_uses(&self, v: Val, n: usize) {
+    pub(super) fn set_uses(&self, v: Val, n: usize) {
         let uses = &mut self.facts.borrow_mut().uses;
         uses.resize(uses.len().max(v.index() + 1), 0);
         uses[v.index()] += n;
@@ -192,18 +192,18 @@ impl<'f> Raising<'f> {
 
     /// Whether the source program uses a value `n` times: a pattern that computes it again is
     /// replaced only if nothing else uses it.
-    pub fn is_used(&self, v: Val, n: usize) -> bool {
+    pub(super) fn is_used(&self, v: Val, n: usize) -> bool {
         self.facts.borrow().uses.get(v.index()) == Some(&n)
     }
 
     /// Whether two values are one value, or equal constants: programs repeat these.
-    pub fn same(&self, a: Val, b: Val) -> bool {
+    pub(super) fn same(&self, a: Val, b: Val) -> bool {
         let constants = || self.number(a).zip(self.number(b));
         a == b || constants().is_some_and(|(m, n)| m == n && self.ty(a) == self.ty(b))
     }
 
     /// The results of `write`, which is called once for each `key`.
-    pub fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
+    pub(super) fn written_once(&self, key: Val, write: impl FnOnce(&dyn Emit) -> Vals) -> Vals {
         let mut written = self.written.borrow_mut();
         written
             .entry(key)
@@ -212,12 +212,12 @@ impl<'f> Raising<'f> {
     }
 
     /// The element that all elements of a value equal, if it is constant.
-    pub fn number(&self, v: Val) -> Option<Scalar> {
+    pub(super) fn number(&self, v: Val) -> Option<Scalar> {
         *self.facts.borrow().splats.get(v.index())?
     }
 
     /// Whether all elements of a value equal `c`, rounded to its element type.
-    pub fn is_number(&self, v: Val, c: f64) -> bool {
+    pub(super) fn is_number(&self, v: Val, c: f64) -> bool {
         let rounded = |c: f64, v: Val| match Scalar::F(c).array(self.ty(v).dtype).wide() {
             Wide::F(x) => x.first().copied(),
             _ => None,
@@ -229,19 +229,19 @@ impl<'f> Raising<'f> {
     }
 
     /// The operand of a unary function.
-    pub fn unary(&self, v: Val, f: Unary) -> Option<Val> {
+    pub(super) fn unary(&self, v: Val, f: Unary) -> Option<Val> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Unary(g) if *g == f).then(|| x[0]);
         self.with_def(v, is)?
     }
 
     /// The operands of a binary function.
-    pub fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
+    pub(super) fn binary(&self, v: Val, f: Binary) -> Option<[Val; 2]> {
         let is = |op: &Op, x: &[Val]| matches!(op, Op::Binary(g) if *g == f).then(|| [x[0], x[1]]);
         self.with_def(v, is)?
     }
 
     /// The operand whose NaN a condition tests: `is_nan(x)`, or `x != x`.
-    pub fn nan_tested(&self, condition: Val) -> Option<Val> {
+    pub(super) fn nan_tested(&self, condition: Val) -> Option<Val> {
         let compared = |op: &Op, x: &[Val]| match op {
             Op::Unary(Unary::IsNan) => Some([x[0], x[0]]),
             Op::Compare(c) if c.0 == Comparison::Ne => Some([x[0], x[1]]),
@@ -252,12 +252,12 @@ impl<'f> Raising<'f> {
     }
 
     /// Records that `y` is `softplus(x)`.
-    pub fn set_softplus(&self, y: Val, x: Val) {
+    pub(super) fn set_softplus(&self, y: Val, x: Val) {
         self.facts.borrow_mut().softplus.insert(y, x);
     }
 
     /// The operand of a value that was raised to `softplus`.
-    pub fn softplus_operand(&self, v: Val) -> Option<Val> {
+    pub(super) fn softplus_operand(&self, v: Val) -> Option<Val> {
         self.facts.borrow().softplus.get(&v).copied()
     }
 }

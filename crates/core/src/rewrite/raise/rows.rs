@@ -36,7 +36,7 @@ pub(super) struct RowExponentials<'a> {
 impl RowExponentials<'_> {
     /// The rows whose exponentials `sum` adds up, if the shift is the maximum of each row, or zero
     /// where that is not finite.
-    pub fn of_sum<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
+    pub(super) fn of_sum<'a>(r: &'a Raising<'a>, sum: Val) -> Option<RowExponentials<'a>> {
         let sum = r.without_new_elements(sum);
         let (e, axes) = r.reduced(sum, Reduction::Sum)?;
         // Halves may be added in single precision.
@@ -65,7 +65,7 @@ impl RowExponentials<'_> {
     }
 
     /// The value of which `v` is a broadcast along exactly the reduced axes.
-    pub fn row_value(&self, v: Val) -> Option<Val> {
+    pub(super) fn row_value(&self, v: Val) -> Option<Val> {
         let (inner, dims) = self.r.broadcast_source(v);
         let (from, to) = (self.r.ty(inner), &self.ty.shape);
         if self.r.ty(v).shape != *to {
@@ -84,7 +84,7 @@ impl RowExponentials<'_> {
     }
 
     /// Whether a value is the sum of the exponentials, possibly with other axes of extent 1.
-    pub fn is_sum(&self, v: Val) -> bool {
+    pub(super) fn is_sum(&self, v: Val) -> bool {
         self.r.same(self.r.without_new_elements(v), self.sum)
     }
 
@@ -138,7 +138,7 @@ impl Raising<'_> {
 
     /// The value with these elements before reshapes, broadcasts that add no element, and
     /// conversions of sums from single precision to a half.
-    pub fn without_new_elements(&self, mut v: Val) -> Val {
+    pub(super) fn without_new_elements(&self, mut v: Val) -> Val {
         for _ in 0..MAX_FOLLOWED {
             let inner = |op: &Op, x: &[Val]| match op {
                 Op::Reshape(_) => Some((x[0], false)),
@@ -161,7 +161,7 @@ impl Raising<'_> {
     }
 
     /// The value before a chain of broadcasts, and the axis of `v` for each of its axes.
-    pub fn broadcast_source(&self, v: Val) -> (Val, Vec<usize>) {
+    pub(super) fn broadcast_source(&self, v: Val) -> (Val, Vec<usize>) {
         let mut dims: Vec<usize> = (0..self.ty(v).rank()).collect();
         let mut inner = v;
         for _ in 0..MAX_FOLLOWED {

@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn by_name_with_attributes() {
     let x = matrix(2, &[1.0, 2.0, 3.0, 4.0, 5.0, 9.0]);
-    let run =
-        |name, attrs: &[(&'static str, Attr)], x: &[Array]| spelled(name, attrs, x).unwrap().1;
+    let run = |name, attrs: Attributes<'_>, x: &[Array]| spelled(name, attrs, x).unwrap().1;
     let list = |v: &[i64]| Attr::List(v.iter().map(|&i| i.into()).collect());
     let mean = run(
         "reduce",
@@ -113,7 +113,7 @@ fn by_name_with_attributes() {
         ],
     );
     assert_eq!(norm[0].to_f64(), [-1.0, 2.0]);
-    let mistakes: &[(&'static str, &[(&'static str, Attr)], Code)] = &[
+    let mistakes: &[(&'static str, Attributes<'_>, Code)] = &[
         (
             "reduce",
             &[("op", Attr::Str("average".into()))],
@@ -149,7 +149,7 @@ fn by_name_with_attributes() {
 /// program with that extent.
 #[test]
 fn one_program_for_every_size() {
-    let all: &[(&str, &dyn Fn(&dyn Emit, Val) -> Val)] = &[
+    let all: &[(&str, &UnaryOf<'_>)] = &[
         ("softmax", &|cx, x| cx.softmax(x, 0)),
         ("log_softmax", &|cx, x| cx.log_softmax(x, 0)),
         ("logsumexp", &|cx, x| cx.logsumexp(x, &[0])),
@@ -198,7 +198,7 @@ fn one_program_for_every_size() {
 #[test]
 fn wrong_axes_are_errors_not_panics() {
     let x = vector(&[1.0, 2.0]);
-    let bad: &[&dyn Fn(&dyn Emit, Val) -> Val] = &[
+    let bad: &[&UnaryOf<'_>] = &[
         &|cx, x| cx.softmax(x, 3),
         &|cx, x| cx.log_softmax(x, 3),
         &|cx, x| cx.mean(x, &[5]),

@@ -35,7 +35,7 @@ pub(in crate::eager) struct TapeSubgraph<'t> {
 impl<'t> TapeSubgraph<'t> {
     /// The subgraph of these tangents, and the indices of the roots' nodes. An error if a node was
     /// released.
-    pub fn of(
+    pub(crate) fn of(
         rt: &EagerRuntime,
         roots: impl Iterator<Item = &'t Edge>,
     ) -> Result<(TapeSubgraph<'t>, SmallVec<[u32; 1]>)> {
@@ -96,7 +96,7 @@ impl<'t> TapeSubgraph<'t> {
     }
 
     /// Indices of the input nodes of a node.
-    pub fn inputs_of(&self, visit: &TapeNode<'t>) -> &[u32] {
+    pub(crate) fn inputs_of(&self, visit: &TapeNode<'t>) -> &[u32] {
         &self.inputs[visit.inputs..visit.inputs + visit.node.inputs.len()]
     }
 }

@@ -6,6 +6,7 @@ use crate::eager::tape::{
     Edge, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedValue, Value,
     Values, given_by,
 };
+use crate::tensor::Given;
 use cotangent_core::ops::Unary;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
@@ -21,6 +22,84 @@ pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option
     let all =
         !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| compilable(&e.op));
     all.then(|| rt.compile(Arc::new(f)).ok())?
+}
+
+/// A rule that was written to a builder for operands `x`.
+struct LinearizedRule<'a> {
+    b: &'a Builder,
+    x: &'a [&'a Value],
+    params: &'a [Val],
+    results: &'a [Val],
+    /// Tangents of the operands.
+    t: &'a [Option<Lv>],
+    /// Tangents of the results.
+    tangents: &'a [Option<Lv>],
+    /// The order of the results.
+    given: Given,
+}
+
+impl LinearizedRule<'_> {
+    /// The residual of a value that equations refer to: an operand, a constant, a result, or an
+    /// intermediate value, which is added to `outputs`. `None` if a constant has no value.
+    fn residual(&self, v: Val, outputs: &mut Vec<Val>) -> Option<Residual> {
+        if let Some(k) = self.params.iter().position(|&p| p == v) {
+            return Some(operand_residual(self.x, self.t, k));
+        }
+        let constant = self
+            .b
+            .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
+            .flatten();
+        let (source, origin) = if let Some(op) = constant {
+            let value = op.eval(&[], &Env::default()).ok()?.pop()?;
+            let source = ResidualSource::Constant(Box::new((op, value.into())));
+            (source, ResidualOrigin::None)
+        } else {
+            let k = outputs.iter().position(|&o| o == v).unwrap_or_else(|| {
+                outputs.push(v);
+                outputs.len() - 1
+            });
+            let result = self.results.iter().position(|&r| r == v);
+            let origin = match result.and_then(|k| self.tangents[k]) {
+                Some(l) => ResidualOrigin::Result(l.index() as u32),
+                None => ResidualOrigin::None,
+            };
+            (ResidualSource::Saved(SavedValue::Result(k)), origin)
+        };
+        Some(Residual {
+            at: v.index(),
+            source,
+            ty: self.b.ty(v),
+            given: self.given,
+            origin,
+        })
+    }
+}
+
+/// The residual of operand `k`, with the tangents of the operands.
+fn operand_residual(x: &[&Value], t: &[Option<Lv>], k: usize) -> Residual {
+    Residual {
+        at: k,
+        source: ResidualSource::Saved(SavedValue::Operand(k)),
+        ty: x[k].ty().clone(),
+        given: x[k].given,
+        origin: match t[k] {
+            Some(l) => ResidualOrigin::Input(l.index()),
+            None => ResidualOrigin::None,
+        },
+    }
+}
+
+/// The values that the equations of a linear program refer to, each once.
+fn residual_values(program: &LinearProgram) -> Vec<Val> {
+    let mut values = Vec::new();
+    for o in program.eqns().iter().flat_map(|e| &e.operands) {
+        if let Operand::R(v) = o
+            && !values.contains(v)
+        {
+            values.push(*v);
+        }
+    }
+    values
 }
 
 impl CompiledRule {
@@ -44,8 +123,6 @@ impl CompiledRule {
                 (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone()))
             })
             .collect();
-        let origin =
-            |k: usize| t[k].map_or(ResidualOrigin::None, |l| ResidualOrigin::Input(l.index()));
         let (results, tangents) = match tracked {
             true => rt
                 .session()
@@ -65,80 +142,31 @@ impl CompiledRule {
             .collect();
         let derived = tangents.iter().any(Option::is_some);
 
-        // Values that the equations refer to: operands, constants, results, and intermediate
-        // values.
-        let mut named: Vec<Val> = Vec::new();
-        for o in program
-            .eqns()
-            .iter()
-            .filter(|_| derived)
-            .flat_map(|e| &e.operands)
-        {
-            if let Operand::R(v) = o
-                && !named.contains(v)
-            {
-                named.push(*v);
-            }
-        }
+        let rule = LinearizedRule {
+            b: &b,
+            x,
+            params: &params,
+            results: &results,
+            t: &t,
+            tangents: &tangents,
+            given,
+        };
         let mut outputs: Vec<Val> = results.to_vec();
-        let mut residuals = Vec::new();
-        for &v in &named {
-            let known = b
-                .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
-                .flatten();
-            let result = results.iter().position(|&r| r == v);
-            let (source, origin) = match (params.iter().position(|&p| p == v), known) {
-                (Some(k), _) => (ResidualSource::Saved(SavedValue::Operand(k)), origin(k)),
-                (_, Some(op)) => {
-                    let value = op.eval(&[], &Env::default()).ok()?.pop()?;
-                    (
-                        ResidualSource::Constant(Box::new((op, value.into()))),
-                        ResidualOrigin::None,
-                    )
-                }
-                _ => {
-                    let k = outputs.iter().position(|&o| o == v).unwrap_or_else(|| {
-                        outputs.push(v);
-                        outputs.len() - 1
-                    });
-                    let tangent = result.and_then(|k| tangents[k]);
-                    (
-                        ResidualSource::Saved(SavedValue::Result(k)),
-                        tangent.map_or(ResidualOrigin::None, |l| {
-                            ResidualOrigin::Result(l.index() as u32)
-                        }),
-                    )
-                }
-            };
-            let given = if let ResidualSource::Saved(SavedValue::Operand(k)) = source {
-                x[k].given
-            } else {
-                given
-            };
-            residuals.push(Residual {
-                at: v.index(),
-                source,
-                ty: b.ty(v),
-                given,
-                origin,
-            });
-        }
+        let named = derived.then(|| residual_values(&program));
+        let residuals = named.into_iter().flatten();
+        let residuals: Vec<Residual> = residuals
+            .map(|v| rule.residual(v, &mut outputs))
+            .collect::<Option<_>>()?;
         let forward = b.finish(&outputs).ok()?;
         let depends = active_values(&forward, &t);
-        let is_intermediate = |k: &&Residual| {
+        let is_intermediate = |k: &Residual| {
             matches!(k.source, ResidualSource::Saved(SavedValue::Result(_)))
                 && depends[k.at]
                 && matches!(k.origin, ResidualOrigin::None)
         };
-        let relinearize = residuals.iter().find(is_intermediate).map(|_| {
-            let residual = |(k, v): (usize, &&Value)| Residual {
-                at: k,
-                source: ResidualSource::Saved(SavedValue::Operand(k)),
-                ty: v.ty().clone(),
-                given: v.given,
-                origin: origin(k),
-            };
-            x.iter().enumerate().map(residual).collect()
+        let relinearize = residuals.iter().any(is_intermediate).then(|| {
+            let operands = 0..x.len();
+            operands.map(|k| operand_residual(x, &t, k)).collect()
         });
         let forward = compile_static(rt, forward)?;
         let derivative = derived.then(|| {

@@ -31,7 +31,7 @@ fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
 impl Rules {
     /// Runs the compiled rule of an operation, and records the operation if operands are tracked.
     /// `None` if there is no compiled rule.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         (rt, op): (&EagerRuntime, &Op),
         x: &[&Value],

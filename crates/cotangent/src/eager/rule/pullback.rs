@@ -36,7 +36,7 @@ pub(in crate::eager) struct PullbackEntry {
 
 impl Pullback {
     /// Passes the index and the cotangent of each input to `give`.
-    pub fn run<'t>(
+    pub(crate) fn run<'t>(
         &self,
         saved: &'t [Tensor],
         cts: impl Iterator<Item = &'t Tensor>,

@@ -115,7 +115,7 @@ impl Default for Rules {
 
 impl Rules {
     /// Removes all rules.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.epoch.store(next_id(), Ordering::Release);
         let old = {
             let mut table = lock(&self.table);
@@ -133,7 +133,7 @@ impl Rules {
 
     /// Returns a claim if the caller is to compile the entry of this hash. The claim ends when it
     /// is dropped.
-    pub fn claim(&self, hash: u64) -> Option<Claim<'_>> {
+    pub(crate) fn claim(&self, hash: u64) -> Option<Claim<'_>> {
         let (claimed, full) = lock(&self.table).claim(hash);
         drop(full);
         claimed.then_some(Claim {
@@ -143,7 +143,7 @@ impl Rules {
     }
 
     /// The numbers of compiled operations and of compiled tapes.
-    pub fn count(&self) -> (usize, usize) {
+    pub(crate) fn count(&self) -> (usize, usize) {
         let table = lock(&self.table);
         let operations = table
             .rules
@@ -165,7 +165,7 @@ impl Rules {
 
 impl RuleEntry {
     /// Whether it is the rule of this operation on these operands.
-    pub fn fits(&self, key: OpKey<'_>, operands: &TypeKey) -> bool {
+    pub(crate) fn fits(&self, key: OpKey<'_>, operands: &TypeKey) -> bool {
         self.operands.iter().eq(operands) && self.op.key_without_text() == Some(key)
     }
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 impl NodeDerivative {
     /// The pullback of cotangents in these slots. `None` if they must be pulled back by the
     /// emitter.
-    pub fn pullback(
+    pub(crate) fn pullback(
         &self,
         rt: &EagerRuntime,
         slots: impl Iterator<Item = u32> + Clone,
@@ -42,7 +42,7 @@ impl NodeDerivative {
 
     /// The builder's values of the residuals, by index: constants, and a parameter per saved
     /// tensor, in order.
-    pub fn values(&self, b: &Builder) -> Vec<Val> {
+    pub(crate) fn values(&self, b: &Builder) -> Vec<Val> {
         let mut values =
             vec![Val::POISON; self.residuals.iter().map(|k| k.at + 1).max().unwrap_or(0)];
         for k in &self.residuals {
@@ -56,7 +56,7 @@ impl NodeDerivative {
 
     /// Emits the pullback of cotangents in these slots. `give` receives the cotangents of the
     /// inputs, in order.
-    pub fn pull(
+    pub(crate) fn pull(
         &self,
         b: &Builder,
         values: &[Val],

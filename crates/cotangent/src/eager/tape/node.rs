@@ -40,7 +40,7 @@ pub(in crate::eager) struct Sides {
 
 impl Value {
     /// A value that tracks no gradient.
-    pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
+    pub(crate) fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
         Value {
             tensor,
             ty: OnceLock::new(),
@@ -51,11 +51,11 @@ impl Value {
     }
 
     /// Element type and shape.
-    pub fn ty(&self) -> &Type {
+    pub(crate) fn ty(&self) -> &Type {
         self.ty.get_or_init(|| Box::new(self.tensor.ty()))
     }
 
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.tensor.shape().len()
     }
 }
@@ -96,7 +96,7 @@ impl Gradient {
     /// Removes the gradient. The caller drops it after the lock is released, since it may hold the
     /// last reference to a tape.
     #[must_use]
-    pub fn take(&mut self) -> Option<Value> {
+    pub(crate) fn take(&mut self) -> Option<Value> {
         self.version += 1;
         self.value.take()
     }
@@ -147,7 +147,7 @@ pub(in crate::eager) struct Edge {
 impl Edge {
     /// The tangent in a slot of a node. If it is the tangent of an operand, that operand's edge is
     /// returned.
-    pub fn of(node: Shared<Node>, slot: u32) -> Edge {
+    pub(crate) fn of(node: Shared<Node>, slot: u32) -> Edge {
         match node.inputs.get(slot as usize) {
             Some(e) => e.clone(),
             None => Edge { node, slot },
@@ -155,7 +155,7 @@ impl Edge {
     }
 
     /// Node id and slot, unique in the process.
-    pub fn key(&self) -> (u64, u32) {
+    pub(crate) fn key(&self) -> (u64, u32) {
         (self.node.id, self.slot)
     }
 }
@@ -180,11 +180,11 @@ pub(in crate::eager) struct Mark(AtomicU64, AtomicU32);
 
 impl Mark {
     /// The node's index in this traversal, if it was visited.
-    pub fn find(&self, walk: u64) -> Option<u32> {
+    pub(crate) fn find(&self, walk: u64) -> Option<u32> {
         (self.0.load(Ordering::Relaxed) == walk).then(|| self.1.load(Ordering::Relaxed))
     }
 
-    pub fn set(&self, walk: u64, index: u32) {
+    pub(crate) fn set(&self, walk: u64, index: u32) {
         self.0.store(walk, Ordering::Relaxed);
         self.1.store(index, Ordering::Relaxed);
     }
@@ -228,7 +228,7 @@ fn keep_spare(node: UniqueArc<Node>) {
 impl Node {
     /// Records an operation. `save` stores its tensors.
     #[inline(always)] // every recorded operation comes here
-    pub fn operation(
+    pub(crate) fn operation(
         inputs: SmallVec<[Edge; 2]>,
         derivative: &Arc<NodeDerivative>,
         loc: Loc,
@@ -272,7 +272,7 @@ impl Node {
     }
 
     /// A variable, and its gradient.
-    pub fn leaf() -> (Edge, Grad) {
+    pub(crate) fn leaf() -> (Edge, Grad) {
         let (id, grad) = (node_id(&[]), Grad::default());
         let kind = NodeKind::Leaf {
             grad: Arc::downgrade(&grad),
@@ -294,12 +294,12 @@ impl Node {
         )
     }
 
-    pub fn is_leaf(&self) -> bool {
+    pub(crate) fn is_leaf(&self) -> bool {
         matches!(self.kind, NodeKind::Leaf { .. })
     }
 
     /// The operation's name; `variable` for a leaf.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.kind {
             NodeKind::Leaf { .. } => "variable",
             NodeKind::Op { derivative, .. } => derivative.op.name(),
@@ -307,17 +307,17 @@ impl Node {
     }
 
     /// Whether its saved tensors were released.
-    pub fn released(&self) -> bool {
+    pub(crate) fn released(&self) -> bool {
         matches!(&self.kind, NodeKind::Op { tape, .. } if tape.released())
     }
 
-    pub fn has_hooks(&self) -> bool {
+    pub(crate) fn has_hooks(&self) -> bool {
         self.hooks
             .get()
             .is_some_and(|hooks| !lock(hooks).is_empty())
     }
 
-    pub fn hooks(&self) -> Vec<Hook> {
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
         self.hooks
             .get()
             .map(|hooks| lock(hooks).clone())

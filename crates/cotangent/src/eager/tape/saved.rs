@@ -21,13 +21,13 @@ pub(in crate::eager) struct SavedState {
 
 impl SavedState {
     /// The saved tensors, unless they were released. No user code may run while they are borrowed.
-    pub fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
+    pub(crate) fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
         let tape = lock(&self.tape);
         (!self.released()).then_some(tape)
     }
 
     /// The saved tensors for a pass that keeps (`keep`) or releases them.
-    pub fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
+    pub(crate) fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
         let mut tape = self.get()?;
         if keep {
             return Some(tape.clone());
@@ -37,13 +37,13 @@ impl SavedState {
     }
 
     /// Restores the saved tensors after a failed pass.
-    pub fn restore(&self, tape: SavedTensors) {
+    pub(crate) fn restore(&self, tape: SavedTensors) {
         *lock(&self.tape) = tape;
         self.released.store(false, Ordering::Release);
     }
 
     /// Releases the saved tensors.
-    pub fn release(&self, tape: &mut SavedTensors) {
+    pub(crate) fn release(&self, tape: &mut SavedTensors) {
         self.released.store(true, Ordering::Release);
         tape.clear();
     }
@@ -145,11 +145,11 @@ pub(in crate::eager) enum ResidualOrigin {
 
 impl NodeDerivative {
     /// The tangents of the tracked operands.
-    pub fn input_tangents(&self) -> SmallVec<[Lv; 4]> {
+    pub(crate) fn input_tangents(&self) -> SmallVec<[Lv; 4]> {
         (0..self.inputs).map(Lv::from_index).collect()
     }
 
-    pub fn new(
+    pub(crate) fn new(
         op: Op,
         program: LinearProgram,
         tangents: &[Option<Lv>],

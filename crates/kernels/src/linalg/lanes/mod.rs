@@ -1,7 +1,7 @@
 //! Factorisations of batches of small matrices: one matrix per lane, from the first step to the
 //! last.
 //!
-//! Triangular factors and systems are computed by the operations of [`small`](super::small), in the
+//! Triangular factors and systems are computed by the operations of `small`, in the
 //! same order, so their bits are those of single matrices. Lanes are independent: pivots are
 //! selected per lane, and a converged lane is not changed any more.
 

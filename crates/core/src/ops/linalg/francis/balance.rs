@@ -28,7 +28,7 @@ pub(crate) struct Balance {
 
 impl Balance {
     /// Balances in place.
-    pub fn of(a: &mut Matrix, balancing: Balancing) -> Balance {
+    pub(crate) fn of(a: &mut Matrix, balancing: Balancing) -> Balance {
         let mut b = Balance {
             low: 0,
             high: a.n,
@@ -129,7 +129,7 @@ impl Balance {
 
     /// Transforms eigenvectors of the balanced matrix to those of the original one. `left`: left
     /// eigenvectors.
-    pub fn back(&self, v: &mut Matrix, left: bool) {
+    pub(crate) fn back(&self, v: &mut Matrix, left: bool) {
         for (i, &s) in self.scales.iter().enumerate().filter(|s| *s.1 != 1.0) {
             (0..v.n).for_each(|j| v[(i, j)] = if left { v[(i, j)] / s } else { v[(i, j)] * s });
         }
