@@ -96,6 +96,31 @@ fn runs(text: &OsStr) -> Result<usize> {
     })
 }
 
+/// `; did you mean X?` for the most similar name, or for the longest one that begins like `given`:
+/// one of the two is the beginning of the other. Empty if there is none.
+fn did_you_mean(given: &str, sigil: &str, among: &[&str]) -> String {
+    let begins = |n: &&&str| n.len() > 1 && (given.starts_with(**n) || n.starts_with(given));
+    let alike = || among.iter().filter(begins).max_by_key(|n| n.len()).copied();
+    let near = cotangent::text::nearest(given, among.iter().copied()).or_else(alike);
+    near.map_or(String::new(), |n| format!("; did you mean `{sigil}{n}`?"))
+}
+
+/// The error for an option that does not exist.
+fn unknown_option(command: &str, name: &str) -> Error {
+    let own = COMMANDS.iter().find(|c| c.0 == command);
+    let options: Vec<&str> = match own {
+        Some(c) => c.1.to_vec(),
+        None => COMMANDS.iter().flat_map(|c| c.1).copied().collect(),
+    };
+    let who = own.map_or(String::new(), |c| format!("`{}`: ", c.0));
+    let hint = did_you_mean(name, "--", &options);
+    let error = Error::new(Code::Input, format!("{who}unknown option `--{name}`{hint}"));
+    error.note(match own {
+        Some(c) => format!("`cotangent {} --help` lists its options", c.0),
+        None => "`cotangent --help` lists the commands".to_owned(),
+    })
+}
+
 fn from(mut p: lexopt::Parser) -> Result<Args> {
     let mut a = Args::default();
     let mut seen: Vec<&'static str> = Vec::new();
@@ -145,6 +170,10 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Value(v) if a.command == "convert" && a.destination.is_none() => {
                 a.destination = Some(v.into())
             }
+            Long(name) => {
+                let name = name.to_owned();
+                return Err(unknown_option(&a.command, &name));
+            }
             other => return Err(mistake(other.unexpected())),
         }
     }
@@ -152,8 +181,8 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
         a.command = "help".into();
     }
     let Some((name, allowed)) = COMMANDS.iter().find(|(n, _)| *n == a.command) else {
-        let near = cotangent::text::nearest(&a.command, COMMANDS.iter().map(|c| c.0));
-        let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let names: Vec<&str> = COMMANDS.iter().map(|c| c.0).collect();
+        let hint = did_you_mean(&a.command, "", &names);
         return Err(usage(format!("unknown command `{}`{hint}", a.command)));
     };
     if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
@@ -193,6 +222,11 @@ mod tests {
     fn mistakes_are_named() {
         for (words, what) in [
             (&["gard", "f"][..], "did you mean `grad`"),
+            (&["gradient", "f"], "did you mean `grad`"),
+            (&["run", "f", "--input", "a"], "did you mean `--in`"),
+            (&["profile", "f", "--grid"], "did you mean `--grad`"),
+            (&["--numeric", "nan"], "did you mean `--numerics`"),
+            (&["run", "--grid"], "`run`: unknown option `--grid` "),
             (&["fmt", "f", "--wrt", "x"], "`fmt` has no option `--wrt`"),
             (&["run", "f", "--in"], "--in"),
             (&["run", "f", "--frob"], "--frob"),

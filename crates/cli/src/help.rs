@@ -9,8 +9,8 @@ cotangent: differentiable tensor programs in files
   cotangent fmt      FILE                      canonical text
   cotangent derive   FILE                      run the directives, print all modules
   cotangent convert  FILE[@NAME] [TO]          .tgraph to StableHLO text and back
-  cotangent run      FILE[@NAME] --in A.npz [--out B.npz]
-  cotangent grad     FILE[@NAME] --wrt x,w --in A.npz [--out B.npz]
+  cotangent run      FILE[@NAME] [--in A.npz] [--out B.npz]
+  cotangent grad     FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
   cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
   cotangent explain  FILE[@NAME]               residuals, and the cost of derivatives in time and memory
@@ -81,11 +81,11 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "check",
-        "cotangent check FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--allow-skipped]\n\nCompares derivatives up to the third with finite differences, forward with reverse mode, and the two orders of second\nderivatives, per value. Without arrays it generates points: of both signs, several magnitudes, with zeros and ties. Status 1\nif a law is violated or, without --allow-skipped, could not be checked. Undecided laws are counted.\n",
+        "cotangent check FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--allow-skipped]\n\nCompares derivatives up to the third with finite differences, forward with reverse mode, and the two orders of second\nderivatives, per value. Without arrays it generates points: of both signs, several magnitudes, with zeros and ties. Status 1\nif a law is violated or, without --allow-skipped, could not be checked. A law is unsure where the function is not smooth;\nunsure laws are counted.\n",
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n--html writes one page with the program, its adjoint, the steps, and memory over time.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown. Arrays determine extents of arguments; others count as 1. --svg draws the steps of the adjoint, with a box per step\nand a line per operand. --html writes one page with the program, its adjoint, the steps, and memory over\ntime.\n",
     ),
     (
         "profile",
@@ -93,7 +93,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "ops",
-        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its attributes, types and rules, its adjoint, its\nStableHLO form, and an example with results.\n",
+        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation, also by another name (sum), with its attributes, types and\nrules, its adjoint, its StableHLO form, and an example with results.\n",
     ),
 ];
 

@@ -64,9 +64,10 @@ impl Page<'_> {
     fn plan(&self, f: &Function) -> String {
         let mut out = format!(
             "<p>A step runs\n<span class=\"box\" style=\"background:#fff2cc\"></span>one operation or\n\
-             <span class=\"box\" style=\"background:#d9ead3\"></span>a fused group.</p>\n\
+             <span class=\"box\" style=\"background:#d9ead3\"></span>a fused group. Rows run in order; a row with several operations is one loop over memory.\n\
+             The chapter Performance of the book lists what prevents fusion.</p>\n\
              <div class=\"drawing\">{}</div>\n\
-             <table>\n<tr><th>step</th><th>operations</th><th>writes</th><th>live</th></tr>\n",
+             <table>\n<tr><th>step</th><th>operations</th><th>writes</th><th>bytes in use while the step runs</th></tr>\n",
             steps_svg(f)
         );
         for (k, step) in steps(f).iter().enumerate() {

@@ -259,6 +259,53 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
     bad(&["explain", "-", "--in", "nowhere.npz"], SIN, "nowhere.npz");
 }
 
+#[test]
+fn explain_counts_with_the_extents_of_the_arrays() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/attention.tgraph");
+    let example = example.to_str().unwrap();
+    let with = good(&["explain", example], "");
+    assert!(with.contains("d = 3, m = 6, n = 4.\n"), "{with}");
+    assert!(!with.contains("count as 1"), "{with}");
+    // Two products of 4 x 6 elements, over 8 and from 6 to 3.
+    let flops = 2 * 4 * 6 * 8 + 2 * 4 * 6 * 3;
+    let products = with.lines().find(|l| l.starts_with("dot_general"));
+    let products: Vec<&str> = products.unwrap().split_whitespace().collect();
+    assert_eq!(products[1..3], ["2", &flops.to_string()]);
+    // Without arrays they count as 1.
+    let source = std::fs::read_to_string(example).unwrap();
+    let without = good(&["explain", "-"], &source);
+    assert!(
+        without.contains("count as 1; arrays (--in A.npz)"),
+        "{without}"
+    );
+    let products = without.lines().find(|l| l.starts_with("dot_general"));
+    assert!(products.unwrap().contains(" 18 "), "{without}");
+}
+
+#[test]
+fn residuals_have_their_names_in_the_adjoint() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut named = 0;
+    for name in ["attention.tgraph", "fixed_point.tgraph", "heat_pinn.tgraph"] {
+        let source = std::fs::read_to_string(examples.join(name)).unwrap();
+        let page = page_of(name, &source);
+        let (_, saved) = page.split_once("Saved for the backward pass").unwrap();
+        let (saved, rest) = saved.split_once("\n\n").unwrap();
+        let (_, derivative) = rest.split_once("<h2>Derivative</h2>").unwrap();
+        for line in saved.lines().filter(|l| l.contains(" = ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let defined = |l: &str| {
+                let (left, right) = l.trim().split_once(" = tgraph.").unwrap_or_default();
+                let is_it = left.split(", ").any(|n| n == words[0]);
+                is_it && right.split_whitespace().next() == Some(words[2])
+            };
+            assert!(derivative.lines().any(defined), "{name}: {line}");
+            named += 1;
+        }
+    }
+    assert!(named > 8, "{named} residuals have names");
+}
+
 /// Elements that HTML closes.
 const CLOSED: [&str; 12] = [
     "html", "head", "title", "style", "body", "h1", "h2", "pre", "details", "svg", "table", "text",
@@ -352,6 +399,19 @@ fn ops_lists_the_set_and_one_of_it() {
     );
     bad(&["ops", "mull"], "", "did you mean `mul`");
     bad(&["ops", "softmx"], "", "did you mean `softmax`");
+    bad(&["ops", "zzz"], "", "`cotangent ops` lists all operations");
+    let sum = good(&["ops", "reduce_sum"], "");
+    assert_eq!(good(&["ops", "tgraph.reduce_sum"], ""), sum);
+    assert_eq!(
+        good(&["ops", "sum"], ""),
+        format!("`sum` is another name of `reduce_sum`.\n\n{sum}")
+    );
+    assert!(sum.contains("true: sums are compensated"), "{sum}");
+    let stopped = good(&["ops", "stop_gradient"], "");
+    assert!(
+        stopped.contains("adjoint    zero\n") && stopped.contains("tensor<2x3xf64>"),
+        "{stopped}"
+    );
     let text = good(&["ops", "sin"], "");
     assert!(text.contains("stablehlo  stablehlo.sine\n"), "{text}");
     assert!(text.contains("adjoint    mul(cos(%0), %ct_0)\n"), "{text}");

@@ -1,15 +1,17 @@
-//! `explain`: residuals of the forward pass, and the cost of derivatives.
+//! `explain`: operations, residuals of the forward pass, and the cost of derivatives.
 
+use super::residuals::residual_table;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::output::{Outcome, print};
 use crate::{draw, page, show};
-use cotangent::ad::{self, SavePolicy, Session};
+use cotangent::ad;
 use cotangent::cpu::{Memory, memory, steps};
+use cotangent::error::shown;
 use cotangent::rewrite::simplify;
-use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
-use std::collections::{BTreeMap, HashMap};
+use cotangent::{Array, Dim, Env, Function, Result, Type, Val, files, reference};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
@@ -23,6 +25,7 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let cx = loaded.context()?;
     let located = |e: cotangent::Error| loaded.locate(e);
 
+    let extents = Extents::read(args, &target, f)?;
     let simple = Arc::new(simplify(f));
     print(
         out,
@@ -33,18 +36,7 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             simple.eqns().len()
         ),
     )?;
-    print(out, &operation_table(&simple))?;
-
-    let active: Vec<bool> = f.params().iter().map(|p| wrt.contains(p)).collect();
-    if wrt.iter().all(|v| f.params().contains(v)) {
-        print(
-            out,
-            &format!(
-                "\n{}",
-                residual_table(&cx.session(), &simple, &active).map_err(located)?
-            ),
-        )?;
-    }
+    print(out, &operation_table(&extents.applied(&simple)))?;
 
     // A function without float results has no derivative; rows of derivatives are omitted.
     let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
@@ -53,24 +45,38 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         false => Ok(None),
     };
     let gradient = derived(&|| ad::adjoint(&cx, f, &wrt))?;
+    let active: Vec<bool> = f.params().iter().map(|p| wrt.contains(p)).collect();
+    if wrt.iter().all(|v| f.params().contains(v)) {
+        let table = residual_table(
+            &cx.session(),
+            &simple,
+            &active,
+            gradient.as_ref(),
+            &extents.env,
+        );
+        print(out, &format!("\n{}", table.map_err(located)?))?;
+    }
     let tangent = derived(&|| ad::jvp(&cx, f, &wrt))?;
     let second = ad::hvp(&cx, f, &wrt).ok().map(|h| simplify(&h));
-    let derivatives = [("jvp", &tangent), ("adjoint", &gradient), ("hvp", &second)];
-    print(out, &format!("\n{}", cost_table(&simple, &derivatives)))?;
+    let all = [
+        ("primal", Some(&*simple)),
+        ("jvp", tangent.as_ref()),
+        ("adjoint", gradient.as_ref()),
+        ("hvp", second.as_ref()),
+    ];
+    let all: Vec<(&str, Function)> = all
+        .into_iter()
+        .filter_map(|(name, g)| Some((name, extents.applied(g?))))
+        .collect();
+    print(out, &format!("\n{}", cost_table(&all)))?;
     let shown = gradient.as_ref().unwrap_or(&simple);
-    let env = extents(args, &target, f)?;
     print(
         out,
-        &memory_table(&env, &[("primal", &simple), ("adjoint", shown)]),
+        &memory_table(&extents.env, &[("primal", &simple), ("adjoint", shown)]),
     )?;
+    print(out, &extents.footer(f, &all))?;
     if let Some(path) = &args.svg {
         files::write(path, draw::steps_svg(shown).as_bytes())?;
-    }
-    if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
-        print(
-            out,
-            "\nExtents that are known only at run time count as 1.\n",
-        )?;
     }
     if let Some(path) = &args.html {
         let page = page::Page {
@@ -78,15 +84,89 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             summary: &String::from_utf8_lossy(&out[start..]),
             primal: &simple,
             adjoint: gradient.as_ref(),
-            memory: memory_of(&env, shown),
+            memory: memory_of(&extents.env, shown),
         };
         files::write(path, page.html().as_bytes())?;
     }
     Ok(Outcome::Good)
 }
 
-/// The cost of a function and of its derivatives.
-fn cost_table(primal: &Function, derivatives: &[(&str, &Option<Function>)]) -> String {
+/// Extents of symbols that arrays determine.
+struct Extents {
+    env: Env,
+    /// The file of the arrays, if they determine extents.
+    from: Option<String>,
+}
+
+impl Extents {
+    /// Extents by the inputs, if there are any. Inputs next to the program are ignored if they do
+    /// not fit.
+    fn read(args: &Args, target: &Target, f: &Function) -> Result<Extents> {
+        let read = || {
+            let mut env = Env::default();
+            let types: Vec<Type> = Inputs::read(args, target)?
+                .args(f)?
+                .iter()
+                .map(Array::ty)
+                .collect();
+            reference::bind(f, &types, &mut env).map(|()| env)
+        };
+        let sibling = target.sibling();
+        let env = match (&args.input, &sibling) {
+            (None, None) => Env::default(),
+            (None, Some(_)) => read().unwrap_or_default(),
+            (Some(_), _) => read()?,
+        };
+        let path = args.input.clone().or(sibling);
+        let from = path.filter(|_| !env.is_empty());
+        Ok(Extents {
+            env,
+            from: from.map(|p| shown(&p.display().to_string(), 200)),
+        })
+    }
+
+    /// The function with these extents in place of symbols.
+    fn applied(&self, f: &Function) -> Function {
+        if self.env.is_empty() {
+            return f.clone();
+        }
+        f.subst(&|s| self.env.get(s).map(|&n| Dim::from(n)))
+    }
+
+    /// The sentences about extents below the tables: those of the arrays, and those that count as 1
+    /// in one of the functions `all`.
+    fn footer(&self, f: &Function, all: &[(&str, Function)]) -> String {
+        let mut out = String::new();
+        if let Some(from) = &self.from {
+            let mut known: Vec<String> =
+                self.env.iter().map(|(s, n)| format!("{s} = {n}")).collect();
+            known.sort();
+            out.push_str(&format!(
+                "Extents of the arrays in {from}: {}.\n",
+                known.join(", ")
+            ));
+        }
+        let open = |g: &Function| g.vals().any(|v| g.ty(v).shape.as_const().is_none());
+        if all.iter().any(|(_, g)| open(g)) {
+            out.push_str("Extents that are known only at run time count as 1");
+            let arguments = f
+                .params()
+                .iter()
+                .any(|&p| f.ty(p).shape.as_const().is_none());
+            out.push_str(match arguments && self.from.is_none() {
+                true => "; arrays (--in A.npz) determine those of arguments.\n",
+                false => ".\n",
+            });
+        }
+        match out.is_empty() {
+            true => out,
+            false => format!("\n{out}"),
+        }
+    }
+}
+
+/// The cost of a function, the first, and of its derivatives.
+fn cost_table(functions: &[(&str, Function)]) -> String {
     let mut rows = vec![vec![
         "".into(),
         "equations".into(),
@@ -94,11 +174,8 @@ fn cost_table(primal: &Function, derivatives: &[(&str, &Option<Function>)]) -> S
         "bytes".into(),
         "flops / primal".into(),
     ]];
-    let flops = primal.cost().flops;
-    let derivatives = derivatives
-        .iter()
-        .filter_map(|(name, g)| Some((*name, g.as_ref()?)));
-    for (name, g) in [("primal", primal)].into_iter().chain(derivatives) {
+    let flops = functions[0].1.cost().flops;
+    for (name, g) in functions {
         let c = g.cost();
         let ratio = if flops > 0.0 {
             format!("{:.2}", c.flops / flops)
@@ -106,7 +183,7 @@ fn cost_table(primal: &Function, derivatives: &[(&str, &Option<Function>)]) -> S
             "-".into()
         };
         rows.push(vec![
-            name.into(),
+            (*name).into(),
             g.eqns().len().to_string(),
             format!("{:.0}", c.flops),
             show::bytes(c.bytes),
@@ -147,25 +224,6 @@ fn memory_table(env: &Env, functions: &[(&str, &Function)]) -> String {
     }
 }
 
-/// Extents of symbols, from the inputs if there are any. Inputs next to the program are ignored if
-/// they do not fit.
-fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
-    let read = || {
-        let mut env = Env::default();
-        let types: Vec<Type> = Inputs::read(args, target)?
-            .args(f)?
-            .iter()
-            .map(Array::ty)
-            .collect();
-        reference::bind(f, &types, &mut env).map(|()| env)
-    };
-    match (&args.input, target.sibling()) {
-        (None, None) => Ok(Env::default()),
-        (None, Some(_)) => Ok(read().unwrap_or_default()),
-        (Some(_), _) => read(),
-    }
-}
-
 /// A table of operations by name: count and cost.
 fn operation_table(f: &Function) -> String {
     let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
@@ -190,45 +248,4 @@ fn operation_table(f: &Function) -> String {
             .map(|(n, (k, f, b))| vec![n, k.to_string(), format!("{f:.0}"), show::bytes(b)]),
     );
     show::table(&rows)
-}
-
-/// A table of the residuals that the forward pass saves for the backward pass.
-fn residual_table(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
-    let lin = session.linearize_region(f, active, SavePolicy::Residuals)?;
-    let saved = lin.residuals.len();
-    let made_by: HashMap<Val, &str> = lin
-        .forward
-        .eqns()
-        .iter()
-        .flat_map(|e| e.results().map(|r| (r, e.op.name())))
-        .collect();
-    let mut rows = Vec::new();
-    let mut total = 0.0;
-    for (r, &p) in lin.residuals.iter().zip(lin.linear.params()) {
-        let ty = lin.linear.ty(p);
-        let n: f64 = ty
-            .shape
-            .iter()
-            .map(|d| d.as_const().unwrap_or(1) as f64)
-            .product();
-        let size = n * ty.dtype.size() as f64;
-        let (what, cost) = match r {
-            ad::Residual::Param(i) => (f.show(f.params()[*i]), "argument, not copied".to_owned()),
-            ad::Residual::Extra(k) => {
-                total += size;
-                let v = lin.forward.results()[lin.out_active.len() + k];
-                let by = made_by.get(&v).copied().unwrap_or("?");
-                (format!("{} = {by}", lin.forward.show(v)), show::bytes(size))
-            }
-        };
-        rows.push(vec![what, ty.to_string(), cost]);
-    }
-    if saved == 0 {
-        return Ok("The backward pass needs no residuals of the forward pass.\n".into());
-    }
-    Ok(format!(
-        "Saved for the backward pass ({}):\n{}",
-        show::bytes(total),
-        show::table(&rows)
-    ))
 }

@@ -5,6 +5,7 @@ mod diff;
 mod explain;
 mod ops;
 mod profile;
+mod residuals;
 
 use crate::args::{Args, usage};
 use crate::inputs::Inputs;

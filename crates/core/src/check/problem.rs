@@ -113,6 +113,11 @@ impl<'a> CheckedFunction<'a> {
             own.try_law(Law::Adjoint, CheckedFunction::adjoint, value, &mut rng, out)?;
         }
         self.try_law(Law::Adjoint, CheckedFunction::adjoint, value, &mut rng, out)?;
+        if let Some(own) = &self.own {
+            for (row, f) in out.iter_mut().rev().zip([self, own]) {
+                row.dtype = f.narrowest();
+            }
+        }
         self.try_law(Law::Linear, CheckedFunction::linear, value, &mut rng, out)?;
         self.try_law(
             Law::Difference,
@@ -140,6 +145,12 @@ impl<'a> CheckedFunction<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The type with the greatest rounding errors.
+    fn narrowest(&self) -> Option<DType> {
+        let floats = dtypes(&self.f).into_iter().filter(|d| d.has_tangent());
+        floats.max_by(|a, b| a.epsilon().total_cmp(&b.epsilon()))
     }
 
     /// Checks a law. A missing derivative gives a row with the verdict `Skipped`. Other errors are
@@ -648,6 +659,7 @@ impl WorstComparison {
             ..
         } = self;
         LawResult {
+            dtype: None,
             value: value.to_owned(),
             law,
             sides,

@@ -1,5 +1,6 @@
 //! Reports of checks: one row per value and law, printed as a table.
 
+use crate::dtype::DType;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
@@ -56,6 +57,9 @@ pub struct LawResult {
     pub value: String,
     /// The law.
     pub law: Law,
+    /// The narrowest element type of the computation, for a law that is checked both in the types of
+    /// the program and in double precision.
+    pub dtype: Option<DType>,
     /// The two sides where they differ most, relative to their bound.
     pub sides: (f64, f64),
     /// The largest difference of the two sides.
@@ -140,12 +144,14 @@ impl fmt::Display for LawResult {
         let LawResult {
             value,
             law,
+            dtype,
             sides,
             error,
             bound,
             estimate,
             verdict,
         } = self;
+        let law = dtype.map_or(law.to_string(), |d| format!("{law} in {d}"));
         let values = |f: &mut fmt::Formatter<'_>| {
             write!(
                 f,

@@ -276,12 +276,13 @@ pub struct Reduce {
 }
 
 impl Reduce {
-    /// A reduction over these axes (ascending), which are removed.
+    /// A reduction over these axes (ascending), which are removed. `stable` has an effect on sums
+    /// only.
     pub fn new(op: Reduction, axes: &[usize], stable: bool) -> Reduce {
         Reduce {
             op,
             over: ReducedAxes::Axes(axes.to_vec()),
-            stable,
+            stable: stable && op == Reduction::Sum,
             identity: false,
         }
     }
@@ -591,8 +592,8 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let stable = s.attrs.opt("stable")?.unwrap_or(false);
     if s.name == "sum_to" {
+        let stable = s.attrs.opt("stable")?.unwrap_or(false);
         let shape: Vec<Dim> = s.attrs.get("shape")?;
         return Ok(Reduce::sum_to(shape.into(), stable).into());
     }
@@ -605,7 +606,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
             None => bail!(UnknownOperation, "`{name}` is not a reduction"),
         },
     };
-    let identity = s.attrs.opt("identity")?.unwrap_or(false);
+    // Other reductions have neither: only sums round, and only extrema lack a value for no elements.
+    let stable = op == Reduction::Sum && s.attrs.opt("stable")?.unwrap_or(false);
+    let identity = !op.def().empty && s.attrs.opt("identity")?.unwrap_or(false);
     let r = Reduce::new(op, &take_axes(s)?, stable);
     Ok(if identity { r.or_identity() } else { r }.into())
 }

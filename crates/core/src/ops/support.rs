@@ -38,7 +38,8 @@ pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Ty
         if best.rank() != t.rank() {
             bail!(
                 ShapeMismatch,
-                "`{}` needs operands of one shape, got {best} and {t}: the ranks differ; broadcast one of them",
+                "`{}` needs operands of one shape, got {best} and {t}: the ranks differ; broadcast one of \
+                 them with `broadcast_in_dim`",
                 op.name()
             );
         }
@@ -123,7 +124,7 @@ pub(crate) fn check_axis(op: &dyn Primitive, x: &Type, axis: usize) -> Result<()
 pub(crate) fn take_axis(s: &mut Spelled<'_>) -> Result<usize> {
     let rank = s.operands.first().map_or(0, Type::rank);
     let axis: i64 = s.attrs.opt("axis")?.unwrap_or(-1);
-    axis_of(s, "axis", axis, rank)
+    axis_of(s, &format!("`axis` = {axis}"), axis, rank)
 }
 
 /// Parses the attribute `axes`, in ascending order. Negative axes count from the end. Default: all
@@ -135,20 +136,25 @@ pub(crate) fn take_axes(s: &mut Spelled<'_>) -> Result<Vec<usize>> {
     };
     let mut out = axes
         .iter()
-        .map(|&a| axis_of(s, "axes", a, rank))
+        .map(|&a| axis_of(s, &format!("`axes` = {axes:?}"), a, rank))
         .collect::<Result<Vec<usize>>>()?;
     out.sort_unstable();
     Ok(out)
 }
 
-fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize> {
+/// The axis of an operand of this rank. `given` is the attribute with its value.
+fn axis_of(s: &Spelled<'_>, given: &str, axis: i64, rank: usize) -> Result<usize> {
     match usize::try_from(if axis < 0 { axis + rank as i64 } else { axis }) {
         Ok(a) if a < rank => Ok(a),
-        _ => bail!(
-            Attribute,
-            "`{}`: `{attr}` names {axis}, not an axis of an operand of rank {rank}",
-            s.name
-        ),
+        _ => {
+            let axes = match rank {
+                0 => "no axes".to_owned(),
+                1 => "axis 0 only".to_owned(),
+                2 => "axes 0 and 1".to_owned(),
+                n => format!("axes 0 to {}", n - 1),
+            };
+            bail!(Attribute, "`{}`: {given}: the operand has {axes}", s.name)
+        }
     }
 }
 

@@ -64,7 +64,7 @@ impl<'s> Parser<'s> {
             }
             (None, _, [], _) => {
                 let text = format!(
-                    "`tgraph.{}` needs a type: `: f32` or `: tensor<?x3xf32>`",
+                    "`tgraph.{0}` needs a type, as in `%x = tgraph.{0} : tensor<3xf32>`",
                     head.op
                 );
                 return Err(Error::new(Code::Syntax, text).at(head.loc));

@@ -45,6 +45,22 @@ fn known() -> &'static KnownNames {
     })
 }
 
+/// The name as which an operation or composite with this other name is printed; `None` if it has
+/// this name itself, or does not exist.
+///
+/// ```
+/// use cotangent_core::text::alias_of;
+/// assert_eq!(alias_of("sum"), Some("reduce_sum"));
+/// assert_eq!(alias_of("reduce_sum"), None);
+/// ```
+pub fn alias_of(name: &str) -> Option<&'static str> {
+    let (_, printed) = ALIASES.iter().find(|a| a.0 == name && a.0 != a.1)?;
+    let own = |n: &'static str| n == name;
+    let written = composites().iter().chain(applied()).map(|c| c.name);
+    let mut names = known().entries.iter().map(|e| e.name).chain(written);
+    (!names.any(own)).then_some(*printed)
+}
+
 /// The operations that a text may use.
 #[derive(Clone, Copy)]
 pub(super) struct NameTable<'e> {

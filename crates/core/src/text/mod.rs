@@ -40,6 +40,7 @@ mod types;
 pub use crate::directive::{Derivative, Directive, resolve_wrt};
 pub use crate::names::nearest;
 pub use ast::Program;
+pub use lookup::alias_of;
 pub use print::{print_function, print_type};
 pub use snippet::locate;
 

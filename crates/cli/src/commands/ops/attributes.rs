@@ -1,9 +1,10 @@
 //! Attributes of operations: names, types and defaults, found by asking the parsers.
 //!
-//! A parser is given each known name with a value of the wrong type. It answers that it has no such
-//! attribute, or which type the attribute has.
+//! A parser is given each name in `MEANINGS` with a value of the wrong type. It answers that it has
+//! no such attribute, or which type the attribute has.
 
 use super::composites::Example;
+use super::meanings::{meaning_of, names};
 use cotangent::attr::{Attr, Attrs};
 use cotangent::ops::{Entry, Spelled};
 use cotangent::{Array, DType, Program, Result, Sample, Scalar, Type};
@@ -16,27 +17,22 @@ pub(super) struct Attribute {
     pub kind: String,
     /// The value without it, `required`, or nothing if that depends on the operands.
     pub default: String,
+    /// A phrase about its effect.
+    pub meaning: &'static str,
 }
 
 impl Attribute {
-    /// Name, type and default.
-    pub(super) fn row(&self) -> [String; 3] {
-        [self.name.clone(), self.kind.clone(), self.default.clone()]
+    /// Name, type, default and meaning.
+    pub(super) fn row(&self) -> [String; 4] {
+        let meaning = self.meaning.to_owned();
+        [
+            self.name.clone(),
+            self.kind.clone(),
+            self.default.clone(),
+            meaning,
+        ]
     }
 }
-
-/// Names of attributes that a parser may read. A test compares them with the parsers' sources.
-#[rustfmt::skip]
-pub(super) const NAMES: &[&str] = &[
-    "accept_unconverged", "approximate", "axes", "axis", "body_consts", "carry", "checkpoint", "code",
-    "combine", "complete", "cond_consts", "consts", "ddof", "depth", "descending", "dims", "dtype", "eps",
-    "exclusive", "factors", "first", "format", "full", "hi", "high", "identity", "interior", "inverse",
-    "k", "keepdims", "left", "length", "limit", "lo", "low", "max_iter", "mode", "n", "num", "num_keys",
-    "op", "ord", "order", "orders", "perm", "rate", "reduce", "reduction", "reverse", "rtol", "saves",
-    "seed", "shape", "side", "sizes", "slice_sizes", "snapshots", "solver", "stable", "start", "step",
-    "stride", "strong_zero", "to", "tol", "tolerance", "transpose_a", "transpose_solve", "unique_indices",
-    "unknowns", "value", "vectors", "window",
-];
 
 /// Words that attributes take, as candidates for defaults.
 #[rustfmt::skip]
@@ -78,7 +74,7 @@ pub(super) fn of_operation(e: &Entry, samples: &[Sample]) -> Vec<Attribute> {
     let attrs = sample.op.attrs();
     let own = attrs.0.iter().filter(|a| !is_region(&a.1));
     let own = own.map(|a| a.0.to_string());
-    found(own, &ask)
+    found(e.name, own, &ask)
 }
 
 /// Whether an attribute is a function, or several.
@@ -96,16 +92,17 @@ pub(super) fn of_composite(example: &Example) -> Vec<Attribute> {
         let text = example.text_with(name, attr.map(value).as_deref());
         Ok(Program::from_tgraph(&text)?.main().to_string())
     };
-    found(std::iter::empty(), &ask)
+    found(example.name(), std::iter::empty(), &ask)
 }
 
 /// The attributes among all known names that a parser reads.
-fn found(own: impl Iterator<Item = String>, ask: Ask<'_>) -> Vec<Attribute> {
-    let names: BTreeSet<String> = own.chain(NAMES.iter().map(|n| n.to_string())).collect();
+fn found(op: &str, own: impl Iterator<Item = String>, ask: Ask<'_>) -> Vec<Attribute> {
+    let names: BTreeSet<String> = own.chain(names().map(str::to_owned)).collect();
     let found = names.into_iter().filter_map(|name| {
         let kind = kind(&name, ask)?;
         let default = default(&name, &kind, ask);
         Some(Attribute {
+            meaning: meaning_of(op, &name),
             name,
             kind,
             default,
@@ -200,7 +197,7 @@ pub(super) fn value(a: &Attr) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::NAMES;
+    use crate::commands::ops::meanings::names;
     use regex_lite::Regex;
     use std::path::{Path, PathBuf};
 
@@ -240,14 +237,14 @@ mod tests {
             let text = std::fs::read_to_string(file).unwrap();
             for name in reads.captures_iter(&text).map(|c| c[1].to_owned()) {
                 let other = regions.iter().chain(&shown).any(|r| *r == name);
-                if !other && !NAMES.contains(&name.as_str()) {
+                if !other && !names().any(|n| n == name) {
                     missing.push(name);
                 }
             }
         }
         assert!(
             missing.is_empty(),
-            "attributes that `NAMES` lacks: {missing:?}"
+            "attributes that `MEANINGS` lacks: {missing:?}"
         );
     }
 }

@@ -169,6 +169,11 @@ pub(super) fn example(name: &str, applied: bool) -> Option<&'static Example> {
 }
 
 impl Example {
+    /// The name of the composite.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The module as text.
     pub(super) fn text(&self) -> String {
         self.text_with("", None)

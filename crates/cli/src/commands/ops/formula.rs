@@ -21,6 +21,9 @@ pub(super) fn adjoint(f: &Arc<Function>) -> Option<(&'static str, String)> {
     }
     let g = simplify(&ad::vjp(&AdContext::default(), f, &wrt).ok()?);
     let lines: Vec<String> = g.results().iter().map(|&r| expression(&g, r)).collect();
+    if lines.iter().all(|l| l == "0.0") {
+        return Some(("adjoint", "zero".to_owned()));
+    }
     let line = lines.join("; ");
     let text = match line.chars().count() <= MAX_LINE_CHARS {
         true => line,

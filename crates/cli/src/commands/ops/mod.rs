@@ -3,6 +3,7 @@
 mod attributes;
 mod composites;
 mod formula;
+mod meanings;
 #[cfg(test)]
 mod pages;
 mod record;
@@ -17,20 +18,24 @@ use record::Record;
 use std::ffi::OsStr;
 
 pub(super) fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let Some(name) = args.target.as_deref().map(OsStr::to_string_lossy) else {
+    let Some(given) = args.target.as_deref().map(OsStr::to_string_lossy) else {
         return print(out, &list());
     };
-    let records = Record::of(&name)?;
+    let name = given.strip_prefix("tgraph.").unwrap_or(&given);
+    let other = cotangent::text::alias_of(name);
+    let records = Record::of(other.unwrap_or(name))?;
     if records.is_empty() {
         let all = entries();
         let names = all.iter().map(|e| e.name);
         let written = composites().iter().chain(applied()).map(|c| c.name);
-        let near = cotangent::text::nearest(&name, names.chain(written));
+        let near = cotangent::text::nearest(name, names.chain(written));
         let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-        return Err(Error::new(
-            Code::UnknownOperation,
-            format!("there is no operation `{name}`{hint}"),
-        ));
+        let text = format!("there is no operation `{name}`{hint}");
+        let error = Error::new(Code::UnknownOperation, text);
+        return Err(error.note("`cotangent ops` lists all operations"));
+    }
+    if let Some(other) = other {
+        print(out, &format!("`{name}` is another name of `{other}`.\n\n"))?;
     }
     let texts: Vec<String> = records.iter().map(text).collect();
     print(out, &texts.join("\n"))
@@ -63,7 +68,7 @@ fn text(r: &Record) -> String {
         out.push_str("A composite: it is expanded into other operations.\n");
     }
     if !r.attributes.is_empty() {
-        let head = ["attribute", "type", "without it"].map(str::to_owned);
+        let head = ["attribute", "type", "without it", "meaning"].map(str::to_owned);
         let rows = r.attributes.iter().map(|a| a.row().to_vec());
         let rows: Vec<_> = [head.to_vec()].into_iter().chain(rows).collect();
         out.push_str(&format!("\n{}", show::left_table(&rows)));

@@ -1,11 +1,13 @@
 //! The book's reference of operations, written from the records that `ops NAME` prints.
 //! `BLESS=1` writes the pages; otherwise they are compared.
 
+use super::attributes::Attribute;
 use super::record::Record;
 use cotangent::files;
 use cotangent::ops::{applied, composites, entries};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A page of the reference.
 struct Page {
@@ -88,6 +90,9 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/reference")
 }
 
+/// The records, which several tests read.
+static RECORDS: LazyLock<Vec<(usize, Record)>> = LazyLock::new(records);
+
 /// Every record, each with the position of its page.
 fn records() -> Vec<(usize, Record)> {
     let mut page = 0;
@@ -125,9 +130,15 @@ fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
 /// A word as code, or nothing.
 fn code(text: &str) -> String {
     match text {
-        "" | "required" | "all axes" => text.to_owned(),
+        "" | "required" | "all axes" | "zero" => text.to_owned(),
         _ => format!("`{text}`"),
     }
+}
+
+/// An attribute as a row of a table.
+fn attribute(a: &Attribute) -> [String; 4] {
+    let meaning = a.meaning.replace('|', "\\|");
+    [code(&a.name), a.kind.clone(), code(&a.default), meaning]
 }
 
 /// A record as a section. At most `MAX_TYPES` rows of types are shown.
@@ -135,12 +146,9 @@ fn section(r: &Record) -> String {
     const MAX_TYPES: usize = 6;
     let mut out = format!("## `{}`\n\n{}\n\n", r.title, r.doc.replace('|', "\\|"));
     if !r.attributes.is_empty() {
-        let rows: Vec<[String; 3]> = r
-            .attributes
-            .iter()
-            .map(|a| [code(&a.name), a.kind.clone(), code(&a.default)])
-            .collect();
-        let _ = writeln!(out, "{}", table(["attribute", "type", "without it"], &rows));
+        let rows: Vec<[String; 4]> = r.attributes.iter().map(attribute).collect();
+        let head = ["attribute", "type", "without it", "meaning"];
+        let _ = writeln!(out, "{}", table(head, &rows));
     }
     for (name, fact) in &r.facts {
         let fact = match *name {
@@ -185,7 +193,7 @@ fn index(records: &[(usize, Record)]) -> String {
          The pages are generated from the list of operations, and `cotangent ops NAME` prints the same records.\n\
          An example is a module with its arguments and results, computed by the reference evaluation.\n\
          The line `adjoint` is the cotangent of each operand, in terms of operands and cotangents of results.\n\
-         Attributes are left out of it.\n\
+         Attributes are left out of it; `zero` is that of an operation whose derivative is zero everywhere.\n\
          A composite is expanded into operations, so its derivatives are theirs.\n\n",
     );
     for (k, p) in PAGES.iter().enumerate() {
@@ -201,11 +209,10 @@ fn index(records: &[(usize, Record)]) -> String {
 
 #[test]
 fn the_reference_is_that_of_the_records() {
-    let records = records();
     let mut pages: Vec<(String, String)> = (0..PAGES.len())
-        .map(|k| (format!("{}.md", PAGES[k].file), page(k, &records)))
+        .map(|k| (format!("{}.md", PAGES[k].file), page(k, &RECORDS)))
         .collect();
-    pages.push(("index.md".into(), index(&records)));
+    pages.push(("index.md".into(), index(&RECORDS)));
     let bless = std::env::var_os("BLESS").is_some();
     let mut bad = Vec::new();
     for (name, text) in &pages {
@@ -222,6 +229,16 @@ fn the_reference_is_that_of_the_records() {
     assert!(bad.is_empty(), "BLESS=1 rewrites these pages: {bad:?}");
     let files = std::fs::read_dir(folder()).unwrap().count();
     assert_eq!(files, pages.len(), "pages that nothing writes");
+}
+
+#[test]
+fn every_attribute_has_a_meaning() {
+    let rows = RECORDS.iter().flat_map(|(_, r)| {
+        let without = r.attributes.iter().filter(|a| a.meaning.is_empty());
+        without.map(|a| format!("{}: {}", r.title, a.name))
+    });
+    let without: Vec<String> = rows.collect();
+    assert!(without.is_empty(), "`MEANINGS` lacks {without:?}");
 }
 
 /// Attributes and defaults of operations that are known by hand.

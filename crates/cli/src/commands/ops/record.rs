@@ -116,6 +116,7 @@ impl Record {
 fn length(s: &Sample) -> impl Ord + use<> {
     let elements: usize = s.operands.iter().map(Array::len).sum();
     let empty = s.operands.iter().any(Array::is_empty);
+    let discrete = !s.operands.iter().any(|a| a.dtype().has_tangent());
     let wide = |a: &Array| matches!(a.dtype().to_string().as_str(), "f64" | "c128");
     let narrow = s
         .operands
@@ -123,7 +124,12 @@ fn length(s: &Sample) -> impl Ord + use<> {
         .filter(|a| a.dtype().has_tangent() && !wide(a));
     let narrow = narrow.count();
     let lines = function_of(s).map_or(usize::MAX, |f| text::print_function(&f).lines().count());
-    (empty, narrow > 0, lines, !s.smooth, elements.abs_diff(6))
+    (
+        (empty, discrete, narrow > 0),
+        lines,
+        !s.smooth,
+        elements.abs_diff(6),
+    )
 }
 
 fn list(types: &[Type]) -> String {
