@@ -216,7 +216,7 @@ fn adam(data: &(T, T), counts: &Counts, steps: usize) -> (T, usize) {
     let (mut w, mut m, mut v, mut t, mut live) = (zeros(), zeros(), zeros(), T::from(0.0), 0);
     for _ in 0..steps {
         let (_, g) = f(w.clone()).unwrap();
-        t = t + 1.0;
+        t += 1.0;
         m = counts.counted(&(m * 0.9 + &g * 0.1));
         v = counts.counted(&(v * 0.999 + g.square() * 0.001));
         let correction = |rate: f64| (&t * rate.ln()).expm1() * -1.0;
@@ -425,7 +425,7 @@ fn a_derivative_through_a_released_operation_is_an_error() {
     let mut w = &x * 1.5;
     for _ in 0..3 {
         f(w.clone()).unwrap();
-        w = w * 2.0;
+        w *= 2.0;
     }
     // The first values of `w` were read by `f`, and are not held.
     assert_eq!(w.grad(&x).unwrap_err().code(), Code::GraphFreed);
@@ -582,7 +582,7 @@ fn a_result_of_many_tensors_is_possibly_computed_from_all_older_ones() {
     let old = T::from(1.0);
     let mut sum = T::from(0.0);
     for x in &parts {
-        sum = sum + x * 2.0;
+        sum += x * 2.0;
     }
     let y = jit(|x: T| x.exp() * 0.0 + x)(sum).unwrap();
     let new = T::from(1.0);
