@@ -15,7 +15,7 @@ fn descent(
     let start = Instant::now();
     for _ in 0..steps {
         let (l, g) = f(w.clone())?;
-        w = w - g * 0.1;
+        w -= g * 0.1;
         last = l.item::<f64>()?;
     }
     Ok((start.elapsed() / steps, last))

@@ -191,11 +191,14 @@ fn cotangents(b: &Builder, program: &LinearProgram, slots: &[u32]) -> SmallVec<[
     slots.iter().map(param).collect()
 }
 
+/// Where the cotangents of inputs come from, by index of the input.
+type Routes = SmallVec<[(u32, InputCotangent); 2]>;
+
 /// Where the cotangents of the inputs that `pull` gives come from, and those that are computed.
 fn routes(
     given: &[(u32, Val)],
     pull: impl FnOnce(&mut dyn FnMut(usize, Val)) -> Result<()>,
-) -> Result<(SmallVec<[(u32, InputCotangent); 2]>, Vec<Val>)> {
+) -> Result<(Routes, Vec<Val>)> {
     let (mut to, mut results) = (SmallVec::new(), Vec::new());
     pull(&mut |k, v| {
         let back = given

@@ -40,13 +40,13 @@ pub struct TapeSubgraph<'t, D: NodeData> {
     pub order: Vec<u32>,
 }
 
+/// A subgraph and the indices of the nodes of its roots, or a node that was released.
+type Subgraph<'t, D> = Result<(TapeSubgraph<'t, D>, SmallVec<[u32; 1]>), &'t Shared<Node<D>>>;
+
 impl<'t, D: NodeData> TapeSubgraph<'t, D> {
     /// The subgraph of these tangents, and the indices of the roots' nodes. The error is a node
     /// that was released.
-    pub fn of(
-        lock: &TapeLock,
-        roots: impl Iterator<Item = &'t Edge<D>>,
-    ) -> Result<(TapeSubgraph<'t, D>, SmallVec<[u32; 1]>), &'t Shared<Node<D>>> {
+    pub fn of(lock: &TapeLock, roots: impl Iterator<Item = &'t Edge<D>>) -> Subgraph<'t, D> {
         let _walk = lock.0.lock().unwrap_or_else(|e| e.into_inner());
         let pass = next_id();
         let mut part = TapeSubgraph {

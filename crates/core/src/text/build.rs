@@ -141,12 +141,8 @@ impl<'s> Parser<'s> {
                 let have = of.types(&|k| op.literal(k), true).map_err(|e| e.at(loc))?;
                 check(&have).map_err(|e| e.at(loc))?;
                 let choice = matches!(op, Op::Select(_));
-                let x = values(
-                    cx,
-                    operands,
-                    &have,
-                    &target(op.is_elementwise(&have), choice, &have),
-                );
+                let to = target(op.is_elementwise(&have), choice, &have);
+                let x = values(cx, operands, &have, &to);
                 match solve_of_vector(cx, &op, &x) {
                     Some(y) => Vals::from_slice(&[y]),
                     None => cx.emit(self.with_symbols_around(op, &have), &x),
@@ -157,12 +153,8 @@ impl<'s> Parser<'s> {
                     .types(&|k| c.literal(&attrs, k), true)
                     .map_err(|e| e.at(loc))?;
                 check(&have).map_err(|e| e.at(loc))?;
-                let x = values(
-                    cx,
-                    operands,
-                    &have,
-                    &target(c.is_elementwise(), false, &have),
-                );
+                let to = target(c.is_elementwise(), false, &have);
+                let x = values(cx, operands, &have, &to);
                 let have: SmallVec<[Type; 2]> = x.iter().map(|&v| cx.ty(v)).collect();
                 let mut s = Spelled {
                     name: c.name,

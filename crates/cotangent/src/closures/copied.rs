@@ -4,12 +4,12 @@ use crate::{Builder, Emit, Function, Result, Val};
 use cotangent_core::graph::Eqn;
 use cotangent_core::transform::Session;
 
+/// Writes an equation for the copies of its operands. Returns the images of its results.
+type WriteEquation<'a> = &'a mut dyn FnMut(&dyn Emit, &Eqn, &[Val]) -> Result<Vec<Val>>;
+
 /// A copy of a function. `write` writes each equation for the copies of its operands, and returns
 /// the images of its results.
-pub(super) fn copied(
-    f: &Function,
-    write: &mut dyn FnMut(&dyn Emit, &Eqn, &[Val]) -> Result<Vec<Val>>,
-) -> Result<Function> {
+pub(super) fn copied(f: &Function, write: WriteEquation<'_>) -> Result<Function> {
     let b = Builder::deriving(&f.name, &Session::default(), &[f]);
     let mut images = vec![Val::POISON; f.len()];
     for &p in f.params() {

@@ -74,6 +74,7 @@ impl<A, B> std::fmt::Debug for DerivativeMap<A, B> {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
+#[expect(clippy::type_complexity, reason = "`impl Fn` has no alias")]
 pub fn linearize<A: Tree + 'static, R: Returns<Out: 'static>>(
     f: impl Fn(A) -> R,
 ) -> impl Fn(A) -> Result<(R::Out, DerivativeMap<A, R::Out>)> {

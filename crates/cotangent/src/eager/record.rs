@@ -74,6 +74,88 @@ pub(super) fn linearize(
     })
 }
 
+/// Residuals of a recorded operation, with their tensors.
+struct SavedResiduals {
+    residuals: Vec<NodeResidual>,
+    /// The operands, if an intermediate value is a residual: it depends on operands, and has no
+    /// tangent on the tape.
+    relinearize: Option<Vec<NodeResidual>>,
+    /// Tensors of `residuals`, then those of `relinearize`, and how they are restored.
+    saved: SmallVec<[Tensor; 2]>,
+    restored: Vec<RestoredTensor>,
+}
+
+/// The values that equations of `program` refer to. The first values are the operands; `origins`
+/// has the input of the node for each of them that is tracked.
+fn residuals(
+    values: &ExecSlots,
+    program: &LinearProgram,
+    results: &[Val],
+    tangents: &[Option<Lv>],
+    origins: &[Option<usize>],
+) -> SavedResiduals {
+    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; values.len()];
+    for e in program.eqns() {
+        for o in &e.operands {
+            if let Operand::R(v) = o {
+                wanted[v.index()] = true;
+            }
+        }
+    }
+    // Whether an intermediate value is a residual: it depends on operands, and has no tangent on
+    // the tape.
+    let result = |i: usize| {
+        results
+            .iter()
+            .position(|r| r.index() == i)
+            .and_then(|k| tangents[k])
+    };
+    let relinearize = (origins.len()..values.len())
+        .any(|i| wanted[i] && values[i].depends && result(i).is_none());
+    let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
+    let (mut saved, mut restored) = (SmallVec::new(), Vec::new());
+    let mut residual = |at: usize, held: &ExecSlot, source: SavedValue, origin: ResidualOrigin| {
+        let v = held.value.as_ref()?;
+        saved.push(v.tensor.clone());
+        restored.push(RestoredTensor {
+            given: v.given,
+            constant: None,
+        });
+        Some(NodeResidual {
+            at,
+            source: ResidualSource::Saved(source),
+            ty: v.ty().clone(),
+            origin,
+        })
+    };
+    let residuals = values
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| wanted[*i])
+        .filter_map(|(i, held)| match i < origins.len() {
+            true => residual(i, held, SavedValue::Operand(i), operand(i)),
+            false => {
+                let origin = result(i).map_or(ResidualOrigin::None, |l| {
+                    ResidualOrigin::Result(l.index() as u32)
+                });
+                residual(i, held, SavedValue::Result(i), origin)
+            }
+        })
+        .collect();
+    let relinearize = relinearize.then(|| {
+        let operands = values.iter().take(origins.len()).enumerate();
+        operands
+            .filter_map(|(i, held)| residual(i, held, SavedValue::Operand(i), operand(i)))
+            .collect()
+    });
+    SavedResiduals {
+        residuals,
+        relinearize,
+        saved,
+        restored,
+    }
+}
+
 /// Runs an operation without a rule, and records that its derivative is the error `e`.
 fn record_missing(
     rt: &EagerRuntime,
@@ -160,61 +242,12 @@ pub(super) fn record(
         return Ok(y);
     }
 
-    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
-    for e in program.eqns() {
-        for o in &e.operands {
-            if let Operand::R(v) = o {
-                wanted[v.index()] = true;
-            }
-        }
-    }
-    // Whether an intermediate value is a residual: it depends on operands, and has no tangent on
-    // the tape.
-    let result = |i: usize| {
-        results
-            .iter()
-            .position(|r| r.index() == i)
-            .and_then(|k| tangents[k])
-    };
-    let relinearize = (origins.len()..exec_values.len())
-        .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
-    let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
-    let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
-    let mut restored = Vec::new();
-    let mut residual = |at: usize, held: &ExecSlot, source: SavedValue, origin: ResidualOrigin| {
-        let v = held.value.as_ref()?;
-        saved.push(v.tensor.clone());
-        restored.push(RestoredTensor {
-            given: v.given,
-            constant: None,
-        });
-        Some(NodeResidual {
-            at,
-            source: ResidualSource::Saved(source),
-            ty: v.ty().clone(),
-            origin,
-        })
-    };
-    let residuals = exec_values
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| wanted[*i])
-        .filter_map(|(i, held)| match i < origins.len() {
-            true => residual(i, held, SavedValue::Operand(i), operand(i)),
-            false => {
-                let origin = result(i).map_or(ResidualOrigin::None, |l| {
-                    ResidualOrigin::Result(l.index() as u32)
-                });
-                residual(i, held, SavedValue::Result(i), origin)
-            }
-        })
-        .collect();
-    let relinearize = relinearize.then(|| {
-        let operands = exec_values.iter().take(origins.len()).enumerate();
-        operands
-            .filter_map(|(i, held)| residual(i, held, SavedValue::Operand(i), operand(i)))
-            .collect()
-    });
+    let SavedResiduals {
+        residuals,
+        relinearize,
+        saved,
+        restored,
+    } = residuals(&exec_values, &program, &results, &tangents, &origins);
     let tracked = origins.iter().map(Option::is_some).collect();
     let rule = OpDerivative::new(program, &tangents, tracked, residuals, relinearize);
     let derivative = Arc::new(NodeDerivative::new(op, rule, restored, false));

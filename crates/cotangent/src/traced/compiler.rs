@@ -154,26 +154,7 @@ impl GraphProgram {
             let stored = || p.array();
             let (array, order) = match array.map(|t| (t, t.given())).or_else(stored) {
                 Some(array) => array,
-                None if p.node.of_closure => {
-                    let text = format!(
-                        "{} is the argument of a closure that is being traced; its value is not known here. \
-                         Use cond or select to choose by it; return it to see it",
-                        p.described()
-                    );
-                    return Err(crate::Error::new(crate::Code::Unbound, text)
-                        .note(format!("the closure: {}", p.node.loc)));
-                }
-                None => {
-                    return Err(crate::Error::new(
-                        crate::Code::Unbound,
-                        format!(
-                            "the placeholder {} (parameter {k}) has no array: pass it with run_with_inputs(&program, \
-                             &[(&x, &tensor)])",
-                            p.described()
-                        ),
-                    )
-                    .at(p.node.loc));
-                }
+                None => return Err(without_array(p, k)),
             };
             all.push(array.clone());
             orders.push(order);
@@ -408,4 +389,22 @@ impl GraphCompiler {
         self.programs.clear();
         self.known.clear();
     }
+}
+
+/// The error for parameter `k` without an array.
+fn without_array(p: &TracedTensor, k: usize) -> crate::Error {
+    let described = p.described();
+    if p.node.of_closure {
+        let text = format!(
+            "{described} is the argument of a closure that is being traced; its value is not known here. \
+             Use cond or select to choose by it; return it to see it"
+        );
+        let closure = format!("the closure: {}", p.node.loc);
+        return crate::Error::new(crate::Code::Unbound, text).note(closure);
+    }
+    let text = format!(
+        "the placeholder {described} (parameter {k}) has no array: pass it with run_with_inputs(&program, \
+         &[(&x, &tensor)])"
+    );
+    crate::Error::new(crate::Code::Unbound, text).at(p.node.loc)
 }
