@@ -447,7 +447,7 @@ fn ops_shows_the_syntax_of_operations_with_regions() {
         }
         let equation = page[..at].rfind("tgraph.module @f");
         let start = equation.or(page.find("tgraph.module")).unwrap();
-        let end = page.rfind("\n}\n").unwrap() + 3;
+        let end = at + page[at..].find("\n}\n").unwrap() + 3;
         good(&["fmt", "-"], &page[start..end]);
     }
 }

@@ -231,8 +231,8 @@ impl Program {
     }
 
     /// A function and the values to differentiate it by, as directives of the text derive it: from
-    /// numerically stable forms, unless the text specifies `raise = false`. StableHLO text is raised
-    /// when it is read.
+    /// numerically stable forms, unless the text specifies `raise = false`. StableHLO text is
+    /// raised when it is read.
     pub fn to_derive(&self, f: &Function, wrt: &[Val]) -> (Function, Vec<Val>) {
         match &*self.origin {
             Origin::Tgraph { program, .. } if program.raises() => raise_for_derivatives(f, wrt),

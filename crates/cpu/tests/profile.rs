@@ -108,8 +108,8 @@ fn a_profile_counts_with_the_actual_sizes() {
     assert!(arithmetic > 0.0 && bandwidth > 0.0);
 }
 
-/// `exp(x - s) + s`, where `s = stop_gradient(max(stop_gradient(x)))` over rows. With `marked` false
-/// there is no `stop_gradient`.
+/// `exp(x - s) + s`, where `s = stop_gradient(max(stop_gradient(x)))` over rows. With `marked`
+/// false there is no `stop_gradient`.
 fn shifted(marked: bool) -> Function {
     let b = Builder::new("f", Session::default());
     let x = b.param(Type::new(DType::F32, [40, 30]), Some("x"));

@@ -1,5 +1,5 @@
-//! `check`: derivatives against finite differences and the adjoint law, per value; `derive --check`:
-//! custom rules.
+//! `check`: derivatives against finite differences and the adjoint law, per value;
+//! `derive --check`: custom rules.
 
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};

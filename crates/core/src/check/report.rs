@@ -57,8 +57,8 @@ pub struct LawResult {
     pub value: String,
     /// The law.
     pub law: Law,
-    /// The narrowest element type of the computation, for a law that is checked both in the types of
-    /// the program and in double precision.
+    /// The narrowest element type of the computation, for a law that is checked both in the types
+    /// of the program and in double precision.
     pub dtype: Option<DType>,
     /// The two sides where they differ most, relative to their bound.
     pub sides: (f64, f64),

@@ -606,7 +606,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
             None => bail!(UnknownOperation, "`{name}` is not a reduction"),
         },
     };
-    // Other reductions have neither: only sums round, and only extrema lack a value for no elements.
+    // Other reductions have neither: only sums round, and only extrema lack a value for no
+    // elements.
     let stable = op == Reduction::Sum && s.attrs.opt("stable")?.unwrap_or(false);
     let identity = !op.def().empty && s.attrs.opt("identity")?.unwrap_or(false);
     let r = Reduce::new(op, &take_axes(s)?, stable);

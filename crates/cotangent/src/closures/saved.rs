@@ -27,6 +27,7 @@ use std::path::Path;
 /// # Errors
 /// The file cannot be written, two tensors have one name, or the format lacks an element type.
 /// A tensor depends on a placeholder.
+#[track_caller]
 pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
     let computed = evaluate(tree.map(TracedTensor::clone))?;
     let named: Vec<(String, Tensor)> = computed
@@ -55,6 +56,7 @@ pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
 /// # Errors
 /// The file cannot be read, lacks a tensor of the tree or has another one. A tensor has another
 /// type than in the tree.
+#[track_caller]
 pub fn load<T: Tree>(path: impl AsRef<Path>, like: &T) -> Result<T> {
     let path = path.as_ref();
     let mut stored = Tensor::read_all(path)?;

@@ -78,11 +78,13 @@ impl Tensor {
     }
 
     /// Zeros of the element type and shape of this tensor (false for booleans).
+    #[track_caller]
     pub fn zeros_like(&self) -> Result<Tensor> {
         Tensor::zeros(self.dtype(), self.shape())
     }
 
     /// Ones of the element type and shape of this tensor (true for booleans).
+    #[track_caller]
     pub fn ones_like(&self) -> Result<Tensor> {
         Tensor::ones(self.dtype(), self.shape())
     }

@@ -221,6 +221,7 @@ impl TracedTensor {
     /// assert_eq!((&y * &x).grad(&x)?.item::<f64>()?, 27.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
+    #[track_caller]
     pub fn evaluate(&self) -> Result<TracedTensor> {
         Ok(TracedTensor::from_tensor(self.to_tensor()?))
     }

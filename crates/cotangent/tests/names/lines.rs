@@ -39,9 +39,13 @@ fn every_method_with_wrong_operands_names_the_line_of_its_call() {
     let source: Vec<&str> = include_str!("main.rs").lines().collect();
     let (mut wrong, mut total) = (Vec::new(), Vec::new());
     for row in ROWS {
-        let head = format!("{} |o|", row.name);
-        let line = source.iter().position(|l| l.trim().starts_with(&head));
-        let line = line.unwrap_or_else(|| panic!("{head} is a line")) + 1;
+        // `name |o| ..`, or `name<T> |o| ..`
+        let is_head = |l: &&str| {
+            let rest = l.trim().strip_prefix(row.name);
+            rest.is_some_and(|r| r.starts_with(" |o|") || r.starts_with('<') && r.contains("> |o|"))
+        };
+        let line = source.iter().position(|l| is_head(l));
+        let line = line.unwrap_or_else(|| panic!("{} has a line", row.name)) + 1;
         let place = format!("names/main.rs:{line}");
         let mut failed = false;
         for operands in Wrong::ALL {

@@ -131,7 +131,7 @@ fn loops_and_branches_name_their_function_and_the_tensor() {
     );
     let e = two.err().unwrap().to_string();
     assert!(
-        e.starts_with("`while_loop`: ") && e.contains("1 of the carry is f64[1] but"),
+        e.starts_with("`while_loop`: `.1` of the carry is f64[1] but"),
         "{e}"
     );
     let text = "`cond`: the result is f64[2] from `yes` but f64[] from `no`: both return the same types; convert or \

@@ -102,15 +102,15 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
         let copied = match outer.first() {
             Some(&(all, apart)) if skip == 0 && len <= SHORT_AXIS_ELEMENTS && len <= left => {
                 rows = (all - index[0]).min(left / len);
-                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
-                // that `dst` has `left` more elements; these rows have at most as many.
+                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`,
+                // and that `dst` has `left` more elements; these rows have at most as many.
                 unsafe { copy_rows(dst, src.offset(at), (len, step), (rows, apart)) };
                 rows * len
             }
             _ => {
                 let run = (len - skip).min(left);
-                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
-                // that `dst` has `left` more elements; `run` is at most `left`.
+                // SAFETY: the caller guarantees that the offsets of the view are valid at `src`,
+                // and that `dst` has `left` more elements; `run` is at most `left`.
                 unsafe { copy_run(dst, src.offset(at + skip as isize * step), run, step) };
                 run
             }

@@ -111,6 +111,12 @@ impl dyn Emit + '_ {
 
     /// Random bits as an unsigned integer type.
     pub fn random_bits(&self, key: Val, shape: &[Dim], dtype: DType) -> Val {
+        let narrow = (dtype.is_int() || dtype == DType::Bool) && dtype.bits() < 64;
+        if !narrow && dtype != DType::U64 {
+            let text = format!("random bits are of an unsigned integer type, not {dtype}");
+            self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
+            return Val::POISON;
+        }
         let Some([a, b]) = self.random_words(key, shape) else {
             return Val::POISON;
         };

@@ -30,8 +30,8 @@ use space::Space;
 use std::sync::Arc;
 
 impl dyn Emit + '_ {
-    /// The solution of `equation(consts, x) = 0` that `solve` computes from `start` up to a relative
-    /// error, with the equation's derivative.
+    /// The solution of `equation(consts, x) = 0` that `solve` computes from `start` up to a
+    /// relative error, with the equation's derivative.
     fn implicit(
         &self,
         equation: &Arc<Function>,

@@ -128,7 +128,8 @@ fn raised(f: &Function, regions: &mut RaisedRegions) -> Option<Function> {
         regions,
         applied: false,
     };
-    // The values of the source, until a rule applies. The parameters of the new function come first.
+    // The values of the source, until a rule applies. The parameters of the new function come
+    // first.
     let mut map: Vec<Val> = f.vals().collect();
     for (i, p) in f.params().iter().enumerate() {
         map[p.index()] = Val::from_index(i);

@@ -11,8 +11,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 
 /// The function that raising writes, with facts about its values.
 ///
-/// Until a rule writes, it is the source: raising a function that has no pattern copies nothing. The
-/// first write copies the equations before the visited one, which keep their values.
+/// Until a rule writes, it is the source: raising a function that has no pattern copies nothing.
+/// The first write copies the equations before the visited one, which keep their values.
 pub(super) struct Raising<'f> {
     source: &'f Function,
     /// The visited equation of the source, and the number of values before it.
