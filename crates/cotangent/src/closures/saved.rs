@@ -51,6 +51,7 @@ pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
 /// let e = load(&path, &other).err().unwrap();
 /// assert!(e.to_string().contains("`1` is f32[2] in the file and f32[3] in the tree"), "{e}");
 /// # std::fs::remove_file(&path).expect("it was just written");
+/// # Ok::<(), cotangent::Error>(())
 /// ```
 ///
 /// # Errors

@@ -44,7 +44,7 @@ fn every_method_with_wrong_operands_names_the_line_of_its_call() {
             let rest = l.trim().strip_prefix(row.name);
             rest.is_some_and(|r| r.starts_with(" |o|") || r.starts_with('<') && r.contains("> |o|"))
         };
-        let line = source.iter().position(|l| is_head(l));
+        let line = source.iter().position(is_head);
         let line = line.unwrap_or_else(|| panic!("{} has a line", row.name)) + 1;
         let place = format!("names/main.rs:{line}");
         let mut failed = false;
