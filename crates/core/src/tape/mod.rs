@@ -7,7 +7,7 @@
 //! The engine knows no runtime. It derives functions by the rules of the operations, and an
 //! [`Executor`] runs them on values of its own. [`Tape`] is an engine for any executor; a runtime
 //! that compiles functions uses the parts: nodes and edges ([`Node`]), the order of a pass
-//! ([`TapeSubgraph`], [`reverse`]), and the functions of a node ([`RecordedRule`], [`Pullback`]).
+//! ([`TapeSubgraph`], [`reverse()`]), and the functions of a node ([`RecordedRule`], [`Pullback`]).
 //!
 //! Nodes refer to the nodes of their operands, so a tape lives as long as a value that was computed
 //! with it. No function recurses over it.
