@@ -66,7 +66,7 @@ def main():
     new = {str(path.relative_to(COPY)) for path in COPY.rglob("*") if path.is_file()} - set(files(COPY))
     written = changed - {by_hand}
     print("by hand:", by_hand, "\nwritten:", *sorted(written), sep="\n  ")
-    unnamed = [name for name in sorted(written | new) if not any(folder in name for folder in ("/generated/", "/methods/"))]
+    unnamed = [name for name in sorted(written | new) if not any(part in name for part in ("/generated/", "/methods"))]
     if not written or unnamed:
         sys.exit(f"changed, but CONTRIBUTING.md does not name it: {unnamed or 'nothing was written'}")
 
