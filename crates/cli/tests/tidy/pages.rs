@@ -60,6 +60,30 @@ fn anchors(text: &str) -> Vec<String> {
 
 /// Links to a heading, in a page or in another one.
 #[test]
+fn readme_has_the_commands_that_ci_runs() {
+    let read = |name: &str| {
+        let path = root().join(name);
+        std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name} is read: {e}"))
+    };
+    let (ci, readme) = (read(".ci/run"), read("README.md"));
+    let starts = ci
+        .lines()
+        .find_map(|line| line.strip_prefix("for start in '"));
+    let starts = starts
+        .and_then(|line| line.strip_suffix("'; do"))
+        .expect("a loop over commands");
+    let starts: Vec<&str> = starts.split("' '").collect();
+    assert!(starts.contains(&"cargo test"), "{starts:?}");
+    let missing = starts
+        .into_iter()
+        .filter(|start| !readme.lines().any(|l| l.starts_with(start)));
+    assert_none(
+        "commands of .ci/run that start no line of README.md",
+        missing.map(str::to_owned).collect(),
+    );
+}
+
+#[test]
 fn anchors_of_links_exist() {
     let link = Regex::new(r"\]\(([^)#:\s]*)#([^)\s]+)\)").expect("a regular expression");
     let pages = pages();
