@@ -86,6 +86,27 @@ impl LoopNest {
 /// # Safety
 /// The preconditions of [`LoopNest::pack`].
 unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
+    // SAFETY: the caller guarantees the preconditions (# Safety).
+    unsafe {
+        match axes[0].0 {
+            ..=SHORT_AXIS_ELEMENTS => pack_axes::<T, true>(axes, dst, src, start, n),
+            _ => pack_axes::<T, false>(axes, dst, src, start, n),
+        }
+    }
+}
+
+/// As [`pack`]; `SHORT` says whether a step copies several rows of the innermost axis.
+///
+/// # Safety
+/// The preconditions of [`LoopNest::pack`].
+#[inline(always)]
+unsafe fn pack_axes<T: Copy, const SHORT: bool>(
+    axes: &[LoopAxis],
+    dst: *mut u8,
+    src: *const u8,
+    start: usize,
+    n: usize,
+) {
     let (mut dst, src) = (dst.cast::<T>(), src.cast::<T>());
     let (len, step) = axes[0];
     let outer = &axes[1..];
@@ -97,10 +118,10 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
     }
     let (mut skip, mut left) = (start % len, n);
     loop {
-        // Rows of the innermost axis that this step copies: several if they are short and whole.
+        // Rows of the innermost axis that this step copies: several if they are whole.
         let mut rows = 1;
         let copied = match outer.first() {
-            Some(&(all, apart)) if skip == 0 && len <= SHORT_AXIS_ELEMENTS && len <= left => {
+            Some(&(all, apart)) if SHORT && skip == 0 && len <= left => {
                 rows = (all - index[0]).min(left / len);
                 // SAFETY: the caller guarantees that the offsets of the view are valid at `src`,
                 // and that `dst` has `left` more elements; these rows have at most as many.
