@@ -116,13 +116,15 @@ impl<D: NodeData> Node<D> {
     /// recorded them.
     #[inline]
     fn next_id(inputs: &[Edge<D>]) -> u64 {
-        let (mut next, mut end) = NODE_IDS.get();
-        if next == end || inputs.iter().any(|e| e.node.id >= next) {
-            next = next_ids(NODE_ID_BLOCK);
-            end = next + NODE_ID_BLOCK;
-        }
-        NODE_IDS.set((next + 1, end));
-        next
+        NODE_IDS.with(|ids| {
+            let (mut next, mut end) = ids.get();
+            if next == end || inputs.iter().any(|e| e.node.id >= next) {
+                next = next_ids(NODE_ID_BLOCK);
+                end = next + NODE_ID_BLOCK;
+            }
+            ids.set((next + 1, end));
+            next
+        })
     }
 
     /// A node. `inputs` are the tangents of its tracked operands, in order.

@@ -10,11 +10,12 @@ use crate::here::{AtCaller, here};
 use crate::tensor::{Given, OneLine, Order, Tensor};
 use cotangent_core::tape::NodeData;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
+use once_cell::race::OnceBox;
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::Location;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A tensor of an [`EagerRuntime`]. Operations run immediately, and are recorded if an operand is
 /// tracked.
@@ -45,7 +46,7 @@ pub struct EagerTensor {
     /// The gradient of a variable.
     pub(super) grad: Option<Grad>,
     /// The elements, contiguous, after the first [`EagerTensor::materialized`].
-    pub(super) dense: OnceLock<Arc<Tensor>>,
+    pub(super) dense: OnceBox<Arc<Tensor>>,
 }
 
 /// The elements of a tensor, read where they are: a view with strides, in any memory order. It is
@@ -134,7 +135,7 @@ impl EagerTensor {
             value: Ok(value),
             rt: rt.clone(),
             grad: None,
-            dense: OnceLock::new(),
+            dense: OnceBox::new(),
         }
     }
 
@@ -145,13 +146,17 @@ impl EagerTensor {
             value: Err(Box::new(e)),
             rt: rt.clone(),
             grad: None,
-            dense: OnceLock::new(),
+            dense: OnceBox::new(),
         })
     }
 
-    #[track_caller]
+    #[inline] // every operation comes here
     pub(super) fn value(&self) -> Result<&Value> {
-        self.value.as_ref().map_err(|e| (**e).clone())
+        #[cold]
+        fn error(e: &Error) -> Error {
+            e.clone()
+        }
+        self.value.as_ref().map_err(|e| error(e))
     }
 
     #[track_caller]
@@ -276,7 +281,7 @@ impl EagerTensor {
             return Ok(dense.clone());
         }
         let dense = Arc::new(self.to_tensor()?);
-        Ok(self.dense.get_or_init(|| dense).clone())
+        Ok(self.dense.get_or_init(|| Box::new(dense)).clone())
     }
 
     /// The elements where they are, without a copy: a view with strides.
@@ -369,7 +374,7 @@ impl EagerTensor {
             edge,
             ..Value::new(new.into_view(), given)
         });
-        self.dense = OnceLock::new();
+        self.dense = OnceBox::new();
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::tape::{self, NodeData, Shared, UniqueNode};
 use cotangent_core::{Array, DType, Loc, Scalar, Type};
+use once_cell::race::OnceBox;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 pub(in crate::eager) struct Value {
     pub tensor: cotangent_cpu::Tensor,
     /// The type of the tensor, computed on first use by a rule. Most values need none.
-    pub ty: OnceLock<Box<Type>>,
+    pub ty: OnceBox<Type>,
     pub given: Given,
     pub edge: Option<Edge>,
     /// Data of a derivative at kinks. Most values have none.
@@ -38,7 +39,7 @@ impl Value {
     pub(crate) fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
         Value {
             tensor,
-            ty: OnceLock::new(),
+            ty: OnceBox::new(),
             given,
             edge: None,
             sides: None,
@@ -124,10 +125,10 @@ pub(in crate::eager) struct NodeBody {
     /// Allocated with the first hook. Few nodes have any.
     pub hooks: OnceLock<Arc<Hooks>>,
     /// Allocated for derivatives at kinks, and for operations on them.
-    pub kinks: OnceLock<Box<KinkWeights>>,
+    pub kinks: OnceBox<KinkWeights>,
     /// The gradients of the results, by slot. Allocated by a pass that reaches the node while a
     /// tensor refers to it. They are untracked: a tracked one would refer to this node.
-    pub gradients: OnceLock<Box<Mutex<ResultGradients>>>,
+    pub gradients: OnceBox<Mutex<ResultGradients>>,
 }
 
 /// The gradients of the results of an operation, by slot.
@@ -199,8 +200,8 @@ impl NodeBody {
         NodeBody {
             kind,
             hooks: OnceLock::new(),
-            kinks: OnceLock::new(),
-            gradients: OnceLock::new(),
+            kinks: OnceBox::new(),
+            gradients: OnceBox::new(),
         }
     }
 
@@ -279,6 +280,7 @@ impl NodeData for NodeBody {
 
     /// Caches the memory of a node for reuse. A shared derivative remains in it, because the next
     /// operation usually has the same one.
+    #[inline]
     fn recycle(mut node: UniqueNode<NodeBody>) {
         // Its tensors are dropped before the node is cached, because their drop may record or drop
         // other nodes.
@@ -286,8 +288,7 @@ impl NodeData for NodeBody {
             tape.renew();
         }
         node.hooks.take();
-        node.kinks.take();
-        node.gradients.take();
+        (node.kinks, node.gradients) = Default::default();
         if !matches!(&node.kind, NodeKind::Op { derivative, .. } if derivative.reusable) {
             return;
         }
