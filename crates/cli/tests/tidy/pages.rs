@@ -84,6 +84,28 @@ fn readme_has_the_commands_that_ci_runs() {
 }
 
 #[test]
+fn readme_has_each_chapter_for_users_of_another_library() {
+    let pages = pages();
+    let readme = &pages
+        .iter()
+        .find(|(name, _)| name == "README.md")
+        .expect("a README")
+        .1;
+    let chapters = pages
+        .iter()
+        .filter(|(name, _)| name.starts_with("book/src/from-"));
+    let chapters: Vec<&String> = chapters.map(|(name, _)| name).collect();
+    assert!(chapters.len() >= 4, "{chapters:?}");
+    let missing = chapters
+        .into_iter()
+        .filter(|name| !readme.contains(&format!("({name})")));
+    assert_none(
+        "chapters that README.md does not link",
+        missing.cloned().collect(),
+    );
+}
+
+#[test]
 fn anchors_of_links_exist() {
     let link = Regex::new(r"\]\(([^)#:\s]*)#([^)\s]+)\)").expect("a regular expression");
     let pages = pages();

@@ -77,7 +77,7 @@ fn text(r: &Record) -> String {
         let head = vec!["operands".to_owned(), "results".to_owned()];
         let rows = r.types.iter().map(|t| t.to_vec());
         let rows: Vec<_> = [head].into_iter().chain(rows).collect();
-        out.push_str(&format!("\n{}", show::table(&rows)));
+        out.push_str(&format!("\n{}", show::left_table(&rows)));
     }
     out.push('\n');
     let width = r.facts.iter().map(|f| f.0.len()).max().unwrap_or(0);
