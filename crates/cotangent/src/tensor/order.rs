@@ -64,15 +64,6 @@ impl Given {
         operands.into_iter().max().unwrap_or_default()
     }
 
-    /// This order, for a tensor of the given rank. Rows of a tensor of rank below 2 are no order.
-    pub(crate) fn of_rank(self, rank: usize) -> Given {
-        if self == Given::Rows {
-            Given::of(Order::RowMajor, rank)
-        } else {
-            self
-        }
-    }
-
     /// The order in which elements are listed.
     pub(crate) fn order(self) -> Order {
         match self {
