@@ -368,7 +368,9 @@ fn operation(m: &Method) -> String {
         false => "",
     };
     let result = m.result.replace(", Self::Error", "");
-    let result = result.trim_start_matches("Result<").replace("Self", "Tensor");
+    let result = result
+        .trim_start_matches("Result<")
+        .replace("Self", "Tensor");
     let doc: String = m.doc.iter().map(|l| wrapped("    ", l)).collect();
     format!(
         "{doc}    {}{lifetime}({}) -> {}\n        {head} {call}({});\n",

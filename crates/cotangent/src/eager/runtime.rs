@@ -13,8 +13,8 @@ use crate::here::AtCaller;
 use cotangent_core::tape::TapeLock;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
-use cotangent_cpu::{Executor, Program};
 use cotangent_cpu::kernel::{Operands, Results};
+use cotangent_cpu::{Executor, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 

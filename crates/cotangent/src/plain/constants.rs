@@ -1,7 +1,9 @@
 //! Plain tensors as constants of the runtime of a backend, and results as plain tensors.
 
 use crate::operand::Operand;
-use crate::{CpuBackend, EagerRuntime, EagerTensor, Emit, Result, Scalar, Tensor, TensorOps, Val, ad};
+use crate::{
+    CpuBackend, EagerRuntime, EagerTensor, Emit, Result, Scalar, Tensor, TensorOps, Val, ad,
+};
 use std::sync::Arc;
 
 /// The constants of the runtime of a backend.
