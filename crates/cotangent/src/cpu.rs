@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 /// the compiled operations of plain tensors. Cheap to clone.
 ///
 /// Its methods are the operations of tensors, run immediately on plain tensors:
-/// [`TensorOpsExt`](crate::TensorOpsExt) has them as methods of tensors. No tape is recorded, and an
-/// undefined result is an error. The bits of results are those of eager tensors.
+/// [`TensorOpsExt`](crate::TensorOpsExt) has them as methods of tensors. No tape is recorded, and
+/// an undefined result is an error. The bits of results are those of eager tensors.
 ///
 /// ```
 /// use cotangent::Tensor;

@@ -381,6 +381,28 @@ fn operation(m: &Method) -> String {
     )
 }
 
+/// Documentation of the trait of operations on plain tensors with a backend.
+const TENSOR_OPS_EXT: &str = "\
+Operations on plain tensors, run immediately on a backend: the last parameter, which caches
+compiled operations. [`CpuBackend`] has the same operations as methods. No tape is recorded,
+and the bits of results are those of eager tensors. An undefined result is an error.
+
+Methods of [`Tensor`] take precedence over those of the same name here: of `reshape`,
+`broadcast_to` and other views, and of `zeros_like` and `ones_like`, the form of the backend
+serves. A program imports either this trait or those of [`methods`](crate::methods) and
+[`TensorLinalgExt`](crate::linalg::TensorLinalgExt), which need no backend.
+
+```
+use cotangent::{CpuBackend, Tensor, TensorOpsExt};
+let mut ctx = CpuBackend::with_threads(2)?;
+let a = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
+let b = a.matmul(&a, &mut ctx)?.transpose(&[1, 0], &mut ctx)?;
+assert_eq!(b.reduce_sum(&[0], &mut ctx)?.to_vec::<f64>()?, [22.0, 32.0]);
+assert_eq!(ctx.reshape(&b, [4])?.shape(), a.reshape([4])?.shape());
+# Ok::<(), cotangent::Error>(())
+```
+";
+
 /// The operations on plain tensors with a backend.
 pub(crate) fn operations(methods: &[Method]) -> String {
     let rows = |receiver: bool| -> String {
@@ -416,27 +438,13 @@ pub(crate) fn operations(methods: &[Method]) -> String {
         + &import("crate::ops", &ops, &body)
         + &import("crate", &names, &format!("{always} {body}"))
         + &import("std::ops", &["RangeBounds"], &body);
+    let about: String = TENSOR_OPS_EXT
+        .lines()
+        .map(|l| format!("    /// {l}").trim_end().to_owned() + "\n")
+        .collect();
     format!(
         "//! [`TensorOpsExt`]: the operations of tensors on plain tensors and a backend.\n//! {NOTICE}\n\n\
-         {uses}\noperations! {{\n    \
-         /// Operations on plain tensors, run immediately on a backend: the last parameter, which caches\n    \
-         /// compiled operations. [`CpuBackend`] has the same operations as methods. No tape is recorded,\n    \
-         /// and the bits of results are those of eager tensors. An undefined result is an error.\n    \
-         ///\n    \
-         /// Methods of [`Tensor`] that return views take precedence over those of the same name here.\n    \
-         /// A program imports either this trait or those of [`methods`](crate::methods) and\n    \
-         /// [`TensorLinalgExt`](crate::linalg::TensorLinalgExt), which need no backend.\n    \
-         ///\n    \
-         /// ```\n    \
-         /// use cotangent::{{CpuBackend, Tensor, TensorOpsExt}};\n    \
-         /// let mut ctx = CpuBackend::with_threads(2)?;\n    \
-         /// let a = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;\n    \
-         /// let b = a.matmul(&a, &mut ctx)?.transpose(&[1, 0], &mut ctx)?;\n    \
-         /// assert_eq!(b.reduce_sum(&[0], &mut ctx)?.to_vec::<f64>()?, [22.0, 32.0]);\n    \
-         /// // `reshape` of `Tensor` has no backend.\n    \
-         /// assert_eq!(ctx.reshape(&b, [4])?.shape(), a.reshape([4])?.shape());\n    \
-         /// # Ok::<(), cotangent::Error>(())\n    \
-         /// ```\n    \
+         {uses}\noperations! {{\n{about}    \
          methods {{\n{methods}    }}\n\n    functions {{\n{functions}    }}\n}}\n"
     )
 }

@@ -14,8 +14,9 @@ operations! {
     /// compiled operations. [`CpuBackend`] has the same operations as methods. No tape is recorded,
     /// and the bits of results are those of eager tensors. An undefined result is an error.
     ///
-    /// Methods of [`Tensor`] that return views take precedence over those of the same name here.
-    /// A program imports either this trait or those of [`methods`](crate::methods) and
+    /// Methods of [`Tensor`] take precedence over those of the same name here: of `reshape`,
+    /// `broadcast_to` and other views, and of `zeros_like` and `ones_like`, the form of the backend
+    /// serves. A program imports either this trait or those of [`methods`](crate::methods) and
     /// [`TensorLinalgExt`](crate::linalg::TensorLinalgExt), which need no backend.
     ///
     /// ```
@@ -24,7 +25,6 @@ operations! {
     /// let a = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
     /// let b = a.matmul(&a, &mut ctx)?.transpose(&[1, 0], &mut ctx)?;
     /// assert_eq!(b.reduce_sum(&[0], &mut ctx)?.to_vec::<f64>()?, [22.0, 32.0]);
-    /// // `reshape` of `Tensor` has no backend.
     /// assert_eq!(ctx.reshape(&b, [4])?.shape(), a.reshape([4])?.shape());
     /// # Ok::<(), cotangent::Error>(())
     /// ```

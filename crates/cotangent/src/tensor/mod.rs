@@ -15,10 +15,10 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Results of programs are column-major if every operand with at least two axes is, and row-major
-//! otherwise ([`Order::of_results`]). Tensors of `zeros`, `ones`, `full`, `eye`, `arange` and
-//! `linspace`, and broadcasts of vectors and scalars, have no order of their own: they do not
-//! affect the order of results, and are listed row-major.
+//! A result, plain, eager or traced, is column-major if every tensor with at least two axes that it
+//! was computed from is, and row-major otherwise ([`Order::of_results`]). Tensors of `zeros`,
+//! `ones`, `full`, `eye`, `arange` and `linspace`, and broadcasts of vectors and scalars, have no
+//! order of their own: they do not affect the order of results, and are listed row-major.
 
 mod build;
 mod display;

@@ -31,8 +31,9 @@ impl Order {
     }
 }
 
-/// The memory order of the user's tensors that a tensor was computed from. Plain, eager and traced
-/// tensors all use it.
+/// The memory order of the user's tensors that a tensor was computed from. Every tensor, plain,
+/// eager or traced, has it in addition to its strides, so the order of a result takes a comparison
+/// for each operand.
 ///
 /// Constants, zeros, ones, ranges, and broadcasts of vectors and scalars have no order, and do not
 /// affect the order of results. On its own such a tensor is listed row-major.

@@ -64,64 +64,64 @@ pub(crate) fn operands<T>(mut f: impl FnMut(Tensor) -> T) -> Operands<T> {
 }
 
 /// A kind of tensors.
-pub(crate) trait Kind {
+pub(crate) trait TensorKind {
     /// The elements, or the text of the error.
     fn to_plain(&self) -> Result<Tensor, String>;
 }
 
-impl Kind for Tensor {
+impl TensorKind for Tensor {
     fn to_plain(&self) -> Result<Tensor, String> {
         Ok(self.clone())
     }
 }
 
-impl Kind for EagerTensor {
+impl TensorKind for EagerTensor {
     fn to_plain(&self) -> Result<Tensor, String> {
         self.to_tensor().map_err(|e| e.to_string())
     }
 }
 
-impl Kind for TracedTensor {
+impl TensorKind for TracedTensor {
     fn to_plain(&self) -> Result<Tensor, String> {
         self.to_tensor().map_err(|e| e.to_string())
     }
 }
 
 /// Results of a method as plain tensors, or the text of an error.
-pub(crate) fn all_plain<T: Kind>(y: Result<Vec<T>, String>) -> Result<Vec<Tensor>, String> {
-    y?.iter().map(Kind::to_plain).collect()
+pub(crate) fn all_plain<T: TensorKind>(y: Result<Vec<T>, String>) -> Result<Vec<Tensor>, String> {
+    y?.iter().map(TensorKind::to_plain).collect()
 }
 
 /// Results of a method as a list, or the text of an error.
 pub(crate) trait Outs {
     /// The kind of the results.
-    type Kind;
+    type One;
 
-    fn outs(self) -> Result<Vec<Self::Kind>, String>;
+    fn outs(self) -> Result<Vec<Self::One>, String>;
 }
 
 macro_rules! outs {
     ($($T:ty),*) => {$(
         impl Outs for $T {
-            type Kind = $T;
+            type One = $T;
             fn outs(self) -> Result<Vec<$T>, String> {
                 Ok(vec![self])
             }
         }
         impl Outs for Vec<$T> {
-            type Kind = $T;
+            type One = $T;
             fn outs(self) -> Result<Vec<$T>, String> {
                 Ok(self)
             }
         }
         impl Outs for ($T, $T) {
-            type Kind = $T;
+            type One = $T;
             fn outs(self) -> Result<Vec<$T>, String> {
                 Ok(vec![self.0, self.1])
             }
         }
         impl Outs for ($T, $T, $T) {
-            type Kind = $T;
+            type One = $T;
             fn outs(self) -> Result<Vec<$T>, String> {
                 Ok(vec![self.0, self.1, self.2])
             }
@@ -132,8 +132,8 @@ macro_rules! outs {
 outs!(Tensor, EagerTensor, TracedTensor);
 
 impl<T: Outs, E: Display> Outs for Result<T, E> {
-    type Kind = T::Kind;
-    fn outs(self) -> Result<Vec<T::Kind>, String> {
+    type One = T::One;
+    fn outs(self) -> Result<Vec<T::One>, String> {
         self.map_err(|e| e.to_string())?.outs()
     }
 }

@@ -13,11 +13,11 @@ mod rows;
 
 use arguments::{eager, plain, traced};
 use cotangent::CpuBackend;
-use kinds::{Kind, all_plain};
+use kinds::{TensorKind, all_plain};
 use rows::ROWS;
 
 /// Whether the tensors have the same types, shapes and bits.
-pub(crate) fn same<A: Kind, B: Kind>(x: &[A], y: &[B]) -> bool {
+pub(crate) fn same<A: TensorKind, B: TensorKind>(x: &[A], y: &[B]) -> bool {
     let pair = |(x, y): (&A, &B)| x.to_plain().unwrap().same_bits(&y.to_plain().unwrap());
     x.len() == y.len() && x.iter().zip(y).all(pair)
 }

@@ -3,7 +3,7 @@
 //! One rule ([`Order::of_results`]) decides the order of plain, eager and traced results, and a
 //! gradient has the order of its variable.
 
-use super::kinds::{Kind, Operands, all_plain, operands};
+use super::kinds::{Operands, TensorKind, all_plain, operands};
 use super::rows::ROWS;
 use super::spellings::of_composite;
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
@@ -167,7 +167,10 @@ fn generic<T: TensorOps>() -> Vec<(&'static str, Generic<T>)> {
 
 #[test]
 fn generic_functions_keep_the_order_of_their_operands_through_every_interface() {
-    fn results<T: TensorOps + Kind>(pattern: Pattern, f: impl Fn(Tensor) -> T) -> Vec<Tensor> {
+    fn results<T: TensorOps + TensorKind>(
+        pattern: Pattern,
+        f: impl Fn(Tensor) -> T,
+    ) -> Vec<Tensor> {
         let (o, key) = (pattern.operands(&f), f(random::key(7)));
         let y = generic::<T>().into_iter();
         y.map(|(_, call)| call(&o, &key).unwrap().to_plain().unwrap())
@@ -199,7 +202,7 @@ fn of_every_interface(
     x: &[Tensor],
     f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>,
 ) -> Option<Vec<Interface>> {
-    fn all<T: TensorOps + Kind>(
+    fn all<T: TensorOps + TensorKind>(
         x: Vec<T>,
         f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<Tensor>, String> {
@@ -407,7 +410,7 @@ fn views_of_plain_tensors_keep_their_order() {
 }
 
 /// The results of a tensor in an order and a constructed one.
-fn met<T: TensorOps + Kind>(a: &T, t: &T) -> Vec<Tensor> {
+fn met<T: TensorOps + TensorKind>(a: &T, t: &T) -> Vec<Tensor> {
     let exp = |t: &T| Elementwise::mul(&Elementwise::exp(t)?, a);
     [
         Elementwise::add(a, t),
