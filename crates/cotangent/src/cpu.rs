@@ -1,39 +1,46 @@
 //! The CPU backend, and the type of kernels of extension operations: functions of strided
 //! [`View`]s.
 
-use crate::{Primitive, Result, Type, bail};
+use crate::{AdContext, EagerRuntime, Primitive, Result, Type, bail};
 use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
-use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
-/// A backend that runs programs on the CPU: a thread limit, and kernels of extension operations.
-/// Cheap to clone.
+/// A backend that runs programs on the CPU: a thread limit, kernels of extension operations, and
+/// the compiled operations of plain tensors. Cheap to clone.
+///
+/// Its methods are the operations of tensors, run immediately on plain tensors:
+/// [`TensorOpsExt`](crate::TensorOpsExt) has them as methods of tensors. No tape is recorded, and
+/// an undefined result is an error. The bits of results are those of eager tensors.
 ///
 /// ```
+/// use cotangent::Tensor;
 /// use cotangent::cpu::{CpuBackend, Results};
 /// let mut backend = CpuBackend::new();
 /// // The kernel of an extension operation `twice.v1`, chosen by operand types: here the operand as it is.
 /// backend.register_kernel("twice.v1", |_, _| Ok(Box::new(|_, x| Ok(x.into_iter().collect::<Results>()))));
 /// assert_eq!(backend.threads(), None);
 /// backend.check()?;
+/// // Operations on plain tensors.
+/// let (a, b) = (Tensor::vector(vec![0.0, 1.0]), Tensor::scalar(2.0));
+/// let a = backend.exp(&a)?;
+/// assert_eq!(backend.mul(&a, &b)?.to_vec::<f64>()?, [2.0, 2.0 * 1f64.exp()]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct CpuBackend {
     executor: Executor,
-    /// Names of extension operations with a kernel.
-    kernels: BTreeSet<String>,
+    /// The runtime of operations on plain tensors, with its compiled operations, after the first
+    /// one. Clones share it until kernels are added to one of them.
+    plain: OnceLock<Arc<EagerRuntime>>,
 }
 
 impl std::fmt::Debug for CpuBackend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CpuBackend")
-            .field("threads", &self.threads())
-            .field("kernels", &self.kernels)
-            .finish()
+        f.debug_tuple("CpuBackend").field(&self.executor).finish()
     }
 }
 
@@ -55,10 +62,15 @@ impl CpuBackend {
         if n == 0 {
             bail!(Input, "a backend needs at least one thread");
         }
-        Ok(CpuBackend {
-            executor: Executor::new().with_threads(n),
-            kernels: BTreeSet::new(),
-        })
+        Ok(CpuBackend::of(Executor::new().with_threads(n)))
+    }
+
+    /// The backend with this executor.
+    pub(crate) fn of(executor: Executor) -> CpuBackend {
+        CpuBackend {
+            executor,
+            plain: OnceLock::new(),
+        }
     }
 
     /// The thread limit, if one was set.
@@ -76,8 +88,7 @@ impl CpuBackend {
         name: &str,
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) {
-        self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
-        self.kernels.insert(name.to_owned());
+        *self = CpuBackend::of(std::mem::take(&mut self.executor).with_kernel(name, lower));
     }
 
     /// As [`register_kernel`](Self::register_kernel), in place of the kernel of this name, if there
@@ -100,7 +111,8 @@ impl CpuBackend {
         name: &str,
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) {
-        self.executor = std::mem::take(&mut self.executor).with_replaced_kernel(name, lower);
+        let executor = std::mem::take(&mut self.executor);
+        *self = CpuBackend::of(executor.with_replaced_kernel(name, lower));
     }
 
     /// Returns an error for the first kernel that cannot be used: the second one of a name, or one
@@ -119,5 +131,11 @@ impl CpuBackend {
     /// The runtime below.
     pub fn executor(&self) -> &Executor {
         &self.executor
+    }
+
+    /// The runtime of operations on plain tensors, which caches compiled ones.
+    pub(crate) fn plain(&self) -> &Arc<EagerRuntime> {
+        self.plain
+            .get_or_init(|| EagerRuntime::on(self.executor.clone(), &AdContext::default()))
     }
 }

@@ -60,6 +60,7 @@ pub use cotangent_stablehlo as stablehlo;
 pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
+pub use plain::TensorOpsExt;
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
 pub use tensor_ops::TensorOps;

@@ -28,15 +28,12 @@
 pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
 
 use crate::axes::axes_of;
-use crate::plain::run_on;
 use crate::tensor_ops::called;
 use crate::traced::{Trace, fresh_id};
 use crate::{
-    Axes, Code, CpuBackend, Dim, EagerRuntime, EagerTensor, Emit, Error, Result, Tensor,
-    TracedTensor, Val, ad,
+    Axes, Code, CpuBackend, Dim, EagerTensor, Emit, Error, Result, Tensor, TracedTensor, Val, ad,
 };
 use cotangent_core::transform::RuleSet;
-use std::sync::Arc;
 
 /// The rules of linear algebra, for a context that is built explicitly. Every context includes them
 /// already, so the set is empty.
@@ -276,11 +273,7 @@ macro_rules! backend {
         impl LinalgBackend for CpuBackend {
             $(#[track_caller]
             fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
-                let y = run_on(&runtime_of(self), &[a, $($b)?], |$cx, $x| {
-                    $cx.set_method(stringify!($name));
-                    $write.to_vec()
-                })?;
-                Ok(taken!($n y))
+                CpuBackend::$name(self, a, $($b,)? $($p),*)
             })*
         }
     };
@@ -316,7 +309,3 @@ functions!(traced);
 functions!(eager);
 functions!(backend);
 functions!(plain);
-
-fn runtime_of(backend: &CpuBackend) -> Arc<EagerRuntime> {
-    EagerRuntime::with_cpu_backend(backend.clone())
-}

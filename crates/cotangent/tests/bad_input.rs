@@ -4,7 +4,7 @@
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
 use cotangent::einsum::{EagerEinsumExt, einsum};
-use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
+use cotangent::linalg::{MatrixNorm, TracedTensorLinalgExt};
 use cotangent::primitive::{Linearized, no_rule};
 use cotangent::transform::{Lin, Lv};
 use cotangent::{

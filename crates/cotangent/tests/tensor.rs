@@ -378,7 +378,7 @@ fn debug_output_of_eager_tensors_and_runtimes_names_their_state() {
 
     let text = format!("{rt:?}");
     let start = format!(
-        "EagerRuntime {{ id: {id}, backend: cpu, executor: CpuBackend {{ threads: None, kernels: {{}} }}, rules: "
+        "EagerRuntime {{ id: {id}, backend: cpu, executor: Executor {{ threads: None, kernels: {{}} }}, rules: "
     );
     assert!(text.starts_with(&start), "{text}");
     assert!(text.ends_with("slots: 1 }"), "{text}");

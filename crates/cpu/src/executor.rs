@@ -10,6 +10,7 @@ use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -45,6 +46,17 @@ impl Threads {
             Some(n) => with_threads(n, f),
             None => f(),
         }
+    }
+}
+
+impl std::fmt::Debug for Executor {
+    /// Prints the limit of threads, and the names of extension operations with a kernel.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kernels: BTreeSet<&String> = self.extensions.keys().collect();
+        f.debug_struct("Executor")
+            .field("threads", &self.threads())
+            .field("kernels", &kernels)
+            .finish()
     }
 }
 

@@ -81,18 +81,26 @@ fn files() -> Vec<(String, String)> {
         "crates/cotangent/src/methods/keepdims.rs".into(),
         keepdims.clone(),
     ));
+    let methods = TRAITS.map(|(name, file)| {
+        methods_of(&match name {
+            "Elementwise" => files[2].1.clone(),
+            "KeepDims" => keepdims.clone(),
+            _ => read(&format!("crates/cotangent/src/methods/{file}.rs")),
+        })
+    });
+    let linear_algebra = parse::linear_algebra(&read("crates/cotangent/src/linalg.rs"));
+    files.push((
+        "crates/cotangent/src/plain/operations.rs".into(),
+        write::operations(&[methods.concat(), linear_algebra].concat()),
+    ));
     for kind in ["traced", "eager"] {
         let skip = by_hand(kind);
         let folder = format!("crates/cotangent/src/{kind}/generated");
-        for (name, file) in TRAITS {
-            let text = match name {
-                "Elementwise" => files[2].1.clone(),
-                "KeepDims" => keepdims.clone(),
-                _ => read(&format!("crates/cotangent/src/methods/{file}.rs")),
-            };
-            let methods: Vec<Method> = methods_of(&text)
-                .into_iter()
+        for ((name, file), methods) in TRAITS.iter().zip(&methods) {
+            let methods: Vec<Method> = methods
+                .iter()
                 .filter(|m| !skip.contains(&m.name))
+                .cloned()
                 .collect();
             files.push((
                 format!("{folder}/{file}.rs"),

@@ -84,6 +84,40 @@ pub(crate) fn methods_of(text: &str) -> Vec<Method> {
     found
 }
 
+/// The methods of the table of linear algebra (`functions!`): documentation, name, whether there is
+/// a second operand, parameters, and number of results.
+pub(crate) fn linear_algebra(text: &str) -> Vec<Method> {
+    let (_, rows) = text.split_once("$make! {\n").expect("a table");
+    let (rows, _) = rows.split_once("\n    };").expect("its end");
+    let (mut found, mut doc) = (Vec::new(), Vec::new());
+    for line in rows.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix('"') {
+            doc = vec![text.trim_end_matches(['"', ';']).to_owned()];
+            continue;
+        }
+        let Some((name, rest)) = line.split_once(" [").filter(|_| !doc.is_empty()) else {
+            continue;
+        };
+        let (second, rest) = rest.split_once("] (").expect("parameters");
+        let (params, rest) = match rest.split_once(") 1") {
+            Some((params, _)) => (params, "1"),
+            None => rest.split_once(") ").expect("a number of results"),
+        };
+        let result = match rest.chars().next() {
+            Some('1') => "Self",
+            Some('2') => "(Self, Self)",
+            _ => "(Self, Self, Self)",
+        };
+        let second = match second {
+            "" => String::new(),
+            name => format!("{name}: &Self, "),
+        };
+        let signature = format!("{name}(&self, {second}{params}) -> Result<{result}, Self::Error>");
+        found.push(method(&signature, std::mem::take(&mut doc)));
+    }
+    found
+}
+
 /// Names of public methods in `impl` blocks of a type.
 pub(crate) fn public_methods(text: &str, of: &str) -> Vec<String> {
     let mut names = Vec::new();

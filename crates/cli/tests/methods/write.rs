@@ -18,10 +18,15 @@ pub(crate) fn tensor_of(kind: &str) -> &'static str {
     }
 }
 
-/// A documentation comment, wrapped at 100 columns.
+/// A documentation comment without links, wrapped at 100 columns.
 fn doc(indent: &str, text: &str) -> String {
+    wrapped(indent, &text.replace('[', "\\["))
+}
+
+/// A documentation comment, wrapped at 100 columns.
+fn wrapped(indent: &str, text: &str) -> String {
     let (mut out, mut line) = (String::new(), format!("{indent}///"));
-    for word in text.replace('[', "\\[").split_whitespace() {
+    for word in text.split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > 100 {
             out.push_str(&line);
             out.push('\n');
@@ -328,6 +333,120 @@ pub(crate) fn inherent(kind: &str, of: &str, methods: &[Method]) -> String {
     uses += &import("crate::ops", &ops, &body);
     uses += &import("std::ops", &["RangeBounds"], &body);
     format!("{head}{uses}\nimpl {tensor} {{\n{}\n}}\n", body.trim_end())
+}
+
+/// A parameter of a method on a backend, and the argument of the eager method.
+fn constant(name: &str, ty: &str) -> (String, String) {
+    match ty {
+        "&Self" => ("&Tensor".into(), format!("&on.tensor({name})")),
+        "&[&Self]" => (
+            "&[&Tensor]".into(),
+            format!("&references(&on.tensors({name}))"),
+        ),
+        "impl Into<Operand<'a, Self>>" => (
+            "impl Into<Operand<'a, Tensor>>".into(),
+            format!("&on.operand({name}.into())"),
+        ),
+        ty => (ty.to_owned(), name.to_owned()),
+    }
+}
+
+/// A row of the table of operations on a backend: a method of eager tensors, on constants.
+fn operation(m: &Method) -> String {
+    let (mut params, mut arguments) = (Vec::new(), Vec::new());
+    for (name, ty) in &m.params {
+        let (ty, argument) = constant(name, ty);
+        params.push(format!("{name}: {ty}"));
+        arguments.push(argument);
+    }
+    let (head, call) = match m.receiver {
+        true => ("|on, a|", format!("a.{}", m.name)),
+        false => ("|on|", format!("EagerTensor::{}", m.name)),
+    };
+    let lifetime = match params.iter().any(|p| p.contains("'a")) {
+        true => "<'a>",
+        false => "",
+    };
+    let result = m.result.replace(", Self::Error", "");
+    let result = result
+        .trim_start_matches("Result<")
+        .replace("Self", "Tensor");
+    let doc: String = m.doc.iter().map(|l| wrapped("    ", l)).collect();
+    format!(
+        "{doc}    {}{lifetime}({}) -> {}\n        {head} {call}({});\n",
+        m.name,
+        params.join(", "),
+        result.strip_suffix('>').unwrap_or(&result),
+        arguments.join(", ")
+    )
+}
+
+/// Documentation of the trait of operations on plain tensors with a backend.
+const TENSOR_OPS_EXT: &str = "\
+Operations on plain tensors, run immediately on a backend: the last parameter, which caches
+compiled operations. [`CpuBackend`] has the same operations as methods. No tape is recorded,
+and the bits of results are those of eager tensors. An undefined result is an error.
+
+Methods of [`Tensor`] take precedence over those of the same name here: of `reshape`,
+`broadcast_to` and other views, and of `zeros_like` and `ones_like`, the form of the backend
+serves. A program imports either this trait or those of [`methods`](crate::methods) and
+[`TensorLinalgExt`](crate::linalg::TensorLinalgExt), which need no backend.
+
+```
+use cotangent::{CpuBackend, Tensor, TensorOpsExt};
+let mut ctx = CpuBackend::with_threads(2)?;
+let a = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
+let b = a.matmul(&a, &mut ctx)?.transpose(&[1, 0], &mut ctx)?;
+assert_eq!(b.reduce_sum(&[0], &mut ctx)?.to_vec::<f64>()?, [22.0, 32.0]);
+assert_eq!(ctx.reshape(&b, [4])?.shape(), a.reshape([4])?.shape());
+# Ok::<(), cotangent::Error>(())
+```
+";
+
+/// The operations on plain tensors with a backend.
+pub(crate) fn operations(methods: &[Method]) -> String {
+    let rows = |receiver: bool| -> String {
+        let of = methods.iter().filter(|m| m.receiver == receiver);
+        of.map(operation).collect()
+    };
+    let (methods, functions) = (rows(true), rows(false));
+    let body = methods.clone() + &functions;
+    let names = [
+        "Axes",
+        "Axis",
+        "CpuBackend",
+        "DType",
+        "Dim",
+        "EagerTensor",
+        "Result",
+        "Shape",
+        "Tensor",
+        "TracedTensor",
+    ];
+    let always = "CpuBackend Result Tensor";
+    let ops = [
+        "Bounds",
+        "Combine",
+        "DotGeneral",
+        "LossReduction",
+        "MatrixNorm",
+        "TriangularSolve",
+        "Windows",
+    ];
+    let uses = "use super::constants::{Constants, ToPlain, references};\n".to_owned()
+        + &import("crate::operand", &["Operand"], &body)
+        + &import("crate::ops", &ops, &body)
+        + &import("crate", &names, &format!("{always} {body}"))
+        + &import("std::ops", &["RangeBounds"], &body);
+    let about: String = TENSOR_OPS_EXT
+        .lines()
+        .map(|l| format!("    /// {l}").trim_end().to_owned() + "\n")
+        .collect();
+    format!(
+        "//! [`TensorOpsExt`]: the operations of tensors on plain tensors and a backend.\n//! {NOTICE}\n\n\
+         {uses}\noperations! {{\n{about}    \
+         methods {{\n{methods}    }}\n\n    functions {{\n{functions}    }}\n}}\n"
+    )
 }
 
 /// Former names: name, parameters, the call of the new name, and the new name.

@@ -5,7 +5,6 @@ use super::nans;
 use super::tree::{Returns, Tree, leaves, structure};
 use crate::here::here;
 use crate::runtime::CacheStats;
-use crate::tensor::Given;
 use crate::traced::{Cache, Orders, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
 use std::cell::OnceCell;
@@ -217,14 +216,14 @@ fn compiled<A: Tree, R: Returns>(
 fn types_of_arrays(tensors: &[&TracedTensor]) -> Result<Vec<Type>> {
     evaluate_arguments(tensors)?;
     let arrays = tensors.iter().filter_map(|t| t.array());
-    Ok(arrays.map(|(array, _)| array.ty()).collect())
+    Ok(arrays.map(Tensor::ty).collect())
 }
 
 /// The operand of a call. A run decided the extents of an evaluated tensor with symbolic extents,
 /// and the closure was traced with them: the operand is the array.
 fn of_traced_type(loc: Loc, t: &TracedTensor) -> TracedTensor {
     match t.array() {
-        Some((array, _)) if t.shape().is_ok_and(|shape| shape.as_const().is_none()) => {
+        Some(array) if t.shape().is_ok_and(|shape| shape.as_const().is_none()) => {
             computed_from(array.clone(), ancestors_of(&[t]), loc)
         }
         _ => t.clone(),
@@ -269,9 +268,10 @@ fn run<B>(
             entry.program.get_or_init(|| p)
         }
     };
-    let arrays: Vec<(&Tensor, Given)> = args.iter().filter_map(|t| t.array()).collect();
-    let orders = entry.orders.results(arrays.iter().map(|a| a.1), &[]);
-    let y = program.run_tensors(arrays.iter().map(|a| a.0.view().clone()))?;
+    let arrays: Vec<&Tensor> = args.iter().filter_map(|t| t.array()).collect();
+    let given = arrays.iter().map(|array| array.given());
+    let orders = entry.orders.results(given, &[]);
+    let y = program.run_tensors(arrays.iter().map(|array| array.view().clone()))?;
     let from = ancestors_of(args);
     y.into_iter()
         .zip(&*orders)

@@ -24,9 +24,10 @@
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
 //! 5. `record`, `kinks`, `apply`
 //! 6. `gradient`, `backward`, `tape_program`
-//! 7. `hook`, `tensor`, `derivatives`, `create`, `methods`, `operator`, `generated`
+//! 7. `backend`, `hook`, `tensor`, `derivatives`, `create`, `methods`, `operator`, `generated`
 
 mod apply;
+mod backend;
 mod backward;
 mod cache;
 mod context_id;

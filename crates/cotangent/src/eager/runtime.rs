@@ -9,13 +9,12 @@ use super::rule::table::Rules;
 use super::tape::{Grad, Gradient, number};
 use super::turns::{Turns, lock};
 use crate::ad_context::AdContext;
-use crate::cpu::CpuBackend;
 use crate::here::AtCaller;
 use cotangent_core::tape::TapeLock;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
-use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
+use cotangent_cpu::{Executor, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
@@ -40,9 +39,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 pub struct EagerRuntime {
     id: ContextId,
     session: Session,
-    /// The backend that runs operations. It is cloned before a run, so the lock is not held
-    /// meanwhile.
-    backend: RwLock<Arc<CpuBackend>>,
+    /// The executor of the backend, which runs operations. It is cloned before a run, so the lock
+    /// is not held meanwhile.
+    executor: RwLock<Arc<Executor>>,
     /// Exclusive access for changes of the backend.
     changing: Turns<()>,
     caches: Turns<ExtensionCaches>,
@@ -57,27 +56,13 @@ pub struct EagerRuntime {
 }
 
 impl EagerRuntime {
-    /// A runtime on the CPU, with the rules of the operations.
-    #[allow(clippy::new_ret_no_self)]
-    pub fn new() -> Arc<EagerRuntime> {
-        EagerRuntime::with_cpu_backend(CpuBackend::new())
-    }
-
-    /// A runtime on this backend.
-    pub fn with_cpu_backend(backend: CpuBackend) -> Arc<EagerRuntime> {
-        EagerRuntime::with_cpu_backend_and_ad_context(backend, &AdContext::default())
-    }
-
-    /// A runtime on this backend, with the rules of this context.
-    pub fn with_cpu_backend_and_ad_context(
-        backend: CpuBackend,
-        ad: &AdContext,
-    ) -> Arc<EagerRuntime> {
+    /// A runtime with this executor, and with the rules of this context.
+    pub(crate) fn on(executor: Executor, ad: &AdContext) -> Arc<EagerRuntime> {
         let (profile, profiling) = Profile::of_environment();
         Arc::new(EagerRuntime {
             id: ContextId::fresh(),
             session: ad.session_of_many(),
-            backend: RwLock::new(Arc::new(backend)),
+            executor: RwLock::new(Arc::new(executor)),
             changing: Turns::new(()),
             caches: Turns::new(ExtensionCaches::default()),
             rules: Rules::default(),
@@ -127,9 +112,9 @@ impl EagerRuntime {
         no_grad(f)
     }
 
-    /// The current backend.
-    fn backend(&self) -> Arc<CpuBackend> {
-        self.backend
+    /// The current executor.
+    pub(super) fn executor(&self) -> Arc<Executor> {
+        self.executor
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -157,7 +142,7 @@ impl EagerRuntime {
     /// Compiles a function on the backend.
     #[track_caller]
     pub(super) fn compile(&self, f: Arc<Function>) -> cotangent_core::Result<Program> {
-        self.backend().executor().compile(&f)
+        self.executor().compile(&f)
     }
 
     /// Whether operations are observed: by profiling or anomaly detection.
@@ -191,11 +176,11 @@ impl EagerRuntime {
                 .transpose()?;
             return Err(guard.error(&ok, measure.as_ref()));
         }
-        let backend = self.timed(op.name(), Section::Lock, || self.backend());
+        let executor = self.timed(op.name(), Section::Lock, || self.executor());
         if op.runs() {
-            backend.executor().apply(op, x, env)
+            executor.apply(op, x, env)
         } else {
-            backend.executor().apply(&op.legal(&self.session)?, x, env)
+            executor.apply(&op.legal(&self.session)?, x, env)
         }
     }
 
@@ -243,40 +228,23 @@ impl EagerRuntime {
         self.profile.reset();
     }
 
-    /// Calls `f` to add kernels of extension operations to the backend. If it fails, nothing is
-    /// added.
+    /// Calls `f` with a copy of the executor, which replaces the executor when `f` returns. `call`
+    /// is the name of the public function, for errors.
     #[track_caller]
-    pub fn register_extension(
+    pub(super) fn change<R>(
         &self,
-        f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>,
-    ) -> Result<()> {
-        let register = |backend: &mut CpuBackend| {
-            let before = backend.clone();
-            let done = f(backend).and_then(|()| backend.check());
-            if done.is_err() {
-                *backend = before;
-            }
-            done
-        };
-        Ok(self.change("register_extension", register)?.at_caller()?)
-    }
-
-    /// Calls `f` with a copy of the backend, which replaces the backend when `f` returns.
-    /// Operations that start before that, inside `f` too, use the old backend. A nested change of
-    /// the backend is an error.
-    #[track_caller]
-    pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
-        self.change("with_backend_mut", f)
-    }
-
-    #[track_caller]
-    fn change<R>(&self, call: &'static str, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
+        call: &'static str,
+        f: impl FnOnce(&mut Executor) -> R,
+    ) -> Result<R> {
         let changed = self.changing.with(call, |()| {
-            let mut backend = CpuBackend::clone(&self.backend());
-            let y = f(&mut backend);
-            let new = Arc::new(backend);
+            let mut executor = Executor::clone(&self.executor());
+            let y = f(&mut executor);
+            let new = Arc::new(executor);
             let old = std::mem::replace(
-                &mut *self.backend.write().unwrap_or_else(PoisonError::into_inner),
+                &mut *self
+                    .executor
+                    .write()
+                    .unwrap_or_else(PoisonError::into_inner),
                 new,
             );
             drop(old);
@@ -390,13 +358,13 @@ impl std::fmt::Debug for EagerRuntime {
     /// (one for each variable, and for each live tensor with a gradient). A part that another call
     /// uses is `<locked>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let backend = self.backend.try_read().ok();
+        let executor = self.executor.try_read().ok();
         let slots = self.gradients.try_lock().ok();
         let slots = slots.map(|all| all.iter().filter(|v| v.strong_count() > 0).count());
         f.debug_struct("EagerRuntime")
             .field("id", &self.id)
             .field("backend", &format_args!("cpu"))
-            .field("executor", &OrLocked(backend))
+            .field("executor", &OrLocked(executor))
             .field(
                 "rules",
                 &OrLocked(

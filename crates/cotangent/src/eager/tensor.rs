@@ -98,12 +98,13 @@ impl EagerTensor {
         tensor: impl Into<Tensor>,
         ctx: impl Borrow<Arc<EagerRuntime>>,
     ) -> Result<EagerTensor> {
-        let tensor = tensor.into();
+        Ok(EagerTensor::constant(tensor.into(), ctx.borrow()))
+    }
+
+    /// As [`from_tensor_in`](Self::from_tensor_in), which never fails.
+    pub(crate) fn constant(tensor: Tensor, rt: &Arc<EagerRuntime>) -> EagerTensor {
         let given = tensor.given();
-        Ok(EagerTensor::from_value(
-            Value::new(tensor.into_view(), given),
-            ctx.borrow(),
-        ))
+        EagerTensor::from_value(Value::new(tensor.into_view(), given), rt)
     }
 
     /// A variable of a runtime: gradients with respect to it are tracked. The elements are not

@@ -3,8 +3,9 @@
 //!
 //! Traced and eager tensors have the same methods without an import: those of traced tensors store
 //! the error in the result, and those of eager tensors run frequent operations without an emitter.
-//! Plain tensors have them by these traits, and run them immediately. Functions over any kind of
-//! tensor are written with the traits, too.
+//! Plain tensors have them by these traits, and run them immediately on a backend of the thread. By
+//! [`TensorOpsExt`](crate::TensorOpsExt) they run them on a backend that is passed: a program
+//! imports one of the two. Functions over any kind of tensor are written with the traits, too.
 //!
 //! ```
 //! use cotangent::{Tensor, methods::*};

@@ -15,10 +15,10 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Results of programs are column-major if every operand with at least two axes is, and row-major
-//! otherwise ([`Order::of_results`]). Tensors of `zeros`, `ones`, `full`, `eye`, `arange` and
-//! `linspace`, and broadcasts of vectors and scalars, have no order of their own: they do not
-//! affect the order of results, and are listed row-major.
+//! A result, plain, eager or traced, is column-major if every tensor with at least two axes that it
+//! was computed from is, and row-major otherwise ([`Order::of_results`]). Tensors of `zeros`,
+//! `ones`, `full`, `eye`, `arange` and `linspace`, and broadcasts of vectors and scalars, have no
+//! order of their own: they do not affect the order of results, and are listed row-major.
 
 mod build;
 mod display;
@@ -79,11 +79,10 @@ impl Tensor {
 
     /// A view of computed elements, as it is.
     pub(crate) fn strided(view: cotangent_cpu::Tensor, given: Given) -> Tensor {
-        let given = given.of_rank(view.shape().len());
         Tensor { view, given }
     }
 
-    /// The memory order that the user gave it, if any.
+    /// The memory order of the user's tensors that it was computed from, if any.
     pub(crate) fn given(&self) -> Given {
         self.given
     }
@@ -254,8 +253,10 @@ impl Tensor {
     }
 
     fn with(&self, view: cotangent_cpu::Tensor) -> Tensor {
-        let given = self.given.of_rank(view.shape().len());
-        Tensor { view, given }
+        Tensor {
+            view,
+            given: self.given,
+        }
     }
 
     /// Every `step`-th of the elements of a range of an axis, as a view.

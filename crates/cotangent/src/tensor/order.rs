@@ -31,8 +31,9 @@ impl Order {
     }
 }
 
-/// The memory order of the user's tensors that a tensor was computed from. Plain, eager and traced
-/// tensors all use it.
+/// The memory order of the user's tensors that a tensor was computed from. Every tensor, plain,
+/// eager or traced, has it in addition to its strides, so the order of a result takes a comparison
+/// for each operand.
 ///
 /// Constants, zeros, ones, ranges, and broadcasts of vectors and scalars have no order, and do not
 /// affect the order of results. On its own such a tensor is listed row-major.
@@ -62,15 +63,6 @@ impl Given {
     /// The order of results of operands with these orders. Every kind of tensor uses this rule.
     pub(crate) fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
         operands.into_iter().max().unwrap_or_default()
-    }
-
-    /// This order, for a tensor of the given rank. Rows of a tensor of rank below 2 are no order.
-    pub(crate) fn of_rank(self, rank: usize) -> Given {
-        if self == Given::Rows {
-            Given::of(Order::RowMajor, rank)
-        } else {
-            self
-        }
     }
 
     /// The order in which elements are listed.

@@ -82,7 +82,7 @@ impl GraphProgram {
         let own = &orders[results.len()..];
         for ((t, array), &given) in self.0.outputs.iter().zip(results).zip(own) {
             if let Some(t) = strong(t) {
-                t.store(Tensor::computed(array.view().clone(), given)?, given);
+                t.store(Tensor::computed(array.view().clone(), given)?);
             }
         }
         Ok(())
@@ -152,12 +152,11 @@ impl GraphProgram {
         let (mut all, mut orders) = (Vec::with_capacity(params.len()), Vec::new());
         for (k, (p, array)) in params.iter().zip(given).enumerate() {
             let stored = || p.array();
-            let (array, order) = match array.map(|t| (t, t.given())).or_else(stored) {
-                Some(array) => array,
-                None => return Err(without_array(p, k)),
+            let Some(array) = array.or_else(stored) else {
+                return Err(without_array(p, k));
             };
             all.push(array.clone());
-            orders.push(order);
+            orders.push(array.given());
         }
         for (t, array) in sizes {
             self.check_extents(t, array, &all)?;

@@ -7,7 +7,6 @@
 //! A node stores the arrays of its results once they were computed. Then its operands may be
 //! released (see `evaluate.rs`), and it is a leaf of the trace like an array.
 
-use crate::tensor::Given;
 use crate::{Error, Loc, Op, Result, Sym, Tensor, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -103,21 +102,18 @@ impl TracedTensor {
         }
     }
 
-    /// The array, if it is stored, and the memory order that it passes on to results. Derivatives
+    /// The array, if it is stored, in the memory order that it passes on to results. Derivatives
     /// may have another order: see [`TracedTensor::to_tensor`].
-    pub(crate) fn array(&self) -> Option<(&Tensor, Given)> {
+    pub(crate) fn array(&self) -> Option<&Tensor> {
         match &self.node.kind {
-            TraceNodeKind::Value(t) => Some((t, t.given())),
-            _ => {
-                let computed = self.node.arrays.get(self.index as usize)?.get()?;
-                Some((&computed.tensor, computed.given))
-            }
+            TraceNodeKind::Value(t) => Some(t),
+            _ => Some(self.node.arrays.get(self.index as usize)?.get()?),
         }
     }
 
     /// Stores a computed array. The first array that is stored remains.
-    pub(super) fn store(&self, tensor: Tensor, given: Given) {
-        let _ = self.node.arrays[self.index as usize].set(Box::new(Computed { tensor, given }));
+    pub(super) fn store(&self, tensor: Tensor) {
+        let _ = self.node.arrays[self.index as usize].set(Box::new(tensor));
     }
 
     /// Element type and shape, unless the tensor carries an error.
@@ -141,12 +137,6 @@ pub(crate) enum TraceNodeKind {
 
 /// The operands of an operation, shared with traversals.
 pub(crate) type Operands = Arc<SmallVec<[TracedTensor; 2]>>;
-
-/// An array that a run computed, and the order of the arrays that it was computed from.
-struct Computed {
-    tensor: Tensor,
-    given: Given,
-}
 
 /// Tensors that an array was computed from, and that the program may still hold. Of an array
 /// without operands, the derivative with respect to them is not known. It is an error, not zero.
@@ -188,7 +178,7 @@ pub(crate) struct TraceNode {
     /// An operation and its ancestors, for results of compiled closures.
     pub lineage: OnceLock<Arc<Ancestors>>,
     /// The arrays of the results of an operation that were computed.
-    arrays: SmallVec<[OnceLock<Box<Computed>>; 1]>,
+    arrays: SmallVec<[OnceLock<Box<Tensor>>; 1]>,
     /// Whether it is the argument of a closure.
     pub of_closure: bool,
 }

@@ -74,7 +74,7 @@ impl Walk {
         if let Some(&k) = self.of_others.get(&id(t)) {
             return k;
         }
-        let given = t.array().map_or(Given::Nothing, |(_, given)| given);
+        let given = t.array().map_or(Given::Nothing, Tensor::given);
         let k = self.others.len() as u32;
         self.others.push(Other {
             id: id(t),

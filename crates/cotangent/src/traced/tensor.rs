@@ -236,7 +236,7 @@ impl TracedTensor {
     #[track_caller]
     pub fn to_tensor(&self) -> Result<Tensor> {
         evaluate_all(&[self]).at_caller()?;
-        let (array, _) = self.array().expect("it was evaluated");
+        let array = self.array().expect("it was evaluated");
         match self.like {
             None => Ok(array.clone()),
             Some(_) => {

@@ -1,6 +1,6 @@
 //! Axes as arguments.
 
-use super::kinds::{eager, plain, traced};
+use super::arguments::{eager, plain, traced};
 use cotangent::methods::*;
 use cotangent::{Axes, Axis, Code, DType, Dim, Shape, Tensor, TracedTensor};
 

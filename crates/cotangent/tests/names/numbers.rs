@@ -1,6 +1,8 @@
 //! Numbers as operands, assignments with an operator, and sums of iterators.
 
-use super::kinds::{Outs, eager, plain, same, traced};
+use super::arguments::{eager, plain, traced};
+use super::kinds::Outs;
+use super::same;
 use cotangent::methods::*;
 use cotangent::{EagerRuntime, EagerTensor, Tensor, TracedTensor};
 

@@ -1,7 +1,9 @@
 //! Former names still work.
 #![allow(deprecated)]
 
-use super::kinds::{Outs, eager, same, traced};
+use super::arguments::{eager, traced};
+use super::kinds::Outs;
+use super::same;
 use cotangent::{DType, Dim, EagerTensor, TracedTensor, Val, Write};
 
 /// Former names equal the new ones on traced and eager tensors.
@@ -46,7 +48,7 @@ fn former_names_call_the_new_ones() {
         o.a.ne(&o.b), o.a.not_equal(&o.b);
         o.a.scale(3.0), &o.a * 3.0;
     }
-    let t = super::kinds::plain().a;
+    let t = super::arguments::plain().a;
     assert_eq!(t.reverse(1).unwrap(), t.flip(1).unwrap());
     let e = o.i.scale(0.5).unwrap_err().to_string();
     assert!(e.contains("`mul` of i32[2,3]"), "{e}");
@@ -58,7 +60,7 @@ fn generic_functions_over_the_former_trait_compile() {
         let y = T::write_one(&[x], |cx, x: &[Val]| cx.add(x[0], x[0]))?;
         Ok(T::write(&[&y], |_, x| x.to_vec())?.remove(0))
     }
-    let want = twice(&super::kinds::plain().a).unwrap();
+    let want = twice(&super::arguments::plain().a).unwrap();
     assert!(same(
         &twice(&traced().a).outs().unwrap(),
         std::slice::from_ref(&want)

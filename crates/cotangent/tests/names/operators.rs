@@ -1,6 +1,6 @@
 //! Operators of `std::ops`.
 
-use super::kinds::{eager, traced};
+use super::arguments::{eager, traced};
 
 /// Operators equal the methods, on traced and eager tensors, by reference and by value.
 #[test]
