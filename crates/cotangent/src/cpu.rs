@@ -1,13 +1,15 @@
 //! The CPU backend, and the type of kernels of extension operations: functions of strided
 //! [`View`]s.
 
-use crate::{Primitive, Result, Type, bail};
+use crate::tensor::Given;
+use crate::{Function, Primitive, Result, Tensor, Type, bail};
+use cotangent_core::tape::{self, Compiled};
 use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A backend that runs programs on the CPU: a thread limit, and kernels of extension operations.
 /// Cheap to clone.
@@ -21,20 +23,9 @@ use std::collections::BTreeSet;
 /// backend.check()?;
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CpuBackend {
     executor: Executor,
-    /// Names of extension operations with a kernel.
-    kernels: BTreeSet<String>,
-}
-
-impl std::fmt::Debug for CpuBackend {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CpuBackend")
-            .field("threads", &self.threads())
-            .field("kernels", &self.kernels)
-            .finish()
-    }
 }
 
 impl CpuBackend {
@@ -57,7 +48,6 @@ impl CpuBackend {
         }
         Ok(CpuBackend {
             executor: Executor::new().with_threads(n),
-            kernels: BTreeSet::new(),
         })
     }
 
@@ -77,7 +67,6 @@ impl CpuBackend {
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) {
         self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
-        self.kernels.insert(name.to_owned());
     }
 
     /// As [`register_kernel`](Self::register_kernel), in place of the kernel of this name, if there
@@ -119,5 +108,30 @@ impl CpuBackend {
     /// The runtime below.
     pub fn executor(&self) -> &Executor {
         &self.executor
+    }
+}
+
+impl tape::Executor for CpuBackend {
+    type Value = Tensor;
+
+    fn ty(&self, v: &Tensor) -> Type {
+        v.ty()
+    }
+
+    fn run(&mut self, f: &Function, x: &[Tensor]) -> Result<Vec<Tensor>> {
+        let y = self.compile(&Arc::new(f.clone()))?.run(x.to_vec())?;
+        y.iter().map(Tensor::contiguous).collect()
+    }
+
+    /// Compiles a function. Its results are views as the program computes them, listed in the
+    /// common order of the operands.
+    fn compile(&self, f: &Arc<Function>) -> Result<Compiled<Tensor>> {
+        let program = self.executor.compile(f)?;
+        Ok(Compiled::new(f, move |x: Vec<Tensor>| {
+            let given = Given::of_results(x.iter().map(Tensor::given));
+            let y = program.run_tensors(x.into_iter().map(Tensor::into_view))?;
+            let listed = |view| Tensor::strided(view, given);
+            Ok(y.into_iter().map(listed).collect())
+        }))
     }
 }

@@ -378,12 +378,29 @@ fn debug_output_of_eager_tensors_and_runtimes_names_their_state() {
 
     let text = format!("{rt:?}");
     let start = format!(
-        "EagerRuntime {{ id: {id}, backend: cpu, executor: CpuBackend {{ threads: None, kernels: {{}} }}, rules: "
+        "EagerRuntime {{ id: {id}, backend: cpu, executor: Executor {{ threads: None, kernels: {{}} }}, rules: "
     );
     assert!(text.starts_with(&start), "{text}");
     assert!(text.ends_with("slots: 1 }"), "{text}");
     drop((x, y, wrong));
     assert!(format!("{rt:?}").ends_with("slots: 0 }"));
+
+    // A call that changes the backend holds the executor.
+    let inside = rt
+        .with_backend_mut(|backend| {
+            backend.register_kernel("filter.v1", |op, _| {
+                cotangent::bail!(NoRule, "`{}` has no kernel", op.name())
+            });
+            format!("{rt:?}")
+        })
+        .unwrap();
+    assert!(
+        inside.contains("backend: cpu, executor: <locked>, rules: "),
+        "{inside}"
+    );
+    let text = format!("{rt:?}");
+    let want = "executor: Executor { threads: None, kernels: {\"filter.v1\"} }";
+    assert!(text.contains(want), "{text}");
 }
 
 #[test]

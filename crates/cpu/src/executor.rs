@@ -48,6 +48,17 @@ impl Threads {
     }
 }
 
+impl std::fmt::Debug for Executor {
+    /// Prints the maximum number of threads and the names of extension operations with a kernel.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kernels: std::collections::BTreeSet<&String> = self.extensions.keys().collect();
+        f.debug_struct("Executor")
+            .field("threads", &self.threads.0)
+            .field("kernels", &kernels)
+            .finish()
+    }
+}
+
 impl Executor {
     /// An executor with built-in kernels only.
     pub fn new() -> Executor {

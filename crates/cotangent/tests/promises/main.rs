@@ -1,6 +1,7 @@
 //! Promises to users about nested calls, caches, inputs and memory orders, as properties over lists
 //! of calls.
 
+mod backends;
 mod caches;
 mod eager_tensors;
 mod inputs;
