@@ -61,7 +61,7 @@ pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
-pub use tensor::{Tensor, TypedTensor};
+pub use tensor::{Tensor, Typed, TypedTensor};
 pub use tensor_ops::TensorOps;
 /// The former name of [`TensorOps`].
 #[doc(hidden)]

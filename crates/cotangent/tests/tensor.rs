@@ -1,8 +1,8 @@
 //! Tensors: orders, views, constructors, printing, files.
 
-use cotangent::tensor::{Order, Tensor, TypedTensor};
+use cotangent::tensor::{Order, Tensor, Typed, TypedTensor};
 use cotangent::{
-    Array, C64, Code, DType, Dim, EagerRuntime, EagerTensor, TracedTensor, Tree, bf16,
+    Array, C64, C128, Code, DType, Dim, EagerRuntime, EagerTensor, TracedTensor, Tree, bf16, f16,
 };
 
 fn grid() -> Tensor {
@@ -216,6 +216,40 @@ fn printing() {
     assert_eq!(long, "[   0,    1,    2, ..., 1997, 1998, 1999] i64[2000]");
     let cube = Tensor::zeros(DType::I8, [2, 1, 2]).unwrap().to_string();
     assert_eq!(cube, "[[[0, 0]],\n\n [[0, 0]]] i8[2, 1, 2]");
+}
+
+#[test]
+fn typed_matches_every_element_type_and_shares_the_elements() {
+    for dtype in DType::ALL {
+        let t = Tensor::ones(dtype, [2, 3]).unwrap();
+        let typed = t.typed();
+        macro_rules! shared {
+            ($($variant:ident $t:ty),*) => {
+                match (&typed, dtype) {
+                    $((Typed::$variant(x), DType::$variant) => {
+                        let (own, of) = (x.as_slice(), t.as_slice::<$t>().unwrap());
+                        assert!(std::ptr::eq(own, of), "{dtype} is copied");
+                        assert_eq!((x.n_elements(), x.len()), (6, 6));
+                        assert_eq!(*TypedTensor::<$t>::zeros([2]).unwrap(), Tensor::zeros(dtype, [2]).unwrap());
+                    })*
+                    _ => panic!("{dtype} is {typed:?}"),
+                }
+            };
+        }
+        shared!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+        assert_eq!(Tensor::from(typed), t);
+    }
+    // In the tensor's own order; a view that is not contiguous is copied.
+    let x = Tensor::from_vec_col_major([2, 2], vec![1, 2, 3, 4]).unwrap();
+    let Typed::I32(columns) = x.typed() else {
+        panic!()
+    };
+    assert_eq!(columns.as_slice(), [1, 2, 3, 4]);
+    let Typed::I32(rows) = x.slice(0, 0..1).unwrap().typed() else {
+        panic!()
+    };
+    assert_eq!(rows.as_slice(), [1, 3]);
 }
 
 #[test]
