@@ -352,7 +352,6 @@ fn debug_output_has_numbers_on_one_line() {
 
     // A struct of tensors is readable, on one line or on several.
     #[derive(Debug, Tree)]
-    #[allow(dead_code)]
     struct Affine {
         slope: TracedTensor,
         offset: TracedTensor,
