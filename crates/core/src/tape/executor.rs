@@ -47,11 +47,11 @@ pub trait Executor {
 /// ```
 pub struct Compiled<V> {
     function: Arc<Function>,
-    run: Box<Run<V>>,
+    run: Box<RunFunction<V>>,
 }
 
 /// Runs a function on one value per parameter. Returns one value per result.
-type Run<V> = dyn Fn(Vec<V>) -> Result<Vec<V>> + Send + Sync;
+type RunFunction<V> = dyn Fn(Vec<V>) -> Result<Vec<V>> + Send + Sync;
 
 impl<V> Compiled<V> {
     /// The compiled form of a function, as a closure that runs it.

@@ -89,8 +89,8 @@ fn watched(f: &Function) -> Result<Function> {
     })
 }
 
-/// The first operand: a result of this equation, whose operands are the others. An error if it has a
-/// NaN and they have none.
+/// The first operand: a result of this equation, whose operands are the others. An error if it has
+/// a NaN and they have none.
 fn first_nan(e: &Eqn) -> Op {
     let (name, loc) = (e.op.name().to_owned(), e.loc);
     let eval = move |x: &[Array]| {
