@@ -33,15 +33,15 @@ pub use ir::{attr, emit};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use verify::verify;
 
-/// The interface of operations, and operations from functions of numbers.
+/// The interface of operations, and operations from functions of numbers and of arrays.
 pub mod primitive {
     pub use crate::ir::primitive::*;
-    pub use crate::ops::elementwise;
+    pub use crate::ops::{callback, elementwise};
 }
 
 /// Functions and their builder.
 pub mod graph {
-    pub use crate::ir::{Builder, Def, Eqn, Function, MAX_DEPTH, unbound};
+    pub use crate::ir::{Builder, Def, Eqn, Function, MAX_DEPTH, WriteEquation, unbound};
 }
 
 /// The book's chapter on writing a set of operations, as a documentation test.

@@ -1,12 +1,12 @@
 //! `linearize` of functions and the tape agree with `jvp` and `vjp` on every operation.
 
 use cotangent_core::ops::{Binary, entries};
-use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, no_rule};
+use cotangent_core::primitive::callback;
 use cotangent_core::tape::{Executor, Tape, TapeValue};
-use cotangent_core::transform::{AdContext, Lin, Lv, jvp, linearize, vjp};
+use cotangent_core::transform::{AdContext, jvp, linearize, vjp};
 use cotangent_core::{
-    Array, Builder, Code, Dim, Emit, Env, Function, Op, Primitive, Result, Sample, Type, Val, Wide,
-    bail, reference, verify,
+    Array, Builder, Code, Dim, Emit, Function, Op, Result, Sample, Type, Val, Wide, bail,
+    reference, verify,
 };
 use std::sync::Arc;
 
@@ -172,32 +172,12 @@ fn a_tape_has_the_cotangents_of_vjp_and_their_cotangents() {
 }
 
 /// An operation that can be evaluated and has no derivative.
-#[derive(Clone, Debug)]
-struct Rounded;
-
-impl Primitive for Rounded {
-    fn name(&self) -> &str {
-        "test.rounded"
-    }
-    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(x.to_vec())
-    }
-    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+fn rounded() -> Op {
+    let eval = |x: &[Array]| {
         let y: Vec<f64> = x[0].to_f64().into_iter().map(f64::round).collect();
         Ok(vec![Array::from_vec(x[0].shape(), y)?])
-    }
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
-        Err(no_rule(self, "batch"))
-    }
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
+    };
+    callback("test.rounded", |x| Ok(x.to_vec()), eval)
 }
 
 #[test]
@@ -205,7 +185,7 @@ fn a_missing_rule_is_an_error_of_the_pass_with_the_place_of_the_call() -> Result
     let tape = Tape::new(Reference, &AdContext::default());
     let x = tape.variable(Array::scalar(1.6))?;
     let line = line!() + 1;
-    let y = tape.apply(Op::extension(Rounded), &[&x])?.remove(0);
+    let y = tape.apply(rounded(), &[&x])?.remove(0);
     assert_eq!(y.value(), &Array::scalar(2.0));
     let z = tape.apply(Binary::Mul, &[&y, &x])?.remove(0);
     let e = tape.backward(&z).unwrap_err();

@@ -1,7 +1,9 @@
 //! The CPU backend, and the type of kernels of extension operations: functions of strided
 //! [`View`]s.
 
-use crate::{AdContext, EagerRuntime, Primitive, Result, Type, bail};
+use crate::tensor::Given;
+use crate::{AdContext, EagerRuntime, Function, Primitive, Result, Tensor, Type, bail};
+use cotangent_core::tape::{self, Compiled};
 use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
@@ -137,5 +139,30 @@ impl CpuBackend {
     pub(crate) fn plain(&self) -> &Arc<EagerRuntime> {
         self.plain
             .get_or_init(|| EagerRuntime::on(self.executor.clone(), &AdContext::default()))
+    }
+}
+
+impl tape::Executor for CpuBackend {
+    type Value = Tensor;
+
+    fn ty(&self, v: &Tensor) -> Type {
+        v.ty()
+    }
+
+    fn run(&mut self, f: &Function, x: &[Tensor]) -> Result<Vec<Tensor>> {
+        let y = self.compile(&Arc::new(f.clone()))?.run(x.to_vec())?;
+        y.iter().map(Tensor::contiguous).collect()
+    }
+
+    /// Compiles a function. Its results are views as the program computes them, listed in the
+    /// common order of the operands.
+    fn compile(&self, f: &Arc<Function>) -> Result<Compiled<Tensor>> {
+        let program = self.executor.compile(f)?;
+        Ok(Compiled::new(f, move |x: Vec<Tensor>| {
+            let given = Given::of_results(x.iter().map(Tensor::given));
+            let y = program.run_tensors(x.into_iter().map(Tensor::into_view))?;
+            let listed = |view| Tensor::strided(view, given);
+            Ok(y.into_iter().map(listed).collect())
+        }))
     }
 }

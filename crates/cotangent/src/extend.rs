@@ -50,7 +50,7 @@ pub use cotangent_core::dtype::Kind;
 pub use cotangent_core::graph::unbound;
 pub use cotangent_core::ops::{Entry, Spelled};
 pub use cotangent_core::primitive::{
-    Kink, Linearized, OpClass, ScalarFn, ShiftRule, elementwise, no_rule,
+    Kink, Linearized, OpClass, ScalarFn, ShiftRule, callback, elementwise, no_rule,
 };
 pub use cotangent_core::transform::{
     Class, Lin, LinEqn, LinearProgram, Lv, Numerics, Operand, Rule, RuleSet, Session,

@@ -62,7 +62,7 @@ pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use plain::TensorOpsExt;
 pub use program::Program;
-pub use tensor::{Tensor, TypedTensor};
+pub use tensor::{Tensor, Typed, TypedTensor};
 pub use tensor_ops::TensorOps;
 /// The former name of [`TensorOps`].
 #[doc(hidden)]

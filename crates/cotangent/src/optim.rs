@@ -111,7 +111,7 @@ impl Sgd {
             None => None,
         };
         let direction = velocity.as_ref().unwrap_or(gradient);
-        let params = params.zip_map(direction, |p, d| p - d * self.rate)?;
+        let params = stepped(params, direction, self.rate)?;
         Ok((params, SgdState { velocity }))
     }
 }
@@ -217,7 +217,7 @@ impl Adam {
             let root = (v / as_of(&of_square, v)).sqrt() + self.epsilon;
             m / as_of(&of_mean, m) / as_of(&root, m)
         })?;
-        let params = params.zip_map(&direction, |p, d| p - d * self.rate)?;
+        let params = stepped(params, &direction, self.rate)?;
         let state = AdamState {
             count,
             mean,
@@ -225,6 +225,12 @@ impl Adam {
         };
         Ok((params, state))
     }
+}
+
+/// The parameters after a step of this size against a direction.
+#[track_caller]
+fn stepped<P: Tree>(params: &P, direction: &P, rate: f64) -> Result<P> {
+    params.zip_map(direction, |p, d| p - d * rate)
 }
 
 /// `x` in the element type of `like`.

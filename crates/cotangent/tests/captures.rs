@@ -7,11 +7,9 @@ use cotangent::closures::{
     scan_reverse, switch, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to, while_loop,
     with_numerics, with_rules,
 };
-use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};
-use cotangent::transform::{Lin, Lv, Numerics, RuleSet};
-use cotangent::{
-    Array, Code, DType, Dim, Emit, Env, Error, Op, Primitive, Result, TracedTensor as T, Type, Val,
-};
+use cotangent::primitive::callback;
+use cotangent::transform::{Numerics, RuleSet};
+use cotangent::{Array, Code, DType, Error, Result, TracedTensor as T};
 
 fn at(x: f64) -> T {
     T::scalar(x)
@@ -569,42 +567,14 @@ fn nested_captures_are_differentiated() {
     assert!(compared > 3000, "{compared}");
 }
 
-/// An operation without derivative.
-#[derive(Debug)]
-struct Opaque;
-
-impl Primitive for Opaque {
-    fn name(&self) -> &str {
-        "test.opaque"
-    }
-    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(x.to_vec())
-    }
-    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        Ok(vec![Array::from_vec(
-            x[0].shape(),
-            x[0].to_f64().into_iter().map(|v| v * v).collect(),
-        )?])
-    }
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-    fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        Ok(vec![Batched {
-            val: cx.op(Op::extension(Opaque), &[x[0].val]),
-            mapped: true,
-        }])
-    }
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
-}
-
+/// The square, by an operation without derivative.
 fn opaque(x: &T) -> Result<T> {
-    Ok(T::apply(Op::extension(Opaque), &[x])?[0].clone())
+    let eval = |x: &[Array]| {
+        let y: Vec<f64> = x[0].to_f64().into_iter().map(|v| v * v).collect();
+        Ok(vec![Array::from_vec(x[0].shape(), y)?])
+    };
+    let square = callback("test.opaque", |x| Ok(x.to_vec()), eval);
+    Ok(T::apply(square, &[x])?[0].clone())
 }
 
 /// A closure without derivative by its captures is an error of a derivative by them, and of no

@@ -3,11 +3,10 @@
 
 use cotangent::closures::{evaluate, grad, jit, jit_with_cache, value_and_grad, vmap};
 use cotangent::linalg::TracedTensorLinalgExt;
-use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};
-use cotangent::transform::{Lin, Lv};
+use cotangent::primitive::callback;
 use cotangent::{
-    Array, Code, DType, Dim, Emit, Env, Error, GraphCompiler, GraphExecutor, Op, Primitive, Result,
-    TracedTensor as T, TracedTensorAdExt, Tree, Type, Val, random,
+    Array, Code, DType, Error, GraphCompiler, GraphExecutor, Op, Result, TracedTensor as T,
+    TracedTensorAdExt, Tree, random,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -46,43 +45,19 @@ impl Counts {
 
 fn counts() -> Counts {
     let counted = Arc::<Counted>::default();
-    let op = Op::extension(Shared(counted.clone()));
-    Counts { counted, op }
-}
-
-#[derive(Debug)]
-struct Shared(Arc<Counted>);
-
-impl Primitive for Shared {
-    fn name(&self) -> &str {
-        "test.counted"
-    }
-    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(x.to_vec())
-    }
-    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        self.0.runs.fetch_add(1, Relaxed);
-        let fails = self
-            .0
+    let count = counted.clone();
+    let eval = move |x: &[Array]| {
+        count.runs.fetch_add(1, Relaxed);
+        let fails = count
             .failures
             .fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1));
         match fails {
             Ok(_) => Err(Error::new(Code::CheckFailed, "a planted failure")),
             Err(_) => Ok(x.to_vec()),
         }
-    }
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
-        Err(no_rule(self, "batch"))
-    }
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
+    };
+    let op = callback("test.counted", |x| Ok(x.to_vec()), eval);
+    Counts { counted, op }
 }
 
 fn normal(shape: &[usize]) -> T {

@@ -278,6 +278,35 @@ fn triangular_systems_in_batches() {
     assert_eq!(flat(solved(&many, &one)), [1.0, 1.0, 2.0, 3.0]);
 }
 
+#[test]
+fn a_threshold_of_a_batch_is_an_error_that_names_the_way_out() {
+    let batch = tensor(&[2, 2, 2], &[2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 0.0, 0.0]);
+    let traced = TracedTensor::from_tensor(batch.clone());
+    let eager = EagerRuntime::new().variable_from(batch.clone()).unwrap();
+    let thresholded = |a: TracedTensor| Ok::<_, cotangent::Error>(a.svd_thresholded(0.5)?.1);
+    let says = |e: &str, what: &str| assert!(e.contains("differ") && e.contains(what), "{e}");
+    for e in [
+        traced.svd_thresholded(0.5).err().unwrap(),
+        eager.svd_thresholded(0.5).err().unwrap().into(),
+        LinalgBackend::svd_thresholded(&mut CpuBackend::new(), &batch, 0.5).unwrap_err(),
+    ] {
+        assert_eq!(e.code(), Code::RankVaries);
+        says(&e.to_string(), "svd_truncated");
+    }
+    let e = closures::vmap(thresholded)(traced.clone()).err().unwrap();
+    assert_eq!(e.code(), Code::RankVaries);
+    says(&e.to_string(), "fixed rank");
+    // The way out: a mask of the values of every matrix.
+    let (_, s, _) = traced.svd().unwrap();
+    let largest = s.max([-1]).reshape([2, 1]);
+    let kept = s.greater(&(largest * 0.4)).select(&s, &(&s * 0.0));
+    let values = kept.to_tensor().unwrap().to_vec::<f64>().unwrap();
+    assert_eq!(values, [2.0, 1.0, 3.0, 0.0]);
+    let g = kept.sum(..).grad(&traced).unwrap().to_tensor().unwrap();
+    let want = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+    assert_eq!(g.to_vec::<f64>().unwrap(), want);
+}
+
 /// An error inside a derivative is returned unchanged.
 #[test]
 fn degenerate_rectangles_eagerly() {

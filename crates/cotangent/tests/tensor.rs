@@ -1,8 +1,8 @@
 //! Tensors: orders, views, constructors, printing, files.
 
-use cotangent::tensor::{Order, Tensor, TypedTensor};
+use cotangent::tensor::{Order, Tensor, Typed, TypedTensor};
 use cotangent::{
-    Array, C64, Code, DType, Dim, EagerRuntime, EagerTensor, TracedTensor, Tree, bf16,
+    Array, C64, C128, Code, DType, Dim, EagerRuntime, EagerTensor, TracedTensor, Tree, bf16, f16,
 };
 
 fn grid() -> Tensor {
@@ -219,6 +219,40 @@ fn printing() {
 }
 
 #[test]
+fn typed_matches_every_element_type_and_shares_the_elements() {
+    for dtype in DType::ALL {
+        let t = Tensor::ones(dtype, [2, 3]).unwrap();
+        let typed = t.typed();
+        macro_rules! shared {
+            ($($variant:ident $t:ty),*) => {
+                match (&typed, dtype) {
+                    $((Typed::$variant(x), DType::$variant) => {
+                        let (own, of) = (x.as_slice(), t.as_slice::<$t>().unwrap());
+                        assert!(std::ptr::eq(own, of), "{dtype} is copied");
+                        assert_eq!((x.n_elements(), x.len()), (6, 6));
+                        assert_eq!(*TypedTensor::<$t>::zeros([2]).unwrap(), Tensor::zeros(dtype, [2]).unwrap());
+                    })*
+                    _ => panic!("{dtype} is {typed:?}"),
+                }
+            };
+        }
+        shared!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+        assert_eq!(Tensor::from(typed), t);
+    }
+    // In the tensor's own order; a view that is not contiguous is copied.
+    let x = Tensor::from_vec_col_major([2, 2], vec![1, 2, 3, 4]).unwrap();
+    let Typed::I32(columns) = x.typed() else {
+        panic!()
+    };
+    assert_eq!(columns.as_slice(), [1, 2, 3, 4]);
+    let Typed::I32(rows) = x.slice(0, 0..1).unwrap().typed() else {
+        panic!()
+    };
+    assert_eq!(rows.as_slice(), [1, 3]);
+}
+
+#[test]
 fn npy_files() {
     let path = std::env::temp_dir().join(format!("cotangent-tensor-{}.npy", std::process::id()));
     let x = Tensor::from_vec_col_major([2, 3], vec![1.5f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
@@ -318,7 +352,6 @@ fn debug_output_has_numbers_on_one_line() {
 
     // A struct of tensors is readable, on one line or on several.
     #[derive(Debug, Tree)]
-    #[allow(dead_code)]
     struct Affine {
         slope: TracedTensor,
         offset: TracedTensor,
@@ -384,6 +417,23 @@ fn debug_output_of_eager_tensors_and_runtimes_names_their_state() {
     assert!(text.ends_with("slots: 1 }"), "{text}");
     drop((x, y, wrong));
     assert!(format!("{rt:?}").ends_with("slots: 0 }"));
+
+    // A call that changes the backend holds the executor.
+    let inside = rt
+        .with_backend_mut(|backend| {
+            backend.register_kernel("filter.v1", |op, _| {
+                cotangent::bail!(NoRule, "`{}` has no kernel", op.name())
+            });
+            format!("{rt:?}")
+        })
+        .unwrap();
+    assert!(
+        inside.contains("backend: cpu, executor: <locked>, rules: "),
+        "{inside}"
+    );
+    let text = format!("{rt:?}");
+    let want = "executor: Executor { threads: None, kernels: {\"filter.v1\"} }";
+    assert!(text.contains(want), "{text}");
 }
 
 #[test]

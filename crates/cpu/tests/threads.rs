@@ -1,47 +1,22 @@
 //! The executor limits the number of threads of a run, and the number does not change the bits.
 
 use cotangent_core::ops::{Eig, Eigh, Lu, Svd};
-use cotangent_core::primitive::{Linearized, no_rule};
-use cotangent_core::transform::{Lin, Lv};
-use cotangent_core::{
-    Arg, Array, Batched, Cost, DType, Dim, Emit, Env, Op, Primitive, Result, Type, Val,
-};
+use cotangent_core::primitive::callback;
+use cotangent_core::{Array, DType, Env, Op, Type};
 use cotangent_cpu::{Executor, Tensor};
 use cotangent_kernels::parallel::threads;
 
 mod common;
 
 /// An extension operation that returns the number of threads available to it.
-#[derive(Debug)]
-struct Threads;
-
-impl Primitive for Threads {
-    fn name(&self) -> &str {
-        "threads"
-    }
-    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(x.to_vec())
-    }
-    fn eval(&self, _: &[Array], _: &Env) -> Result<Vec<Array>> {
-        Ok(vec![Array::scalar(threads() as f64)])
-    }
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
-        Err(no_rule(self, "batch"))
-    }
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
+fn count_threads() -> Op {
+    let eval = |_: &[Array]| Ok(vec![Array::scalar(threads() as f64)]);
+    callback("threads", |x| Ok(x.to_vec()), eval)
 }
 
 #[test]
 fn a_limit_holds_in_programs_and_operations() {
-    let op = Op::extension(Threads);
+    let op = count_threads();
     let f = common::build(&[Type::scalar(DType::F64)], |cx, x| {
         cx.emit(op.clone(), x).to_vec()
     });

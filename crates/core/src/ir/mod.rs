@@ -35,4 +35,5 @@ pub use status::EmitterStatus;
 use symbols::Rename;
 pub(crate) use symbols::keep_extents;
 pub use value::{Owner, Val, Vals};
+pub use walk::WriteEquation;
 pub(crate) use walk::{Visit, Walk};

@@ -88,6 +88,29 @@ impl Function {
         self.replace(&of, &mut SubstitutedRegions::default())
     }
 
+    /// The function with its generated symbols numbered in order of appearance: unknown extents
+    /// (`?`), and the symbols that its equations bind. Functions that differ in these names alone
+    /// become [the same](Function::same).
+    pub fn with_numbered_symbols(self) -> Function {
+        let is_generated = |s: &Sym| s.starts_with('?') || self.bound.contains(s);
+        if !self.syms.iter().any(is_generated) {
+            return self;
+        }
+        let named = self.syms.iter().filter(|s| !is_generated(s));
+        let mut used: FxHashSet<Sym> = named.cloned().collect();
+        let mut numbered: FxHashMap<Sym, Dim> = FxHashMap::default();
+        // Each is an extent of a parameter or of a result.
+        for ty in &self.types {
+            ty.syms(&mut |s| {
+                if is_generated(s) && !numbered.contains_key(s) {
+                    numbered.insert(s.clone(), Dim::sym(&fresh(&mut used, s)));
+                }
+            });
+        }
+        let of = |s: &Sym| numbered.get(s).cloned();
+        self.replace(&of, &mut SubstitutedRegions::default())
+    }
+
     fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut SubstitutedRegions) -> Function {
         let set = |old: &FxHashSet<Sym>| {
             let mut new = FxHashSet::default();

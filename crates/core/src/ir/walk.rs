@@ -7,7 +7,8 @@
 //! The walk maps operands, sets the source location, and renames symbols that the new function uses
 //! already. A pass decides what it does with one equation.
 
-use super::{Builder, Emit, Eqn, Function, Op, Rename, Val};
+use super::{Builder, Emit, Eqn, Function, Op, Rename, Session, Val};
+use crate::error::Result;
 use crate::shape::Type;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -165,5 +166,36 @@ impl<'f> Walk<'f, Val> {
                 self.set_named(b, r, y);
             }
         }
+    }
+}
+
+/// Writes an equation for the copies of its operands. Returns the copies of its results.
+pub type WriteEquation<'a> = dyn FnMut(&dyn Emit, &Eqn, &[Val]) -> Result<Vec<Val>> + 'a;
+
+impl Function {
+    /// A copy of the function in which `write` writes each equation.
+    ///
+    /// ```
+    /// use cotangent_core::{Builder, DType, Emit, Type};
+    /// let b = Builder::new("f", Default::default());
+    /// let x = b.param(Type::scalar(DType::F64), Some("x"));
+    /// let y = (&b as &dyn Emit).exp(x);
+    /// let f = b.finish(&[y])?;
+    /// // Every result is doubled.
+    /// let g = f.map_equations(&mut |cx, e, x| {
+    ///     let y = cx.emit(e.op.clone(), x);
+    ///     Ok(y.iter().map(|&y| cx.add(y, y)).collect())
+    /// })?;
+    /// assert_eq!((f.eqns().len(), g.eqns().len()), (1, 2));
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    pub fn map_equations(&self, write: &mut WriteEquation<'_>) -> Result<Function> {
+        let b = Builder::deriving(&self.name, &Session::default(), &[self]);
+        let mut walk = Walk::copying(self);
+        walk.copy_params(&b);
+        while let Some(Visit { eqn, x, .. }) = walk.next(&b) {
+            walk.set_results(eqn, write(&b, eqn, &x)?);
+        }
+        b.finish(&walk.results())
     }
 }

@@ -168,17 +168,21 @@ impl Windows {
 
     pub(super) fn parse(s: &mut Spelled<'_>, names: FieldNames) -> Result<Windows> {
         let mut list = |k: usize| Ok(s.attrs.opt::<Vec<usize>>(names[k])?.unwrap_or_default());
-        let [window, collapsed, operand_batch, index_batch, axes] =
-            [list(0)?, list(1)?, list(2)?, list(3)?, list(4)?];
-        let vector = s.attrs.get(names[5])?;
-        Ok(Windows {
+        let lists = [list(0)?, list(1)?, list(2)?, list(3)?, list(4)?];
+        Ok(Windows::of(lists, s.attrs.get(names[5])?))
+    }
+
+    /// Windows with these lists of axes, in the order of the fields.
+    fn of(lists: [Vec<usize>; 5], vector: usize) -> Windows {
+        let [window, collapsed, operand_batch, index_batch, axes] = lists;
+        Windows {
             window,
             collapsed,
             operand_batch,
             index_batch,
             axes,
             vector,
-        })
+        }
     }
 
     /// Extents of the axes that count windows.
@@ -585,16 +589,8 @@ fn case(
     indices: Array,
     outside: bool,
 ) -> GatherCase {
-    let [window, collapsed, operand_batch, index_batch, axes] = lists.map(<[usize]>::to_vec);
     GatherCase {
-        windows: Windows {
-            window,
-            collapsed,
-            operand_batch,
-            index_batch,
-            axes,
-            vector,
-        },
+        windows: Windows::of(lists.map(<[usize]>::to_vec), vector),
         sizes: sizes.to_vec(),
         x: x.to_vec(),
         indices,

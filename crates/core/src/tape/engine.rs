@@ -1,13 +1,14 @@
 //! [`Tape`]: the engine on any executor.
 
 use super::derivative::{OpDerivative, ResidualOrigin, ResidualSource, SavedValue};
+use super::executor::{Executor, check_count};
 use super::ids::next_id;
 use super::node::{Edge, Node, Shared};
 use super::pullback::{Pullback, pullback_of_operands};
 use super::reverse::{ReversePass, reverse};
 use super::rule::RecordedRule;
 use super::subgraph::{NodeCotangents, TapeLock, TapeNode, TapeSubgraph};
-use super::value::{Cotangents, Executor, OpRecord, Record, Recorded, TapeValue};
+use super::value::{Cotangents, OpRecord, Record, Recorded, TapeValue};
 use crate::bail;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ir::{AdContext, Function, Op, Session};
@@ -209,17 +210,7 @@ impl<E: Executor> Tape<E> {
     }
 
     fn run(&self, f: &Function, x: &[E::Value]) -> Result<Vec<E::Value>> {
-        let y = self.with(|executor| executor.run(f, x))?;
-        if y.len() != f.results().len() {
-            bail!(
-                Arity,
-                "the executor returned {} values for the {} results of `{}`",
-                y.len(),
-                f.results().len(),
-                f.name
-            );
-        }
-        Ok(y)
+        check_count(f, self.with(|executor| executor.run(f, x))?)
     }
 
     fn belongs(&self, x: &TapeValue<E::Value>) -> Result<()> {

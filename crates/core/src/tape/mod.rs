@@ -14,6 +14,7 @@
 
 mod derivative;
 mod engine;
+mod executor;
 mod ids;
 mod node;
 mod pullback;
@@ -26,10 +27,11 @@ pub use derivative::{
     NodeResidual, OpDerivative, ResidualOrigin, ResidualSource, SavedValue, TrackedOperands,
 };
 pub use engine::Tape;
+pub use executor::{Compiled, Executor};
 pub use ids::{next_id, next_ids};
 pub use node::{Edge, Mark, Node, NodeData, Shared, UniqueNode};
 pub use pullback::{InputCotangent, Pullback, PullbackEntry, Pullbacks};
 pub use reverse::{ReversePass, reverse};
 pub use rule::RecordedRule;
 pub use subgraph::{NodeCotangents, TapeLock, TapeNode, TapeSubgraph};
-pub use value::{Cotangents, Executor, TapeValue};
+pub use value::{Cotangents, TapeValue};

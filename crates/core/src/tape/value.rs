@@ -1,27 +1,11 @@
-//! Values of a tape, the runtime that computes them, and cotangents.
+//! Values of a tape, and cotangents.
 
 use super::derivative::OpDerivative;
 use super::node::{Edge, NodeData};
 use crate::error::{Error, Loc, Result};
 use crate::ir::{Function, Lin, Linearized, Lv, Op, Val};
-use crate::shape::Type;
 use crate::transform::linearize_into;
 use std::sync::Arc;
-
-/// A runtime of a [`Tape`](super::Tape): it runs functions on values of its own.
-///
-/// The functions hold the operations that were applied and those that their rules write. They are
-/// closed, and have few equations each.
-pub trait Executor {
-    /// A value. Clones are cheap, or the tape copies what derivatives need.
-    type Value: Clone;
-
-    /// The type of a value.
-    fn ty(&self, v: &Self::Value) -> Type;
-
-    /// Runs a function on one value per parameter. Returns one value per result.
-    fn run(&mut self, f: &Function, x: &[Self::Value]) -> Result<Vec<Self::Value>>;
-}
 
 /// The recorded computation of a node.
 pub(super) enum Recorded {

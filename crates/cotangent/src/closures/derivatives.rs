@@ -40,6 +40,19 @@ pub(super) fn derived<A: Tree, R: Returns>(
     Ok((d, captures))
 }
 
+/// The results of a function derived from a closure, at `x`: a tree like `x`, each tensor in the
+/// memory order of the tensor of `x` that it belongs to.
+pub(super) fn derivative_at<A: Tree, R: Returns>(
+    loc: Loc,
+    f: &impl Fn(A) -> R,
+    x: &A,
+    derive: impl FnOnce(&Function, &[Val]) -> Result<Function>,
+) -> Result<A> {
+    let (d, captures) = derived(loc, f, x, derive)?;
+    let y = inline(loc, &d, &with(x, &captures))?;
+    Ok(x.rebuild(&mut listed_as(y, &leaves(x)).into_iter()))
+}
+
 /// The derivative of a closure that returns a complex scalar, by complex tensors that it depends on
 /// holomorphically: a tree like its argument. Undefined for functions that are not holomorphic,
 /// which is not checked.
@@ -57,10 +70,9 @@ pub fn holomorphic_derivative<A: Tree, R: Returns<Out = TracedTensor>>(
 ) -> impl Fn(A) -> Result<A> {
     let loc = here();
     move |x| {
-        let derive = |f: &Function, wrt: &[Val]| core::holomorphic_derivative(&ad(), f, wrt);
-        let (d, captures) = derived(loc, &f, &x, derive)?;
-        let y = inline(loc, &d, &with(&x, &captures))?;
-        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
+        derivative_at(loc, &f, &x, |f, wrt| {
+            core::holomorphic_derivative(&ad(), f, wrt)
+        })
     }
 }
 
@@ -213,11 +225,9 @@ pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(
 ) -> impl Fn(A) -> Result<A> {
     let loc = here();
     move |x| {
-        let (j, captures) = derived(loc, &f, &x, |f, wrt| {
+        derivative_at(loc, &f, &x, |f, wrt| {
             core::jacobian(&ad(), f, wrt, Direction::Auto)
-        })?;
-        let y = inline(loc, &j, &with(&x, &captures))?;
-        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
+        })
     }
 }
 

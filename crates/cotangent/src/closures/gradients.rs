@@ -2,7 +2,7 @@
 //! `value_and_grad`), by the first of two arguments (`.._of`), and with further results (`.._aux`).
 
 use super::capture::{Closed, inline, listed_as, with};
-use super::derivatives::{ad, check_tangents, derived};
+use super::derivatives::{ad, check_tangents, derivative_at};
 use super::tree::{Returns, Tree, leaves};
 use crate::here::here;
 use crate::{Loc, Result, TracedTensor};
@@ -21,6 +21,18 @@ fn by_leaves<A: Tree, R: Returns>(
     let mut y = inline(loc, &g, &with(x, &captures))?;
     let gradient = listed_as(y.split_off(f.results().len()), &leaves(x)[..n]);
     Ok((closed.out.rebuild(&mut y.into_iter()), gradient))
+}
+
+/// The closure that returns the results of `f`, and the gradient of the first one.
+fn with_gradient<A: Tree, R: Returns>(
+    loc: Loc,
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<(R::Out, A)> {
+    move |x| {
+        check_tangents(&x).map_err(|e| e.at(loc))?;
+        let (y, g) = by_leaves(loc, &f, &x, leaves(&x).len())?;
+        Ok((y, x.rebuild(&mut g.into_iter())))
+    }
 }
 
 /// The gradient of a closure that returns a real scalar: a tree like its argument.
@@ -42,11 +54,7 @@ pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
     f: impl Fn(A) -> R,
 ) -> impl Fn(A) -> Result<A> {
     let loc = here();
-    move |x| {
-        let (g, captures) = derived(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))?;
-        let y = inline(loc, &g, &with(&x, &captures))?;
-        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
-    }
+    move |x| derivative_at(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))
 }
 
 /// The value of a closure that returns a real scalar, and its gradient, by one forward and one
@@ -62,12 +70,7 @@ pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
 pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
     f: impl Fn(A) -> R,
 ) -> impl Fn(A) -> Result<(TracedTensor, A)> {
-    let loc = here();
-    move |x| {
-        check_tangents(&x).map_err(|e| e.at(loc))?;
-        let (y, g) = by_leaves(loc, &f, &x, leaves(&x).len())?;
-        Ok((y, x.rebuild(&mut g.into_iter())))
-    }
+    with_gradient(here(), f)
 }
 
 /// The gradient by the first argument of a closure of two. The second argument is data: it may
@@ -152,10 +155,5 @@ pub fn grad_aux<A: Tree, B: Tree, R: Returns<Out = (TracedTensor, B)>>(
 pub fn value_and_grad_aux<A: Tree, B: Tree, R: Returns<Out = (TracedTensor, B)>>(
     f: impl Fn(A) -> R,
 ) -> impl Fn(A) -> Result<((TracedTensor, B), A)> {
-    let loc = here();
-    move |x| {
-        check_tangents(&x).map_err(|e| e.at(loc))?;
-        let (y, g) = by_leaves(loc, &f, &x, leaves(&x).len())?;
-        Ok((y, x.rebuild(&mut g.into_iter())))
-    }
+    with_gradient(here(), f)
 }

@@ -25,7 +25,6 @@
 mod capture;
 mod check;
 mod control;
-mod copied;
 mod custom;
 mod derivatives;
 mod gradients;

@@ -4,15 +4,11 @@
 //! too.
 
 use super::capture::with;
-use super::copied::copied;
 use super::tree::{Tree, leaf_name};
 use crate::ops::Op;
-use crate::{
-    Arg, Array, Batched, Code, Cost, CpuBackend, Dim, Emit, Env, Error, Function, Loc, Primitive,
-    Result, Tensor, TracedTensor, Type, Val,
-};
-use cotangent_core::primitive::{Linearized, no_rule};
-use cotangent_core::transform::{Lin, Lv};
+use crate::{Array, Code, CpuBackend, Error, Function, Result, Tensor, TracedTensor, Val};
+use cotangent_core::graph::Eqn;
+use cotangent_core::primitive::callback;
 use std::sync::Arc;
 
 /// Returns an error if a result has a NaN. It names the argument that has one, or the first
@@ -62,7 +58,7 @@ pub(super) fn check<A: Tree>(
 
 /// A copy of a function in which each equation is followed by a check of its results.
 fn watched(f: &Function) -> Result<Function> {
-    copied(f, &mut |cx, e, x| {
+    f.map_equations(&mut |cx, e, x| {
         let runs_regions = matches!(
             e.op,
             Op::Scan(_)
@@ -84,64 +80,26 @@ fn watched(f: &Function) -> Result<Function> {
             if !floats(&y) {
                 return y;
             }
-            let check = FirstNan {
-                name: e.op.name().to_owned(),
-                loc: e.loc,
-            };
             let operands: Vec<Val> = std::iter::once(y)
                 .chain(x.iter().copied().filter(floats))
                 .collect();
-            cx.op(Op::extension(check), &operands)
+            cx.op(first_nan(e), &operands)
         };
         Ok(cx.emit(op, x).into_iter().map(checked).collect())
     })
 }
 
-/// The first operand: a result of an operation whose operands are the others. An error if it has a
-/// NaN and they have none.
-#[derive(Debug)]
-struct FirstNan {
-    name: String,
-    loc: Loc,
-}
-
-impl Primitive for FirstNan {
-    fn name(&self) -> &str {
-        "first_nan"
-    }
-
-    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(x[..1].to_vec())
-    }
-
-    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+/// The first operand: a result of this equation, whose operands are the others. An error if it has
+/// a NaN and they have none.
+fn first_nan(e: &Eqn) -> Op {
+    let (name, loc) = (e.op.name().to_owned(), e.loc);
+    let eval = move |x: &[Array]| {
         if x[0].has_nan() && !x[1..].iter().any(Array::has_nan) {
-            let text = format!(
-                "`{}` produced the first NaN: its operands had none (debug_nans)",
-                self.name
-            );
-            return Err(Error::new(Code::CheckFailed, text).at(self.loc));
+            let text =
+                format!("`{name}` produced the first NaN: its operands had none (debug_nans)");
+            return Err(Error::new(Code::CheckFailed, text).at(loc));
         }
         Ok(x[..1].to_vec())
-    }
-
-    fn has_effect(&self) -> bool {
-        true
-    }
-
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-
-    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-
-    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
-        Err(no_rule(self, "batch"))
-    }
-
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
+    };
+    callback("first_nan", |x| Ok(x[..1].to_vec()), eval)
 }

@@ -1,7 +1,6 @@
 //! `profile`: the time of each step of a closure.
 
 use super::capture::{Closed, with};
-use super::copied::copied;
 use super::jit::evaluate;
 use super::tree::{Returns, Tree};
 use crate::cpu::{Profile, View};
@@ -40,7 +39,7 @@ pub fn profile<A: Tree, R: Returns>(f: impl FnOnce(A) -> R, x: A) -> Result<Prof
 
 /// A copy of a function with its calls inlined.
 fn without_calls(f: &Function) -> Result<Function> {
-    copied(f, &mut |cx, e, x| match &e.op {
+    f.map_equations(&mut |cx, e, x| match &e.op {
         Op::Call(call) if !call.checkpoint => Ok(cx.inline(&without_calls(&call.callee)?, x)),
         op => Ok(cx.emit(op.clone(), x).to_vec()),
     })

@@ -136,6 +136,44 @@ fn under_key(path: &str, key: &impl Debug) -> String {
     format!("{path}.{}", bare.unwrap_or(&text))
 }
 
+/// Appends the structure of a list of trees.
+fn structure_of_list<T: Tree>(items: &[T], out: &mut String) {
+    out.push('[');
+    items.iter().for_each(|t| t.structure(out));
+    out.push(']');
+}
+
+/// Appends the paths of the tensors in a list of trees.
+fn paths_in_list<T: Tree>(items: &[T], path: &str, out: &mut Vec<String>) {
+    for (k, t) in items.iter().enumerate() {
+        t.paths(&format!("{path}.{k}"), out);
+    }
+}
+
+/// Appends the structure of a map of trees, given in the order of its keys.
+fn structure_of_map<'m, K: Debug + 'm, T: Tree + 'm>(
+    entries: impl IntoIterator<Item = (&'m K, &'m T)>,
+    out: &mut String,
+) {
+    out.push('{');
+    for (k, t) in entries {
+        write!(out, "{k:?}:").expect("writing to a string");
+        t.structure(out);
+    }
+    out.push('}');
+}
+
+/// Appends the paths of the tensors in a map of trees, given in the order of its keys.
+fn paths_in_map<'m, K: Debug + 'm, T: Tree + 'm>(
+    entries: impl IntoIterator<Item = (&'m K, &'m T)>,
+    path: &str,
+    out: &mut Vec<String>,
+) {
+    for (k, t) in entries {
+        t.paths(&under_key(path, k), out);
+    }
+}
+
 /// A tree with a `B` in place of every tensor. The [`hessian`](super::hessian) of a closure over
 /// trees has this form, with trees for `B`. Derived for structs by `#[derive(Tree)]`, where it is a
 /// vector of one `B` for each tensor, in order.
@@ -258,15 +296,11 @@ impl<T: Tree> Tree for Vec<T> {
     }
 
     fn structure(&self, out: &mut String) {
-        out.push('[');
-        self.iter().for_each(|t| t.structure(out));
-        out.push(']');
+        structure_of_list(self, out);
     }
 
     fn paths(&self, path: &str, out: &mut Vec<String>) {
-        for (k, t) in self.iter().enumerate() {
-            t.paths(&format!("{path}.{k}"), out);
-        }
+        paths_in_list(self, path, out);
     }
 }
 
@@ -280,15 +314,11 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
     }
 
     fn structure(&self, out: &mut String) {
-        out.push('[');
-        self.iter().for_each(|t| t.structure(out));
-        out.push(']');
+        structure_of_list(self, out);
     }
 
     fn paths(&self, path: &str, out: &mut Vec<String>) {
-        for (k, t) in self.iter().enumerate() {
-            t.paths(&format!("{path}.{k}"), out);
-        }
+        paths_in_list(self, path, out);
     }
 }
 
@@ -304,18 +334,11 @@ impl<K: Ord + Clone + Debug, T: Tree> Tree for BTreeMap<K, T> {
     }
 
     fn structure(&self, out: &mut String) {
-        out.push('{');
-        for (k, t) in self {
-            write!(out, "{k:?}:").expect("writing to a string");
-            t.structure(out);
-        }
-        out.push('}');
+        structure_of_map(self, out);
     }
 
     fn paths(&self, path: &str, out: &mut Vec<String>) {
-        for (k, t) in self {
-            t.paths(&under_key(path, k), out);
-        }
+        paths_in_map(self, path, out);
     }
 }
 
@@ -340,18 +363,11 @@ where
     }
 
     fn structure(&self, out: &mut String) {
-        out.push('{');
-        for (k, t) in sorted(self) {
-            write!(out, "{k:?}:").expect("writing to a string");
-            t.structure(out);
-        }
-        out.push('}');
+        structure_of_map(sorted(self), out);
     }
 
     fn paths(&self, path: &str, out: &mut Vec<String>) {
-        for (k, t) in sorted(self) {
-            t.paths(&under_key(path, k), out);
-        }
+        paths_in_map(sorted(self), path, out);
     }
 }
 

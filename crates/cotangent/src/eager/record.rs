@@ -3,7 +3,7 @@
 use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
 use super::profile::Section;
 use super::recording::recording;
-use super::run::{bind, run, untracked};
+use super::run::{bind, cloned, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
     Edge, Inputs, NodeDerivative, RestoredTensor, SavedTensors, Value, Values, given_by,
@@ -160,7 +160,7 @@ fn residuals(
 fn record_missing(
     rt: &EagerRuntime,
     op: Op,
-    x: Inputs,
+    x: &[&Value],
     loc: Loc,
     env: &mut Env,
     e: Error,
@@ -168,7 +168,7 @@ fn record_missing(
     let tracked = x.iter().map(|v| v.edge.is_some()).collect();
     let inputs: SmallVec<[Edge; 2]> = x.iter().filter_map(|v| v.edge.clone()).collect();
     let slots = inputs.len() as u32..;
-    let mut y = run(rt, &op, x, env)?;
+    let mut y = run(rt, &op, cloned(x), env)?;
     let derivative = Arc::new(NodeDerivative::missing(op, tracked, e.at(loc)));
     let node = record_node(inputs, &derivative, loc, |_| {});
     for (v, slot) in y.iter_mut().zip(slots) {
@@ -183,11 +183,11 @@ fn record_missing(
 pub(super) fn record(
     rt: &EagerRuntime,
     op: Op,
-    x: Inputs,
+    x: &[&Value],
     loc: Loc,
     env: &mut Env,
 ) -> Result<Values> {
-    let given = given_by(x.iter());
+    let given = given_by(x.iter().copied());
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
         .iter()
@@ -198,7 +198,7 @@ pub(super) fn record(
             })
         })
         .collect();
-    let rule = || linearize(rt, &op, x.clone(), untracked, loc, env);
+    let rule = || linearize(rt, &op, cloned(x), untracked, loc, env);
     let lin = match rt.timed(op.name(), Section::Rule, rule) {
         Err(e) if e.code() == Code::NoRule => return record_missing(rt, op, x, loc, env, e),
         lin => lin?,
@@ -277,12 +277,11 @@ pub(super) fn apply_plainly(
     {
         return done;
     }
-    let x = x.iter().map(|&v| v.clone()).collect();
     *y = if tracked {
         let record = || record(rt, op.clone(), x, loc, env);
         rt.timed(op.name(), Section::Record, record)?
     } else {
-        run(rt, op, x, env)?
+        run(rt, op, cloned(x), env)?
     };
     Ok(())
 }

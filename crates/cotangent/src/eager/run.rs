@@ -19,7 +19,12 @@ pub(super) fn untracked(
             return done.map(|()| y);
         }
     }
-    run(rt, op, x.iter().map(|&v| v.clone()).collect(), env)
+    run(rt, op, cloned(x), env)
+}
+
+/// The operands, by value.
+pub(super) fn cloned(x: &[&Value]) -> Inputs {
+    x.iter().map(|&v| v.clone()).collect()
 }
 
 /// Runs an operation on the backend.

@@ -356,9 +356,10 @@ impl<T: std::fmt::Debug> std::fmt::Debug for OrLocked<T> {
 impl std::fmt::Debug for EagerRuntime {
     /// Prints the backend, its executor, the number of compiled rules, and that of gradient slots
     /// (one for each variable, and for each live tensor with a gradient). A part that another call
-    /// uses is `<locked>`.
+    /// uses is `<locked>`: the executor, while a call changes the backend.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let executor = self.executor.try_read().ok();
+        let executor = executor.filter(|_| !self.changing.is_held());
         let slots = self.gradients.try_lock().ok();
         let slots = slots.map(|all| all.iter().filter(|v| v.strong_count() > 0).count());
         f.debug_struct("EagerRuntime")

@@ -49,6 +49,11 @@ impl<T> Turns<T> {
         lock(&self.state)
     }
 
+    /// Whether a call uses the value.
+    pub(super) fn is_held(&self) -> bool {
+        self.state().holder.is_some()
+    }
+
     /// Calls `f` with exclusive access to the value. `call` is the name of the public function, for
     /// errors.
     pub(super) fn with<R>(&self, call: &'static str, f: impl FnOnce(&mut T) -> R) -> Result<R> {

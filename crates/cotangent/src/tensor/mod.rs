@@ -28,7 +28,7 @@ mod typed;
 pub(crate) use display::OneLine;
 pub(crate) use order::Given;
 pub use order::Order;
-pub use typed::TypedTensor;
+pub use typed::{Typed, TypedTensor};
 
 use crate::axes::{Axes, Axis, ends};
 use crate::here::{AtCaller, bail_here};

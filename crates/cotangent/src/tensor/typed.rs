@@ -1,7 +1,8 @@
-//! [`TypedTensor`]: a [`Tensor`] whose element type is a type parameter.
+//! [`TypedTensor`]: a [`Tensor`] whose element type is a type parameter. [`Typed`]: one of them, for
+//! a match.
 
 use super::Tensor;
-use cotangent_core::{Element, Result, Scalar};
+use cotangent_core::{C64, C128, DType, Element, Result, Scalar, bf16, f16};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -134,5 +135,63 @@ impl<T> fmt::Debug for TypedTensor<T> {
 impl<T> fmt::Display for TypedTensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.tensor, f)
+    }
+}
+
+macro_rules! typed {
+    ($($variant:ident $t:ty),* $(,)?) => {
+        /// A tensor by element type, for a match ([`Tensor::typed`]).
+        ///
+        /// ```
+        /// use cotangent::tensor::{Tensor, Typed};
+        /// let largest = |t: &Tensor| match t.typed() {
+        ///     Typed::F64(x) => x.as_slice().iter().copied().fold(f64::MIN, f64::max),
+        ///     Typed::I32(x) => x.as_slice().iter().copied().fold(i32::MIN, i32::max).into(),
+        ///     other => panic!("a tensor of {}", Tensor::from(other).dtype()),
+        /// };
+        /// assert_eq!(largest(&Tensor::vector(vec![1.5, 2.5])), 2.5);
+        /// assert_eq!(largest(&Tensor::vector(vec![3, 2])), 3.0);
+        /// ```
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum Typed {
+            $($variant(TypedTensor<$t>)),*
+        }
+
+        impl Tensor {
+            /// The tensor by element type, for a match. It shares the elements if they are
+            /// contiguous in the tensor's own order.
+            ///
+            /// # Panics
+            /// Panics if the elements are not contiguous, and memory is short for a copy. `typed`
+            /// of [`contiguous`](Tensor::contiguous) never panics.
+            pub fn typed(&self) -> Typed {
+                match self.dtype() {
+                    $(DType::$variant => Typed::$variant(
+                        TypedTensor::new(self).unwrap_or_else(|e| panic!("{e}")),
+                    )),*
+                }
+            }
+        }
+
+        impl From<Typed> for Tensor {
+            fn from(t: Typed) -> Tensor {
+                match t {
+                    $(Typed::$variant(t) => t.into_tensor()),*
+                }
+            }
+        }
+    };
+}
+
+typed! {
+    Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16,
+    BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128,
+}
+
+impl Tensor {
+    /// Number of elements: the same as [`len`](Tensor::len).
+    pub fn n_elements(&self) -> usize {
+        self.len()
     }
 }

@@ -353,6 +353,8 @@ impl GraphCompiler {
         let own: Vec<TracedTensor> = outputs.iter().map(|t| t.without_order()).collect();
         let of: Vec<&TracedTensor> = outputs.iter().copied().chain(&own).collect();
         let orders = Arc::new(Orders::of(&of, &params));
+        // Names of unknown extents differ from trace to trace.
+        let function = function.with_numbered_symbols();
         let fingerprint = function.fingerprint();
         let written = FunctionKey(Arc::new(function), fingerprint);
         let (id, function) = match self.programs.get(&written) {

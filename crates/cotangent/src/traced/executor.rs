@@ -5,14 +5,15 @@ use super::{GraphProgram, TracedTensor};
 use crate::cpu::CpuBackend;
 use crate::here::{AtCaller, bail_here};
 use crate::{Result, Tensor};
+use cotangent_core::tape::{Compiled, Executor};
 use std::sync::Arc;
 
 /// Default limit of the compiled programs that an executor caches.
 const DEFAULT_COMPILED_PROGRAMS: usize = 256;
 
-type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
-
-/// Runs programs, and caches their compiled form.
+/// Runs programs on a backend, and caches their compiled form.
+///
+/// A backend is an [`Executor`] whose values are tensors: [`CpuBackend`], or a type of your own.
 ///
 /// ```
 /// use cotangent::{CpuBackend, GraphCompiler, GraphExecutor, TracedTensor};
@@ -26,9 +27,31 @@ type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 /// assert_eq!((stats.entries, stats.misses, stats.hits), (1, 1, 1));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub struct GraphExecutor {
-    backend: CpuBackend,
-    compiled: Compiled,
+///
+/// ```
+/// use cotangent::runtime::Executor;
+/// use cotangent::{Array, Function, GraphCompiler, GraphExecutor, Result, Tensor, TracedTensor, Type, reference};
+/// /// The reference evaluation as a backend.
+/// #[derive(Clone)]
+/// struct Reference;
+/// impl Executor for Reference {
+///     type Value = Tensor;
+///     fn ty(&self, x: &Tensor) -> Type {
+///         x.ty()
+///     }
+///     fn run(&mut self, f: &Function, x: &[Tensor]) -> Result<Vec<Tensor>> {
+///         let x: Vec<Array> = x.iter().map(Tensor::to_array).collect::<Result<_>>()?;
+///         Ok(reference::run(f, &x)?.into_iter().map(Tensor::from).collect())
+///     }
+/// }
+/// let x = TracedTensor::vector(vec![1.0, 2.0]);
+/// let program = GraphCompiler::new().compile(&x.square().sum(..))?;
+/// assert_eq!(GraphExecutor::new(Reference).run(&program)?.item::<f64>()?, 5.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub struct GraphExecutor<B = CpuBackend> {
+    backend: B,
+    compiled: Cache<u64, Arc<Compiled<Tensor>>>,
 }
 
 impl Default for GraphExecutor {
@@ -37,9 +60,9 @@ impl Default for GraphExecutor {
     }
 }
 
-impl GraphExecutor {
+impl<B> GraphExecutor<B> {
     /// An executor on this backend.
-    pub fn new(backend: CpuBackend) -> GraphExecutor {
+    pub fn new(backend: B) -> GraphExecutor<B> {
         GraphExecutor {
             backend,
             compiled: Cache::new(DEFAULT_COMPILED_PROGRAMS),
@@ -47,10 +70,27 @@ impl GraphExecutor {
     }
 
     /// The backend.
-    pub fn backend(&self) -> &CpuBackend {
+    pub fn backend(&self) -> &B {
         &self.backend
     }
 
+    /// Statistics of the cache of compiled programs.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.compiled.stats()
+    }
+
+    /// Sets the maximum number of cached programs.
+    pub fn set_cache_limit(&self, programs: usize) {
+        self.compiled.set_limit(programs);
+    }
+
+    /// Removes all compiled programs from the cache.
+    pub fn clear_caches(&self) {
+        self.compiled.clear();
+    }
+}
+
+impl GraphExecutor {
     /// Lets `f` add kernels of extension operations to the backend. Programs are compiled again.
     ///
     /// ```
@@ -75,7 +115,12 @@ impl GraphExecutor {
         self.clear_caches();
         Ok(())
     }
+}
 
+impl<B> GraphExecutor<B>
+where
+    B: Executor<Value = Tensor> + Clone + Send + Sync + 'static,
+{
     /// The only result of a program without placeholders.
     #[track_caller]
     pub fn run(&self, program: &GraphProgram) -> Result<Tensor> {
@@ -120,43 +165,22 @@ impl GraphExecutor {
         let compiled = match known {
             Some(p) => p,
             None => {
-                let p = Arc::new(
-                    self.backend
-                        .executor()
-                        .compile(program.function())
-                        .at_caller()?,
-                );
+                let p = Arc::new(self.backend.compile(program.function()).at_caller()?);
                 self.compiled.insert(program.id(), p.clone());
                 p
             }
         };
-        let results = compiled
-            .run_tensors(arguments.into_iter().map(Tensor::into_view))
-            .at_caller()?;
-        let results: Vec<Tensor> = results
+        let results: Vec<Tensor> = compiled
+            .run(arguments)
+            .at_caller()?
             .into_iter()
             .zip(&*orders)
-            .map(|(t, &given)| Tensor::computed(t, given))
+            .map(|(t, &given)| Tensor::computed(t.into_view(), given))
             .collect::<Result<_>>()
             .at_caller()?;
         if inputs.is_empty() {
             program.store(&results, &orders)?;
         }
         Ok(results)
-    }
-
-    /// Statistics of the cache of compiled programs.
-    pub fn cache_stats(&self) -> CacheStats {
-        self.compiled.stats()
-    }
-
-    /// Sets the maximum number of cached programs.
-    pub fn set_cache_limit(&self, programs: usize) {
-        self.compiled.set_limit(programs);
-    }
-
-    /// Removes all compiled programs from the cache.
-    pub fn clear_caches(&self) {
-        self.compiled.clear();
     }
 }

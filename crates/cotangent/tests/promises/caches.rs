@@ -1,8 +1,12 @@
 //! Caches of extensions and of compilers, against models.
 
 use cotangent::ad::{ExtensionCacheLimits, ExtensionCaches};
+use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::runtime::ExtensionCacheKey;
-use cotangent::{DType, GraphCompiler, GraphExecutor, Tensor, TracedTensor, closures};
+use cotangent::{
+    Array, DType, GraphCompiler, GraphExecutor, Result, Tensor, TensorOps, TracedTensor,
+    TracedTensorAdExt, closures,
+};
 
 /// A model of a cache: keys with sizes, the most recently used last.
 struct Model {
@@ -178,4 +182,121 @@ fn loops_over_different_bodies_are_different_programs() {
         (compiler.cache_stats().misses, compiler.cache_stats().hits),
         (2, 1)
     );
+}
+
+/// Misses and hits of a compiler and of an executor for an expression that is built ten times, and
+/// run on the tensors that it returns first.
+fn of_ten(
+    build: impl Fn(usize) -> Result<(Vec<(TracedTensor, Tensor)>, TracedTensor)>,
+) -> Result<[(u64, u64); 2]> {
+    let (compiler, executor) = (GraphCompiler::new(), GraphExecutor::default());
+    for k in 0..10 {
+        let (x, y) = build(k)?;
+        let x: Vec<_> = x.iter().map(|(x, a)| (x, a)).collect();
+        executor.run_with_inputs(&compiler.compile(&y)?, &x)?;
+    }
+    let [a, b] = [compiler.cache_stats(), executor.cache_stats()];
+    Ok([(a.misses, a.hits), (b.misses, b.hits)])
+}
+
+#[test]
+fn the_same_expression_built_ten_times_is_one_miss_and_nine_hits() -> Result<()> {
+    let once = [(1, 9), (1, 9)];
+    let vector = |k: usize| TracedTensor::vector(vec![k as f64 + 1.0, 2.0]);
+    let of_value = |f: &dyn Fn(TracedTensor) -> Result<TracedTensor>| {
+        of_ten(|k| Ok((Vec::new(), f(vector(k))?)))
+    };
+    assert_eq!(of_value(&|x| Ok((&x * 2.0).exp()))?, once);
+    assert_eq!(of_value(&|x| x.square().sum(..).grad(&x))?, once);
+    let step = |_, c: TracedTensor| c.sin() * 2.0;
+    assert_eq!(of_value(&|x| closures::fori_loop(0, 3, step, x))?, once);
+    let tangent = |x: TracedTensor| {
+        let loss = |x: TracedTensor| x.powi(3).sum(..);
+        closures::hvp(loss)(x.clone(), x)
+    };
+    assert_eq!(of_value(&tangent)?, once);
+    // A data-dependent extent has another name in each trace.
+    let rank = |x: TracedTensor| {
+        let a = x.reshape([2, 1]).broadcast_to([2, 2]);
+        let (_, s, _) = a.svd_thresholded(1e-3)?;
+        s.sum(..).grad(&x)
+    };
+    assert_eq!(of_value(&rank)?, once);
+    // So has an unknown extent.
+    let unknown = |k: usize| {
+        let x = TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]);
+        let y = (&x + &x).sum(..);
+        Ok((vec![(x, Tensor::vector(vec![1.0; k]))], y))
+    };
+    assert_eq!(of_ten(unknown)?, once);
+    // Two unknown extents are not one.
+    let (compiler, n) = (GraphCompiler::new(), TracedTensor::unknown);
+    let of = |a, b| {
+        let x = TracedTensor::input(DType::F64, vec![a]);
+        let y = TracedTensor::input(DType::F64, vec![b]);
+        compiler.compile(&(x.sum(..) + y.sum(..)))
+    };
+    let a = n();
+    (of(a.clone(), a)?, of(n(), n())?, of(n(), n())?);
+    let stats = compiler.cache_stats();
+    assert_eq!((stats.misses, stats.hits), (2, 1));
+    Ok(())
+}
+
+#[test]
+fn programs_differ_by_everything_that_changes_a_result() -> Result<()> {
+    let compiler = GraphCompiler::new();
+    let x = || TracedTensor::vector(vec![1.0, 2.0]);
+    let array = |v: [f64; 2]| Array::vector(v.to_vec());
+    let plus =
+        |c: &Array| TracedTensor::emit_one(&[&x()], |cx, x| cx.add(x[0], cx.constant(c.clone())));
+    // Constants are compared by their bits.
+    let shared = array([0.5, 0.0]);
+    for (c, misses) in [
+        (&shared, 1),
+        (&shared, 1),
+        (&array([0.5, 0.0]), 1),
+        (&array([0.5, -0.0]), 2),
+        (&array([f64::NAN, 0.0]), 3),
+        (&array([-f64::NAN, 0.0]), 3),
+    ] {
+        compiler.compile(&plus(c)?)?;
+        assert_eq!(compiler.cache_stats().misses, misses, "{c:?}");
+    }
+    // The order of operands, and of results.
+    let compiler = GraphCompiler::new();
+    let binary = |swapped: bool| {
+        let (a, b) = (x(), x());
+        let (l, r) = if swapped { (&b, &a) } else { (&a, &b) };
+        l - r
+    };
+    (
+        compiler.compile(&binary(false))?,
+        compiler.compile(&binary(true))?,
+    );
+    assert_eq!(compiler.cache_stats().misses, 2);
+    let two = |swapped: bool| {
+        let (y, z) = (x().exp(), x().sin());
+        match swapped {
+            true => compiler.compile_many(&[&z, &y]),
+            false => compiler.compile_many(&[&y, &z]),
+        }
+    };
+    (two(false)?, two(true)?, two(false)?);
+    let stats = compiler.cache_stats();
+    assert_eq!((stats.misses, stats.hits), (4, 1));
+    Ok(())
+}
+
+/// A loop that builds its expression anew at each step holds at most the limit of programs.
+#[test]
+fn a_cache_of_programs_is_bounded() -> Result<()> {
+    let compiler = GraphCompiler::new();
+    compiler.set_cache_limit(8);
+    for n in 1..100 {
+        compiler.compile(&program(1, n))?;
+    }
+    let stats = compiler.cache_stats();
+    assert_eq!((stats.entries, stats.evictions), (8, 91));
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! of calls.
 
 mod backend;
+mod backends;
 mod caches;
 mod eager_tensors;
 mod inputs;

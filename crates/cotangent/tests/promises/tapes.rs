@@ -112,37 +112,12 @@ fn cotangents_of_a_pass_are_listed() -> Result<()> {
 }
 
 /// An operation that can be evaluated and has no derivative.
-#[derive(Clone, Debug)]
-struct Rounded;
-
-impl Primitive for Rounded {
-    fn name(&self) -> &str {
-        "test.rounded"
-    }
-    fn infer(&self, x: &[Type]) -> cotangent::Result<Vec<Type>> {
-        Ok(x.to_vec())
-    }
-    fn eval(&self, x: &[Array], _: &Env) -> cotangent::Result<Vec<Array>> {
+fn rounded() -> Op {
+    let eval = |x: &[Array]| {
         let y: Vec<f64> = x[0].to_f64().into_iter().map(f64::round).collect();
         Ok(vec![Array::from_vec(x[0].shape(), y)?])
-    }
-    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> cotangent::Result<Linearized> {
-        Err(no_rule(self, "linearize"))
-    }
-    fn transpose(
-        &self,
-        _: &dyn Emit,
-        _: &[Arg],
-        _: &[Option<Val>],
-    ) -> cotangent::Result<Vec<Option<Val>>> {
-        Err(no_rule(self, "transpose"))
-    }
-    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> cotangent::Result<Vec<Batched>> {
-        Err(no_rule(self, "batch"))
-    }
-    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost::default()
-    }
+    };
+    callback("test.rounded", |x| Ok(x.to_vec()), eval)
 }
 
 #[test]
@@ -151,7 +126,7 @@ fn an_operation_without_a_rule_runs_and_its_derivative_is_the_error() -> Result<
     for _ in 0..REPEATED {
         x.clear_grad()?;
         let line = line!() + 1;
-        let y = rt.apply(Op::extension(Rounded), &[&x])?.remove(0);
+        let y = rt.apply(rounded(), &[&x])?.remove(0);
         assert_eq!((y.item::<f64>()?, y.tracks_grad()), (2.0, true));
         let loss = y.mul(&x)?;
         let one = rt.constant_from(Tensor::scalar(1.0))?;

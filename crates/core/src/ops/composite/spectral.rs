@@ -229,7 +229,8 @@ impl dyn Emit + '_ {
         }
         if self.ty(a).rank() > 2 {
             let text = format!(
-                "`svd_thresholded` takes one matrix, got {}: the ranks of a batch differ",
+                "`svd_thresholded` takes one matrix, got {}: the ranks of a batch differ. Use svd and a mask of its \
+                 values, or svd_truncated, pinv or low_rank_approximation, which take batches",
                 self.ty(a)
             );
             self.fail(crate::Error::new(crate::Code::RankVaries, text).at(self.loc()));

@@ -110,7 +110,7 @@ fn on_both_sides(
     let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![None; twins.len()];
     if x.iter().any(|v| v.edge.is_some()) {
         // Recorded with the operation's own rule, which decides what is constant on either side.
-        let operands = x
+        let operands: Inputs = x
             .iter()
             .map(|v| Value {
                 edge: v.edge.clone(),
@@ -120,7 +120,7 @@ fn on_both_sides(
         let y = record(
             rt,
             rt.session().bodies_on_one_side(op)?,
-            operands,
+            &operands.iter().collect::<SmallVec<[&Value; 2]>>(),
             loc,
             &mut env.clone(),
         )?;
