@@ -342,6 +342,7 @@ impl Array {
 
     /// Whether types, shapes and bits are equal. NaN equals NaN of any payload. Takes O(1) time for
     /// arrays that share their elements, and otherwise ends at the first difference.
+    #[allow(clippy::useless_conversion)] // one text for all types, `f64` among them
     pub fn same_bits(&self, other: &Array) -> bool {
         fn same(a: f64, b: f64) -> bool {
             a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
