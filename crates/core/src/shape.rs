@@ -718,6 +718,9 @@ impl fmt::Display for Type {
     /// `f64[2,n]`, `f64[]`: the short form for messages. The text form prints `tensor<2xnxf64>`
     /// (see `text`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(opaque) = self.dtype.opaque().filter(|_| self.rank() == 0) {
+            return write!(f, "{opaque}");
+        }
         write!(f, "{}[", self.dtype)?;
         for (i, d) in self.shape.iter().enumerate() {
             write!(f, "{}{d}", if i > 0 { "," } else { "" })?;

@@ -235,9 +235,22 @@ impl Op {
         Constant::splat(ty.clone(), Scalar::I(value)).into()
     }
 
-    /// Whether it is a constant zero.
-    pub fn is_zeros(&self) -> bool {
-        matches!(self, Op::Constant(c) if c.is_zero())
+    /// Whether operands and results may have opaque types: the operation is an extension, or passes
+    /// values on.
+    pub(super) fn passes_values(&self) -> bool {
+        matches!(
+            self,
+            Op::Extension(_)
+                | Op::Call(_)
+                | Op::Switch(_)
+                | Op::Scan(_)
+                | Op::While(_)
+                | Op::CustomJvp(_)
+                | Op::CustomVjp(_)
+                | Op::CustomVjpLin(_)
+                | Op::LinearSolve(_)
+                | Op::Unary(Unary::StopGradient)
+        )
     }
 
     /// Whether the operation certainly is no derivative at a kink: a fast test for most operations.
