@@ -48,3 +48,8 @@ pub mod graph {
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/operation-set.md")]
 struct ScalarOperations;
+
+/// The book's chapter on opaque types, as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/opaque-types.md")]
+struct OpaqueTypes;

@@ -1,13 +1,15 @@
 //! Derivatives of functions of opaque values: by every transform and on the tape, to second order.
 
-use crate::language::{Machine, TestOp, Value, angle, key, pair, real, run};
+use crate::language::{Machine, Pair, TestOp, Value, angle, key, pair, real, run};
 use cotangent_core::ops::Unary;
 use cotangent_core::tape::Tape;
 use cotangent_core::transform::{
     AdContext, Seed, grad, hvp, hvp_reverse, jvp, linear_transpose_in, linearize, value_and_grad,
     vjp, vjp_derived,
 };
-use cotangent_core::{Builder, Code, Emit, Function, Result, Type, Val, verify};
+use cotangent_core::{
+    Builder, Code, Emit, Function, OpaqueType, Result, Type, Val, verify,
+};
 
 /// A function of values of these types.
 pub(crate) fn function(
@@ -167,6 +169,34 @@ fn zeros_of_an_opaque_type_are_its_own_and_are_linear() -> Result<()> {
         let y = run(&back, &[&residuals[..], &cts].concat())?;
         assert_eq!(flat(&y), [0.0, 0.0, 2.0 * X[2]]);
     }
+    Ok(())
+}
+
+#[test]
+fn a_type_with_a_one_has_gradients_of_its_scalars() -> Result<()> {
+    let ad = AdContext::builder()
+        .with_sum(TestOp::Multiply)
+        .with_zeros(|_| unreachable!("the zeros of arrays"))
+        .with_ones(|_| unreachable!("the ones of arrays"))
+        .build();
+    // The sum of a context is linear, as that of a type.
+    assert_eq!(ad.err().map(|e| e.code()), Some(Code::NotLinear));
+    // Operations of the context are for arrays: the type's own ones are used here.
+    let ad = AdContext::builder()
+        .with_zeros(|_| unreachable!("the zeros of arrays"))
+        .with_ones(|_| unreachable!("the ones of arrays"))
+        .build()?;
+    let scalars: Type = OpaqueType::declare(Pair(1))?.into();
+    let f = function(&[scalars.clone(), scalars], |cx, x| {
+        vec![cx.op(TestOp::Multiply, &[x[0], x[0]])]
+    })?;
+    let value = |x: [f64; 2]| Value::Pair(Pair(1), x);
+    let y = run(&grad(&ad, &f, f.params())?, &[value([3.0, 5.0]), value([1.0, 1.0])])?;
+    assert_eq!(y, [value([6.0, 10.0]), value([0.0, 0.0])]);
+    let tape = Tape::new(Machine, &ad);
+    let x = tape.variable(value([3.0, 5.0]))?;
+    let y = tape.apply(TestOp::Multiply, &[&x, &x])?.remove(0);
+    assert_eq!(tape.backward(&y)?.get(&x), Some(&value([6.0, 10.0])));
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use cotangent_core::{
     Opaque, OpaqueType, Primitive, Result, Type, Val,
 };
 
-/// Two numbers. The parameter distinguishes types.
+/// Two numbers. The parameter distinguishes types, and 1 makes them scalars with a one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pair(pub(crate) i64);
 
@@ -34,6 +34,9 @@ impl Opaque for Pair {
     }
     fn sum(&self, _: OpaqueType) -> Option<Op> {
         Some(TestOp::Add.into())
+    }
+    fn one(&self, own: OpaqueType) -> Option<Op> {
+        (self.0 == 1).then(|| TestOp::One(own).into())
     }
 }
 
@@ -82,6 +85,8 @@ pub(crate) fn key() -> Type {
 pub(crate) enum TestOp {
     /// The zero of a type of pairs.
     Zero(OpaqueType),
+    /// The one of a type of pairs.
+    One(OpaqueType),
     /// The sum of pairs.
     Add,
     /// The product of pairs, number by number.
@@ -135,11 +140,12 @@ fn is_pair(t: &Type) -> bool {
 impl Primitive for TestOp {
     fn name(&self) -> &str {
         let named = ALL.iter().find(|(_, op)| op == self);
-        named.map_or("test.zero", |(name, _)| name)
+        let constant = if self.is_zeros() { "test.zero" } else { "test.one" };
+        named.map_or(constant, |(name, _)| name)
     }
     fn attrs(&self) -> Attrs {
         match self {
-            Zero(ty) => Attrs::default().with("type", *ty),
+            Zero(ty) | One(ty) => Attrs::default().with("type", *ty),
             _ => Attrs::default(),
         }
     }
@@ -149,7 +155,7 @@ impl Primitive for TestOp {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let f = real();
         Ok(vec![match (self, x) {
-            (Zero(ty), []) => (*ty).into(),
+            (Zero(ty) | One(ty), []) => (*ty).into(),
             (Add | Multiply, [a, b]) if is_pair(a) && a == b => a.clone(),
             (Exp, [a]) if is_pair(a) => a.clone(),
             (Dot, [a, b]) if is_pair(a) && a == b => f,
@@ -199,7 +205,7 @@ impl Primitive for TestOp {
             Turn => cx.sum_opt(t[0], t[1]),
             Cosine => t[0].map(|t| cx.lneg(cx.scale(cx.op(Sine, x), t))),
             Sine => t[0].map(|t| cx.scale(cx.op(Cosine, x), t)),
-            Zero(_) | Split | Number => None,
+            Zero(_) | One(_) | Split | Number => None,
         };
         Ok(cx.one(y, dy))
     }
@@ -227,7 +233,7 @@ impl Primitive for TestOp {
                 };
                 vec![op(Dot, unit(1.0, 0.0), ct), op(Dot, unit(0.0, 1.0), ct)]
             }
-            (Zero(_), _) => Vec::new(),
+            (Zero(_) | One(_), _) => Vec::new(),
             _ => return Err(no_rule(self, "transpose")),
         })
     }
@@ -446,9 +452,9 @@ fn row(x: &Array, k: usize) -> Array {
 }
 
 fn test_op(op: &Op, x: &[Value]) -> Result<Value> {
-    if op.name() == "test.zero" {
-        let ty: OpaqueType = op.attrs().get("type")?;
-        return Ok(Value::Pair(*ty.get::<Pair>().unwrap(), [0.0; 2]));
+    if let Some(ty) = op.attrs().opt::<OpaqueType>("type")? {
+        let x = if op.is_zeros() { 0.0 } else { 1.0 };
+        return Ok(Value::Pair(*ty.get::<Pair>().unwrap(), [x; 2]));
     }
     let op = ALL.iter().find(|(name, _)| *name == op.name()).unwrap().1;
     let each = |f: fn(f64, f64) -> f64| {

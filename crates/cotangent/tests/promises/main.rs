@@ -5,6 +5,7 @@ mod caches;
 mod eager_tensors;
 mod inputs;
 mod linearize;
+mod opaque;
 mod orders;
 mod reentry;
 mod tapes;
