@@ -167,7 +167,8 @@ impl DType {
         }
     }
 
-    /// The element type of arrays with a name; accepts `complex<f32>`, `ui8` (StableHLO) and `bool` too.
+    /// The element type of arrays with a name; accepts `complex<f32>`, `ui8` (StableHLO) and `bool`
+    /// too.
     pub fn parse(name: &str) -> Option<DType> {
         match name {
             "bool" => Some(Bool),

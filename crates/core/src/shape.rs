@@ -686,6 +686,20 @@ impl Type {
         self.with_shape(self.shape[1..].iter().cloned().collect::<Shape>())
     }
 
+    /// Returns an error for an array of values of an opaque type.
+    pub fn check(&self) -> Result<()> {
+        if self.rank() > 0
+            && let Some(opaque) = self.dtype.opaque()
+        {
+            bail!(
+                DTypeMismatch,
+                "{self} is no type: values of the opaque type {opaque} have no axes, and cannot be \
+                 stacked or batched; loop over them instead"
+            );
+        }
+        Ok(())
+    }
+
     /// Whether element types, ranks or some extents are certainly different.
     pub fn differs(&self, other: &Type) -> bool {
         self.dtype != other.dtype || self.shape.differs(&other.shape)

@@ -18,7 +18,7 @@
 
 use crate::bail;
 use crate::error::{Error, Result};
-use crate::ir::{Def, Eqn, Function, MAX_DEPTH, Val, check_type};
+use crate::ir::{Def, Eqn, Function, MAX_DEPTH, Val};
 use crate::shape::{Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ fn parameters(f: &Function) -> Result<()> {
                 "parameter {i} is not a value that is defined as parameter {i}"
             );
         }
-        check_type(f.ty(p))?;
+        f.ty(p).check()?;
     }
     if f.vals().filter(|&v| is_param(f, v)).count() != f.params().len() {
         bail!(Invalid, "a value is defined as a parameter but is none");

@@ -49,10 +49,10 @@ pub use cotangent_core::check::{check_op, check_ops};
 pub use cotangent_core::dtype::Kind;
 pub use cotangent_core::graph::unbound;
 pub use cotangent_core::ops::{Entry, OpaqueEntry, Spelled};
-pub use cotangent_core::text::Extensions;
 pub use cotangent_core::primitive::{
     Kink, Linearized, OpClass, ScalarFn, ShiftRule, elementwise, no_rule,
 };
+pub use cotangent_core::text::Extensions;
 pub use cotangent_core::transform::{
     Class, Lin, LinEqn, LinearProgram, Lv, Numerics, Operand, Rule, RuleSet, Session,
 };

@@ -1,7 +1,6 @@
 //! [`Builder`]: a function under construction.
 
 use super::function::PARAM_BIT;
-use super::opaque::check_type;
 use super::symbols;
 use super::{Emit, EmitterStatus, Eqn, Function, MAX_DEPTH, Op, Session, Val, Vals};
 use crate::bail;
@@ -166,7 +165,7 @@ impl Builder {
     /// Adds a parameter. Parameters may come between equations. An array of opaque values is an
     /// error, which `finish` returns.
     pub fn param(&self, ty: Type, name: Option<&str>) -> Val {
-        if let Err(e) = check_type(&ty) {
+        if let Err(e) = ty.check() {
             self.status.fail(e.at(self.status.loc()));
         }
         let mut s = self.state.borrow_mut();

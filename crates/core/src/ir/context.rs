@@ -1,7 +1,6 @@
 //! Contexts of transforms: an [`AdContext`] holds additional rules, a [`Session`] the state of one
 //! transform.
 
-use super::opaque::check_sum;
 use super::{Arg, Batched, Emit, Jvp, Lin, Linearized, Lv, Op, Val};
 use crate::bail;
 use crate::dtype::OpaqueType;
@@ -190,7 +189,7 @@ impl AdContextBuilder {
     /// The context. Returns an error for a sum that is not linear in two operands together.
     pub fn build(self) -> Result<AdContext> {
         if let Some(sum) = &self.own.sum {
-            check_sum(sum)?;
+            sum.check_sum()?;
         }
         Ok(AdContext {
             rules: Arc::new(self.rules),

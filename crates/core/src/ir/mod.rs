@@ -30,7 +30,6 @@ pub(crate) use function::Kinks;
 pub use function::{Def, Eqn, Function, MAX_DEPTH, unbound};
 pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use op::{Op, OpKey};
-pub(crate) use opaque::check_type;
 pub use opaque::{Cotangent, Opaque};
 pub use primitive::{Arg, Batched, Cost, Primitive, Sample};
 pub(crate) use primitive::{Jvp, Kink, Linearized, Narrow, OpClass, ShiftRule, no_rule};

@@ -2,7 +2,9 @@
 
 use super::{OpClass, Primitive};
 use crate::array::Scalar;
+use crate::bail;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::ops::{
     ArgReduce, AtKink, BesselIe, Betainc, Binary, Bitcast, BroadcastInDim, Call, Cholesky, Compare,
     Complex, Concatenate, Constant, Convert, Convolution, Count, Cumulative, CustomJvp, CustomVjp,
@@ -233,6 +235,19 @@ impl Op {
     /// The constant of a type with all elements equal to `value`.
     pub(crate) fn splat(ty: &Type, value: i128) -> Op {
         Constant::splat(ty.clone(), Scalar::I(value)).into()
+    }
+
+    /// Returns an error for an operation that cannot add two cotangents.
+    pub(super) fn check_sum(&self) -> Result<()> {
+        if self.results() != 1 || !self.linear_in(&[true, true]) {
+            bail!(
+                NotLinear,
+                "`{}` cannot add cotangents: a sum has one result, and is linear in two operands \
+                 together (`linear_in(&[true, true])`)",
+                self.name()
+            );
+        }
+        Ok(())
     }
 
     /// Whether operands and results may have opaque types: the operation is an extension, or passes

@@ -173,7 +173,7 @@ impl Declared {
             );
         }
         check_result(own, "sum", sum, &[ty.clone(), ty.clone()], &ty)?;
-        check_sum(sum)
+        sum.check_sum()
     }
 }
 
@@ -186,19 +186,6 @@ fn check_result(own: OpaqueType, what: &str, op: &Op, x: &[Type], want: &Type) -
             Invalid,
             "`{}`, the {what} of {own}, must have one result of that type, got {got:?}",
             op.name()
-        );
-    }
-    Ok(())
-}
-
-/// Returns an error for an operation that cannot add two cotangents.
-pub(super) fn check_sum(sum: &Op) -> Result<()> {
-    if sum.results() != 1 || !sum.linear_in(&[true, true]) {
-        bail!(
-            NotLinear,
-            "`{}` cannot add cotangents: a sum has one result, and is linear in two operands \
-             together (`linear_in(&[true, true])`)",
-            sum.name()
         );
     }
     Ok(())
@@ -298,7 +285,7 @@ impl OpaqueType {
         let cotangent = declaration.cotangent();
         if let Cotangent::Other(ty) = &cotangent {
             let own = ty.dtype.has_tangent() && ty.tangent() == *ty;
-            if !own || ty.shape.as_const().is_none() || !has_rank_of_dtype(ty) {
+            if !own || ty.shape.as_const().is_none() || ty.check().is_err() {
                 bail!(
                     Invalid,
                     "the cotangents of {text} cannot have type {ty}: it must be an array type of \
@@ -388,28 +375,10 @@ impl Type {
     }
 }
 
-/// Whether a type is no array of opaque values.
-fn has_rank_of_dtype(ty: &Type) -> bool {
-    ty.rank() == 0 || ty.dtype.opaque().is_none()
-}
-
-/// Returns an error for a type of arrays of opaque values.
-pub(crate) fn check_type(ty: &Type) -> Result<()> {
-    if !has_rank_of_dtype(ty) {
-        bail!(
-            DTypeMismatch,
-            "{ty} is no type: values of the opaque type {} have no axes, and cannot be stacked or \
-             batched; loop over them instead",
-            ty.dtype
-        );
-    }
-    Ok(())
-}
-
 impl Op {
-    /// The type rule ([`Primitive::infer`](crate::Primitive::infer)), and the rule for opaque types: a built-in operation
-    /// takes and returns them only if it passes values on: calls, control flow, custom rules,
-    /// `linear_solve` (as constants), and `stop_gradient`.
+    /// The type rule ([`Primitive::infer`](crate::Primitive::infer)), and the rule for opaque
+    /// types: a built-in operation takes and returns them only if it passes values on: calls,
+    /// control flow, custom rules, `linear_solve` (as constants), and `stop_gradient`.
     pub fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let opaque = |t: &&Type| t.dtype.opaque().is_some();
         let refuse = |t: &Type, verb: &str| -> Result<Vec<Type>> {
@@ -429,7 +398,7 @@ impl Op {
             if !passes {
                 return refuse(t, "cannot return");
             }
-            check_type(t)?;
+            t.check()?;
         }
         Ok(y)
     }

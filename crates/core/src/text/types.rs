@@ -1,4 +1,5 @@
-//! The grammar of types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`, `!sparse.matrix<rows = 4>`.
+//! The grammar of types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`,
+//! `!sparse.matrix<rows = 4>`.
 //!
 //! ```text
 //! type := dtype | opaque | "tensor<" (dim "x")* dtype ">"

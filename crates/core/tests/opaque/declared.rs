@@ -1,6 +1,6 @@
 //! Declarations, and the text form of types and of programs.
 
-use crate::language::{Key, Pair, TestOp, operations, real, types};
+use crate::language::{Key, PairType, TestOp, operations, real, types};
 use cotangent_core::text::{Extensions, Program, print_type};
 use cotangent_core::transform::AdContext;
 use cotangent_core::{
@@ -56,7 +56,7 @@ fn plain(name: &'static str) -> Any {
 
 #[test]
 fn a_type_is_its_name_and_parameters() -> Result<()> {
-    let (a, b, c) = (Pair(0), Pair(3), Pair(3));
+    let (a, b, c) = (PairType(0), PairType(3), PairType(3));
     let [a, b, c] = [
         OpaqueType::declare(a)?,
         OpaqueType::declare(b)?,
@@ -68,7 +68,7 @@ fn a_type_is_its_name_and_parameters() -> Result<()> {
         (a.text(), b.text()),
         ("!test.pair", "!test.pair<scale = 3>")
     );
-    assert_eq!(b.get::<Pair>(), Some(&Pair(3)));
+    assert_eq!(b.get::<PairType>(), Some(&PairType(3)));
     assert!(b.get::<Key>().is_none());
     let ty = Type::from(b);
     assert_eq!(
@@ -123,7 +123,7 @@ fn declarations_that_cannot_be_used_are_errors() {
         ..plain(name)
     };
     let (pairs, add) = (
-        OpaqueType::declare(Pair(0)).unwrap(),
+        OpaqueType::declare(PairType(0)).unwrap(),
         Some(TestOp::Add.into()),
     );
     let zero: Option<Op> = Some(TestOp::Zero(pairs).into());
@@ -186,7 +186,7 @@ fn text_prints_and_parses_types_and_derivatives() -> Result<()> {
     let derived = parsed(&directive)?.derive(&AdContext::default())?;
     let g = derived.module("g").unwrap();
     verify(g)?;
-    let types = [OpaqueType::declare(Pair(2))?.into(), real()];
+    let types = [OpaqueType::declare(PairType(2))?.into(), real()];
     assert_eq!(g.result_types(), types);
     let text = derived.to_string();
     assert_eq!(parsed(&text)?.to_string(), text);

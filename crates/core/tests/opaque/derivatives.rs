@@ -1,15 +1,13 @@
 //! Derivatives of functions of opaque values: by every transform and on the tape, to second order.
 
-use crate::language::{Machine, Pair, TestOp, Value, angle, key, pair, real, run};
+use crate::language::{Machine, PairType, TestOp, Value, angle, key, pair, real, run};
 use cotangent_core::ops::Unary;
 use cotangent_core::tape::Tape;
 use cotangent_core::transform::{
     AdContext, Seed, grad, hvp, hvp_reverse, jvp, linear_transpose_in, linearize, value_and_grad,
     vjp, vjp_derived,
 };
-use cotangent_core::{
-    Builder, Code, Emit, Function, OpaqueType, Result, Type, Val, verify,
-};
+use cotangent_core::{Builder, Code, Emit, Function, OpaqueType, Result, Type, Val, verify};
 
 /// A function of values of these types.
 pub(crate) fn function(
@@ -186,12 +184,15 @@ fn a_type_with_a_one_has_gradients_of_its_scalars() -> Result<()> {
         .with_zeros(|_| unreachable!("the zeros of arrays"))
         .with_ones(|_| unreachable!("the ones of arrays"))
         .build()?;
-    let scalars: Type = OpaqueType::declare(Pair(1))?.into();
+    let scalars: Type = OpaqueType::declare(PairType(1))?.into();
     let f = function(&[scalars.clone(), scalars], |cx, x| {
         vec![cx.op(TestOp::Multiply, &[x[0], x[0]])]
     })?;
-    let value = |x: [f64; 2]| Value::Pair(Pair(1), x);
-    let y = run(&grad(&ad, &f, f.params())?, &[value([3.0, 5.0]), value([1.0, 1.0])])?;
+    let value = |x: [f64; 2]| Value::Pair(PairType(1), x);
+    let y = run(
+        &grad(&ad, &f, f.params())?,
+        &[value([3.0, 5.0]), value([1.0, 1.0])],
+    )?;
     assert_eq!(y, [value([6.0, 10.0]), value([0.0, 0.0])]);
     let tape = Tape::new(Machine, &ad);
     let x = tape.variable(value([3.0, 5.0]))?;

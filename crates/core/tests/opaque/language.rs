@@ -17,9 +17,9 @@ use cotangent_core::{
 
 /// Two numbers. The parameter distinguishes types, and 1 makes them scalars with a one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pair(pub(crate) i64);
+pub(crate) struct PairType(pub(crate) i64);
 
-impl Opaque for Pair {
+impl Opaque for PairType {
     fn name(&self) -> &str {
         "test.pair"
     }
@@ -69,7 +69,7 @@ pub(crate) fn real() -> Type {
 }
 
 pub(crate) fn pair() -> Type {
-    OpaqueType::declare(Pair(0)).unwrap().into()
+    OpaqueType::declare(PairType(0)).unwrap().into()
 }
 
 pub(crate) fn angle() -> Type {
@@ -134,13 +134,19 @@ impl From<TestOp> for Op {
 }
 
 fn is_pair(t: &Type) -> bool {
-    t.dtype.opaque().is_some_and(|t| t.get::<Pair>().is_some())
+    t.dtype
+        .opaque()
+        .is_some_and(|t| t.get::<PairType>().is_some())
 }
 
 impl Primitive for TestOp {
     fn name(&self) -> &str {
         let named = ALL.iter().find(|(_, op)| op == self);
-        let constant = if self.is_zeros() { "test.zero" } else { "test.one" };
+        let constant = if self.is_zeros() {
+            "test.zero"
+        } else {
+            "test.one"
+        };
         named.map_or(constant, |(name, _)| name)
     }
     fn attrs(&self) -> Attrs {
@@ -274,7 +280,7 @@ pub(crate) fn types() -> Vec<OpaqueEntry> {
     };
     vec![
         entry("test.pair", |a: &mut Attrs| {
-            OpaqueType::declare(Pair(a.opt("scale")?.unwrap_or(0)))
+            OpaqueType::declare(PairType(a.opt("scale")?.unwrap_or(0)))
         }),
         entry("test.angle", |_: &mut Attrs| OpaqueType::declare(Angle)),
         entry("test.key", |_: &mut Attrs| OpaqueType::declare(Key)),
@@ -285,7 +291,7 @@ pub(crate) fn types() -> Vec<OpaqueEntry> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Array(Array),
-    Pair(Pair, [f64; 2]),
+    Pair(PairType, [f64; 2]),
     Angle(f64),
     Key(u64),
 }
@@ -298,7 +304,7 @@ impl From<f64> for Value {
 
 impl From<[f64; 2]> for Value {
     fn from(x: [f64; 2]) -> Value {
-        Value::Pair(Pair(0), x)
+        Value::Pair(PairType(0), x)
     }
 }
 
@@ -454,7 +460,7 @@ fn row(x: &Array, k: usize) -> Array {
 fn test_op(op: &Op, x: &[Value]) -> Result<Value> {
     if let Some(ty) = op.attrs().opt::<OpaqueType>("type")? {
         let x = if op.is_zeros() { 0.0 } else { 1.0 };
-        return Ok(Value::Pair(*ty.get::<Pair>().unwrap(), [x; 2]));
+        return Ok(Value::Pair(*ty.get::<PairType>().unwrap(), [x; 2]));
     }
     let op = ALL.iter().find(|(name, _)| *name == op.name()).unwrap().1;
     let each = |f: fn(f64, f64) -> f64| {

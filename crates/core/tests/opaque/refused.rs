@@ -1,7 +1,7 @@
-//! What does not take opaque types: operations of the core, arrays, batches, the reference.
+//! Operations of the core, arrays, batches and the reference refuse opaque types.
 
 use crate::derivatives::function;
-use crate::language::{Pair, TestOp, key, operations, pair, real, types};
+use crate::language::{PairType, TestOp, key, operations, pair, real, types};
 use cotangent_core::check::{Options, check_function, function_of};
 use cotangent_core::ops::{Constant, Convert, applied, composites, entries};
 use cotangent_core::text::{Extensions, Program, print_function};
@@ -183,7 +183,7 @@ fn arrays_have_no_opaque_elements() {
     assert!(Scalar::F(1.0).full(opaque(), vec![2]).is_err());
     assert_eq!(opaque().size(), 0);
     assert_eq!(opaque().int_range(), (0, 0));
-    assert_eq!(opaque().opaque(), OpaqueType::declare(Pair(0)).ok());
+    assert_eq!(opaque().opaque(), OpaqueType::declare(PairType(0)).ok());
     let b = Builder::new("f", Default::default());
     let x = b.param(Type::new(opaque(), [2]), None);
     let e = b.finish(&[x]).unwrap_err();

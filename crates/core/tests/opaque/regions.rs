@@ -272,6 +272,23 @@ fn custom_rules() -> Result<()> {
 }
 
 #[test]
+fn linear_systems_with_opaque_constants() -> Result<()> {
+    // x (p · p) = s, and its derivative by the pair.
+    let f = function(&types(), |cx, x| {
+        let scale = |cx: &dyn Emit, w: &[Val]| cx.op(TestOp::Dot, &[w[0], w[0]]);
+        let y = cx.linear_solve(
+            &x[..1],
+            &x[1..2],
+            false,
+            |cx, w, v| vec![cx.mul(scale(cx, w), v[0])],
+            |cx, _, w, b| vec![cx.div(b[0], scale(cx, w))],
+        );
+        vec![cx.mul(cx.square(y[0]), total(cx, cx.square(x[2])))]
+    })?;
+    check("linear_solve", &f)
+}
+
+#[test]
 fn branches_keep_values_without_a_zero_to_themselves() -> Result<()> {
     let ad = AdContext::default();
     for positive in [true, false] {
