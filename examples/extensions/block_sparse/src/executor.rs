@@ -48,7 +48,10 @@ impl tape::Executor for Executor {
                 values[r.index()] = Some(y);
             }
         }
-        f.results().iter().map(|r| value(&values, r.index())).collect()
+        f.results()
+            .iter()
+            .map(|r| value(&values, r.index()))
+            .collect()
     }
 }
 
@@ -61,8 +64,15 @@ fn apply(op: &Op, x: &[Value]) -> Result<Vec<Value>> {
         return Ok(vec![sparse(op, x)?]);
     }
     match x.iter().map(dense).collect::<Option<Vec<Array>>>() {
-        Some(x) => Ok(op.eval(&x, &Env::default())?.into_iter().map(Value::Dense).collect()),
-        None => error(Code::Input, format!("`{}` is not computed on matrices", op.name())),
+        Some(x) => Ok(op
+            .eval(&x, &Env::default())?
+            .into_iter()
+            .map(Value::Dense)
+            .collect()),
+        None => error(
+            Code::Input,
+            format!("`{}` is not computed on matrices", op.name()),
+        ),
     }
 }
 
@@ -99,7 +109,10 @@ fn sparse(op: &Op, x: &[Value]) -> Result<Value> {
         ("sparse.sampled_outer", [Dense(u), Dense(v)]) => {
             let ty = ty()?;
             let Some(p) = Pattern::of(ty) else {
-                return error(Code::DTypeMismatch, format!("{ty} is no block-sparse matrix"));
+                return error(
+                    Code::DTypeMismatch,
+                    format!("{ty} is no block-sparse matrix"),
+                );
             };
             let (n, u, v) = (columns(u), u.to_f64(), v.to_f64());
             let mut elements = vec![0.0; p.shape().iter().product()];
@@ -127,4 +140,3 @@ fn product(a: &Matrix, transposed: bool, x: &Array) -> Result<Array> {
     });
     Array::from_vec([&[rows], &x.shape()[1..]].concat(), y)
 }
-

@@ -5,7 +5,7 @@
 //! use block_sparse::{Executor, Matrix, Pattern, SparseOp, Value};
 //! use cotangent_core::{Array, tape::Tape};
 //! // Blocks of 2 by 2 elements: the first on the diagonal, the second to the right of it.
-//! let pattern = Pattern::new(2, 4, 2, &[(0, 0), (0, 1)])?;
+//! let pattern = Pattern::declare(2, 4, 2, &[(0, 0), (0, 1)])?;
 //! let a = Matrix::new(pattern, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
 //! let tape = Tape::new(Executor, &Default::default());
 //! let a = tape.variable(Value::Sparse(a))?;

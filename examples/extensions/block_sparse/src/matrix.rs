@@ -49,7 +49,7 @@ impl Opaque for Pattern {
 impl Pattern {
     /// The type of matrices of `rows` by `columns` elements with these blocks of `block` by `block`
     /// elements, as (row, column) of blocks. Other elements are zero.
-    pub fn new(
+    pub fn declare(
         rows: usize,
         columns: usize,
         block: usize,
@@ -119,9 +119,16 @@ impl Matrix {
             }),
             Some(p) => error(
                 Code::ShapeMismatch,
-                format!("{} elements do not fill {:?} blocks", elements.len(), p.shape()),
+                format!(
+                    "{} elements do not fill {:?} blocks",
+                    elements.len(),
+                    p.shape()
+                ),
             ),
-            None => error(Code::DTypeMismatch, format!("{ty} is no block-sparse matrix")),
+            None => error(
+                Code::DTypeMismatch,
+                format!("{ty} is no block-sparse matrix"),
+            ),
         }
     }
 

@@ -95,9 +95,9 @@ impl SparseOp {
             (Add, [a, b]) => pattern(a).filter(|_| a == b).map(|_| a.clone()),
             (Dot, [a, b]) => pattern(a).filter(|_| a == b).map(|_| f64s(&[])),
             (Scale, [a, s]) => pattern(a).filter(|_| *s == f64s(&[])).map(|_| a.clone()),
-            (FromBlocks(ty), [v]) => {
-                Pattern::of(ty).filter(|p| *v == f64s(&p.shape())).map(|_| ty.into())
-            }
+            (FromBlocks(ty), [v]) => Pattern::of(ty)
+                .filter(|p| *v == f64s(&p.shape()))
+                .map(|_| ty.into()),
             (Blocks, [a]) => Some(f64s(&pattern(a)?.shape())),
             (Matmul { .. }, [a, x]) => {
                 let ([rows, columns], (n, right)) = (self.extents(pattern(a)?), dense(x)?);
@@ -144,14 +144,21 @@ impl Primitive for SparseOp {
             Some(ty) => Ok(vec![ty]),
             None => error(
                 Code::ShapeMismatch,
-                format!("`{}` is not defined on {x:?}: {:?}", self.name(), self.attrs().0),
+                format!(
+                    "`{}` is not defined on {x:?}: {:?}",
+                    self.name(),
+                    self.attrs().0
+                ),
             ),
         }
     }
 
     /// The reference evaluation is on arrays alone: the executor computes these values.
     fn eval(&self, _: &[Array], _: &Env) -> Result<Vec<Array>> {
-        error(Code::NoRule, format!("`{}` is computed by its executor", self.name()))
+        error(
+            Code::NoRule,
+            format!("`{}` is computed by its executor", self.name()),
+        )
     }
 
     fn is_zeros(&self) -> bool {
@@ -205,7 +212,14 @@ impl Primitive for SparseOp {
                     let (u, v) = if transposed { (x, ct) } else { (ct, x) };
                     op(SampledOuter(type_of(0)), &[u, v])
                 }),
-                value(0).and_then(|a| op(Matmul { transposed: !transposed }, &[a, ct])),
+                value(0).and_then(|a| {
+                    op(
+                        Matmul {
+                            transposed: !transposed,
+                        },
+                        &[a, ct],
+                    )
+                }),
             ],
             SampledOuter(_) => vec![
                 value(1).and_then(|v| op(Matmul { transposed: false }, &[ct, v])),

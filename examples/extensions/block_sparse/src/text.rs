@@ -1,7 +1,7 @@
 //! The text form: arguments of `Program::parse_extended`.
 
-use crate::SparseOp::{self, *};
 use crate::Pattern;
+use crate::SparseOp::{self, *};
 use cotangent_core::ops::{Entry, OpaqueEntry, Spelled};
 use cotangent_core::{Attrs, Code, Error, Op, OpaqueType, Result};
 
@@ -16,17 +16,31 @@ pub fn operations() -> Vec<Entry> {
     vec![
         entry("sparse.zero", "The zero of a type.", |s| typed(s, Zero)),
         entry("sparse.add", "The sum of two matrices.", |_| Ok(Add.into())),
-        entry("sparse.scale", "A matrix times a number.", |_| Ok(Scale.into())),
-        entry("sparse.dot", "The inner product of two matrices.", |_| Ok(Dot.into())),
-        entry("sparse.from_blocks", "The matrix with these blocks.", |s| typed(s, FromBlocks)),
-        entry("sparse.blocks", "The blocks of a matrix.", |_| Ok(Blocks.into())),
-        entry("sparse.matmul", "A matrix times a vector or a dense matrix.", |s| {
-            let transposed = s.attrs.opt("transposed")?.unwrap_or(false);
-            Ok(Matmul { transposed }.into())
+        entry("sparse.scale", "A matrix times a number.", |_| {
+            Ok(Scale.into())
         }),
-        entry("sparse.sampled_outer", "The blocks of an outer product.", |s| {
-            typed(s, SampledOuter)
+        entry("sparse.dot", "The inner product of two matrices.", |_| {
+            Ok(Dot.into())
         }),
+        entry("sparse.from_blocks", "The matrix with these blocks.", |s| {
+            typed(s, FromBlocks)
+        }),
+        entry("sparse.blocks", "The blocks of a matrix.", |_| {
+            Ok(Blocks.into())
+        }),
+        entry(
+            "sparse.matmul",
+            "A matrix times a vector or a dense matrix.",
+            |s| {
+                let transposed = s.attrs.opt("transposed")?.unwrap_or(false);
+                Ok(Matmul { transposed }.into())
+            },
+        ),
+        entry(
+            "sparse.sampled_outer",
+            "The blocks of an outer product.",
+            |s| typed(s, SampledOuter),
+        ),
     ]
 }
 
@@ -43,7 +57,7 @@ pub fn types() -> Vec<OpaqueEntry> {
             _ => Err(Error::new(Code::Attribute, "a block is `[row, column]`")),
         };
         let blocks = blocks.iter().map(pair).collect::<Result<Vec<_>>>()?;
-        Pattern::new(a.get("rows")?, a.get("columns")?, a.get("block")?, &blocks)
+        Pattern::declare(a.get("rows")?, a.get("columns")?, a.get("block")?, &blocks)
     };
     vec![OpaqueEntry {
         name: "sparse.matrix",

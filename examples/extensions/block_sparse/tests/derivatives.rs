@@ -14,7 +14,7 @@ use std::process::Command;
 
 /// A matrix of 4 by 6 elements with four blocks of 2 by 2.
 fn pattern() -> OpaqueType {
-    Pattern::new(4, 6, 2, &[(0, 0), (0, 2), (1, 1), (1, 2)]).unwrap()
+    Pattern::declare(4, 6, 2, &[(0, 0), (0, 2), (1, 1), (1, 2)]).unwrap()
 }
 
 fn vector(n: usize) -> Type {
@@ -36,7 +36,10 @@ fn loss() -> Result<Function> {
     let params = [pattern().into(), vector(6), Type::scalar(DType::F64)];
     function(&params, |cx, x| {
         let y = cx.tanh(cx.op(SparseOp::MATMUL, &x[..2]));
-        let norm = cx.op(SparseOp::Dot, &[x[0], cx.op(SparseOp::Scale, &[x[0], x[2]])]);
+        let norm = cx.op(
+            SparseOp::Dot,
+            &[x[0], cx.op(SparseOp::Scale, &[x[0], x[2]])],
+        );
         vec![cx.add(cx.reduce_sum(cx.square(y), &[0]), norm)]
     })
 }
@@ -61,7 +64,9 @@ fn coordinates(x: &[Value]) -> Vec<f64> {
 
 /// Numbers between -1 and 1.
 fn numbers(n: usize, seed: usize) -> Vec<f64> {
-    (0..n).map(|i| ((i + seed) * 37 % 97) as f64 / 48.5 - 1.0).collect()
+    (0..n)
+        .map(|i| ((i + seed) * 37 % 97) as f64 / 48.5 - 1.0)
+        .collect()
 }
 
 fn run(f: &Function, x: &[Value]) -> Vec<Value> {
@@ -77,7 +82,12 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 /// Central differences of `f` in direction `t`.
 fn difference(f: impl Fn(&[f64]) -> Vec<f64>, x: &[f64], t: &[f64]) -> Vec<f64> {
     let h = 1e-5;
-    let at = |s: f64| f(&x.iter().zip(t).map(|(x, t)| x + s * h * t).collect::<Vec<_>>());
+    let at = |s: f64| {
+        f(&x.iter()
+            .zip(t)
+            .map(|(x, t)| x + s * h * t)
+            .collect::<Vec<_>>())
+    };
     let ends = at(1.0).into_iter().zip(at(-1.0));
     ends.map(|(up, down)| (up - down) / (2.0 * h)).collect()
 }
@@ -89,8 +99,14 @@ fn a_gradient_has_the_blocks_of_its_matrix() -> Result<()> {
     assert_eq!(g.result_types()[0], Type::from(pattern()));
     let gradient = coordinates(&run(&g, &arguments(&x)));
     let value = |x: &[f64]| coordinates(&run(&f, &arguments(x)));
-    let unit = |k: usize| (0..23).map(|i| f64::from(u8::from(i == k))).collect::<Vec<_>>();
-    let want: Vec<f64> = (0..23).flat_map(|k| difference(value, &x, &unit(k))).collect();
+    let unit = |k: usize| {
+        (0..23)
+            .map(|i| f64::from(u8::from(i == k)))
+            .collect::<Vec<_>>()
+    };
+    let want: Vec<f64> = (0..23)
+        .flat_map(|k| difference(value, &x, &unit(k)))
+        .collect();
     assert!(close(&gradient, &want), "{gradient:?} {want:?}");
     // No operation of the gradient computes a dense matrix.
     let dense = |v: Val| g.ty(v).rank() >= 2;
@@ -99,12 +115,18 @@ fn a_gradient_has_the_blocks_of_its_matrix() -> Result<()> {
     let t = numbers(23, 5);
     let moved = [arguments(&x), arguments(&t)].concat();
     let slope: f64 = gradient.iter().zip(&t).map(|(g, t)| g * t).sum();
-    assert!(close(&coordinates(&run(&jvp(&ad, &f, f.params())?, &moved)[1..]), &[slope]));
+    assert!(close(
+        &coordinates(&run(&jvp(&ad, &f, f.params())?, &moved)[1..]),
+        &[slope]
+    ));
     let lin = linearize(&ad, &f, f.params())?;
     let residuals = run(&lin.primal, &arguments(&x)).split_off(1);
     let along = [&residuals[..], &arguments(&t)].concat();
     assert!(close(&coordinates(&run(&lin.tangent, &along)), &[slope]));
-    let back = run(&lin.transpose(&ad)?, &[&residuals[..], &[1.0.into()]].concat());
+    let back = run(
+        &lin.transpose(&ad)?,
+        &[&residuals[..], &[1.0.into()]].concat(),
+    );
     assert!(close(&coordinates(&back), &gradient));
     Ok(())
 }
@@ -167,7 +189,10 @@ fn matrices_are_recorded_on_a_tape() -> Result<()> {
     let core = |op: cotangent_core::Op, x: &[&_]| {
         Ok::<_, cotangent_core::Error>(tape.apply(op, x)?.remove(0))
     };
-    let y = core(cotangent_core::ops::Unary::Tanh.into(), &[&one(SparseOp::MATMUL, &[a, v])?])?;
+    let y = core(
+        cotangent_core::ops::Unary::Tanh.into(),
+        &[&one(SparseOp::MATMUL, &[a, v])?],
+    )?;
     let norm = one(SparseOp::Dot, &[a, &one(SparseOp::Scale, &[a, s])?])?;
     let total = core(SparseOp::dot_of_vectors(), &[&y, &y])?;
     let loss = core(cotangent_core::ops::Binary::Add.into(), &[&total, &norm])?;
@@ -241,7 +266,7 @@ fn programs_and_their_gradients_have_a_text_form() -> Result<()> {
     assert!(text.contains("tgraph.sparse.sampled_outer"), "{text}");
     assert_eq!(parsed(&text)?.to_string(), text);
     let g = parsed(&text)?.module("g").unwrap().clone();
-    let ty = Pattern::new(2, 4, 2, &[(0, 1)])?;
+    let ty = Pattern::declare(2, 4, 2, &[(0, 1)])?;
     let a = Value::Sparse(Matrix::new(ty, vec![1.0; 4])?);
     let x = Value::Dense(Array::vector(vec![1.0, 2.0, 3.0, 4.0]));
     let gradient = Value::Sparse(Matrix::new(ty, vec![3.0, 4.0, 3.0, 4.0])?);
@@ -249,23 +274,32 @@ fn programs_and_their_gradients_have_a_text_form() -> Result<()> {
     let wrong = TEXT.replace("[[0, 1]]", "[[0, 2]]");
     assert!(parsed(&wrong).is_err());
     // Without the extension the type is unknown.
-    assert_eq!(Program::parse(TEXT, None).err().map(|e| e.code()), Some(Code::UnknownDType));
+    assert_eq!(
+        Program::parse(TEXT, None).err().map(|e| e.code()),
+        Some(Code::UnknownDType)
+    );
     Ok(())
 }
 
 #[test]
 fn operations_of_the_core_and_other_patterns_are_refused() -> Result<()> {
     let refused = |write: &dyn Fn(&dyn Emit, &[Val]) -> Val| {
-        let other = Pattern::new(4, 6, 2, &[(0, 0)]).unwrap();
-        function(&[pattern().into(), other.into()], |cx, x| vec![write(cx, x)]).unwrap_err()
+        let other = Pattern::declare(4, 6, 2, &[(0, 0)]).unwrap();
+        function(&[pattern().into(), other.into()], |cx, x| {
+            vec![write(cx, x)]
+        })
+        .unwrap_err()
     };
     let e = refused(&|cx, x| cx.add(x[0], x[0]));
-    assert!(e.to_string().contains("`add` cannot take !sparse.matrix"), "{e}");
+    assert!(
+        e.to_string().contains("`add` cannot take !sparse.matrix"),
+        "{e}"
+    );
     let e = refused(&|cx, x| cx.op(SparseOp::Add, &[x[0], x[1]]));
     assert_eq!(e.code(), Code::ShapeMismatch);
     let e = cotangent_core::reference::run(&loss()?, &[]).unwrap_err();
     assert!(e.to_string().contains("tape::Executor"), "{e}");
-    assert!(Pattern::new(4, 6, 4, &[]).is_err());
+    assert!(Pattern::declare(4, 6, 4, &[]).is_err());
     assert!(Matrix::new(pattern(), vec![0.0; 3]).is_err());
     Ok(())
 }
