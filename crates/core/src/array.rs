@@ -6,7 +6,7 @@
 //! `i128`. Conversion back rounds or wraps once.
 
 use crate::bail;
-use crate::dtype::{C64, C128, DType, Kind, bf16, f16};
+use crate::dtype::{C64, C128, DType, Kind, OpaqueType, bf16, f16};
 use crate::error::Result;
 use crate::shape::Type;
 use std::fmt;
@@ -68,7 +68,8 @@ elements!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, 
     F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
 
 /// Runs an expression with a type alias `$T` bound to the Rust type of a [`DType`]:
-/// `for_dtype!(dtype, T => size_of::<T>())`.
+/// `for_dtype!(dtype, T => size_of::<T>())`. Panics for an opaque type, which is the type of no
+/// array.
 #[macro_export]
 macro_rules! for_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -133,8 +134,27 @@ macro_rules! for_dtype {
                 type $T = $crate::C128;
                 $body
             }
+            $crate::DType::Opaque(t) => $crate::array::no_elements(t),
         }
     };
+}
+
+/// The panic of [`for_dtype`] for an opaque type.
+#[doc(hidden)]
+pub fn no_elements(ty: OpaqueType) -> ! {
+    panic!("{ty} is the element type of no array")
+}
+
+/// Returns an error for an opaque type, which is the element type of no array.
+pub(crate) fn check_element(dtype: DType) -> Result<()> {
+    if let DType::Opaque(t) = dtype {
+        bail!(
+            DTypeMismatch,
+            "an array cannot have elements of type {t}: values of opaque types are computed by \
+             operations of their extension only"
+        );
+    }
+    Ok(())
 }
 
 impl Data {
@@ -197,8 +217,9 @@ impl Array {
         })
     }
 
-    /// Zeros (false for booleans).
+    /// Zeros (false for booleans). An error for an opaque type.
     pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Array> {
+        check_element(dtype)?;
         for_dtype!(dtype, T => Array::full(shape, T::default()))
     }
 
@@ -411,6 +432,7 @@ pub enum Wide {
 impl Wide {
     /// Rounds (floats) or wraps (integers) to an element type of the same family.
     pub fn narrow(self, dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Array> {
+        check_element(dtype)?;
         let data = match self {
             Wide::F(v) => match dtype {
                 DType::F16 => f16::wrap(v.into_iter().map(crate::math::nearest_f16).collect()),
@@ -497,6 +519,7 @@ impl Scalar {
     /// Checked form of [`Scalar::cast`] for numbers from program text. Returns an error if the
     /// element type cannot represent the number.
     pub fn exact(self, dtype: DType) -> Result<Scalar> {
+        check_element(dtype)?;
         let whole = dtype.is_int() || dtype == DType::Bool;
         let fits = match self {
             Scalar::I(i) => !whole || (dtype.int_range().0..=dtype.int_range().1).contains(&i),
@@ -551,6 +574,41 @@ impl Scalar {
             Scalar::C(z) => (2, 0, z.re.to_bits(), z.im.to_bits()),
         }
     }
+}
+
+impl fmt::Display for Scalar {
+    /// The shortest digits that parse to the same bits; `(re, im)` for a complex number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::I(i) => write!(f, "{i}"),
+            Scalar::F(x) => write_float(f, *x),
+            Scalar::C(z) => write_pair(f, z.re, z.im),
+        }
+    }
+}
+
+/// Prints the shortest digits that parse to the same bits. `nan` has no sign and no payload.
+pub(crate) fn write_float<T>(out: &mut impl fmt::Write, x: T) -> fmt::Result
+where
+    T: fmt::Debug + Copy + Into<f64>,
+{
+    if x.into().is_nan() {
+        out.write_str("nan")
+    } else {
+        write!(out, "{x:?}")
+    }
+}
+
+/// Prints a complex number.
+pub(crate) fn write_pair<T>(out: &mut impl fmt::Write, re: T, im: T) -> fmt::Result
+where
+    T: fmt::Debug + Copy + Into<f64>,
+{
+    out.write_str("(")?;
+    write_float(out, re)?;
+    out.write_str(", ")?;
+    write_float(out, im)?;
+    out.write_str(")")
 }
 
 /// The integer modulo 2^bits, in the range of the type.

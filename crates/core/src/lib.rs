@@ -23,11 +23,11 @@ pub mod transform;
 pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
-pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, bf16, f16};
+pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, OpaqueType, bf16, f16};
 pub use error::{Code, Error, Loc, Result};
 pub use ir::{
-    AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, EmitterStatus, Function, MAX_DEPTH,
-    Op, OpKey, Owner, Primitive, Sample, Val, Vals,
+    AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Cotangent, Emit, EmitterStatus, Function,
+    MAX_DEPTH, Op, OpKey, Opaque, Owner, Primitive, Sample, Val, Vals,
 };
 pub use ir::{attr, emit};
 pub use shape::{Dim, Env, Shape, Sym, Type};
@@ -48,3 +48,8 @@ pub mod graph {
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/operation-set.md")]
 struct ScalarOperations;
+
+/// The book's chapter on opaque types, as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/opaque-types.md")]
+struct OpaqueTypes;

@@ -8,7 +8,9 @@ use crate::ir::Function;
 use crate::shape::{Env, Type};
 
 /// Runs `f` on `args`. The arguments bind the symbols. Extents that must be equal are checked.
+/// Returns an error if `f` has values of an opaque type: the reference evaluates arrays.
 pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
+    f.check_arrays()?;
     run_in(f, args, &Env::default())
 }
 

@@ -686,6 +686,20 @@ impl Type {
         self.with_shape(self.shape[1..].iter().cloned().collect::<Shape>())
     }
 
+    /// Returns an error for an array of values of an opaque type.
+    pub fn check(&self) -> Result<()> {
+        if self.rank() > 0
+            && let Some(opaque) = self.dtype.opaque()
+        {
+            bail!(
+                DTypeMismatch,
+                "{self} is no type: values of the opaque type {opaque} have no axes, and cannot be \
+                 stacked or batched; loop over them instead"
+            );
+        }
+        Ok(())
+    }
+
     /// Whether element types, ranks or some extents are certainly different.
     pub fn differs(&self, other: &Type) -> bool {
         self.dtype != other.dtype || self.shape.differs(&other.shape)
@@ -718,6 +732,9 @@ impl fmt::Display for Type {
     /// `f64[2,n]`, `f64[]`: the short form for messages. The text form prints `tensor<2xnxf64>`
     /// (see `text`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(opaque) = self.dtype.opaque().filter(|_| self.rank() == 0) {
+            return write!(f, "{opaque}");
+        }
         write!(f, "{}[", self.dtype)?;
         for (i, d) in self.shape.iter().enumerate() {
             write!(f, "{}{d}", if i > 0 { "," } else { "" })?;

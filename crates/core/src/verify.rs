@@ -5,7 +5,8 @@
 //!    are consecutive, in the order of equations, and their number is that of the operation.
 //! 3. Operands precede the results of their equation. The results of the function exist.
 //! 4. Types agree with the operation's type rule: element types and ranks are equal, extents are
-//!    not certainly different.
+//!    not certainly different. Values of opaque types have rank 0, and built-in operations that
+//!    compute take and return none.
 //! 5. A symbol is bound by a parameter or by at most one equation. It is an extent of a result of
 //!    the equation that binds it.
 //! 6. Names of values are unique.
@@ -99,6 +100,7 @@ fn parameters(f: &Function) -> Result<()> {
                 "parameter {i} is not a value that is defined as parameter {i}"
             );
         }
+        f.ty(p).check()?;
     }
     if f.vals().filter(|&v| is_param(f, v)).count() != f.params().len() {
         bail!(Invalid, "a value is defined as a parameter but is none");

@@ -48,16 +48,18 @@ pub use cotangent_core::attr::FromAttr;
 pub use cotangent_core::check::{check_op, check_ops};
 pub use cotangent_core::dtype::Kind;
 pub use cotangent_core::graph::unbound;
-pub use cotangent_core::ops::{Entry, Spelled};
+pub use cotangent_core::ops::{Entry, OpaqueEntry, Spelled};
 pub use cotangent_core::primitive::{
     Kink, Linearized, OpClass, ScalarFn, ShiftRule, callback, elementwise, no_rule,
 };
+pub use cotangent_core::text::Extensions;
 pub use cotangent_core::transform::{
     Class, Lin, LinEqn, LinearProgram, Lv, Numerics, Operand, Rule, RuleSet, Session,
 };
 pub use cotangent_core::{
-    Arg, Attr, Attrs, Batched, Cost, Data, Emit, Env, Loc, MAX_DEPTH, Op, Owner, Primitive, Sample,
-    Sym, Val, Vals, Wide, array, attr, bail, emit, for_dtype, primitive, shape,
+    Arg, Attr, Attrs, Batched, Cost, Cotangent, Data, Emit, Env, Loc, MAX_DEPTH, Op, Opaque,
+    OpaqueType, Owner, Primitive, Sample, Sym, Val, Vals, Wide, array, attr, bail, emit, for_dtype,
+    primitive, shape,
 };
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};

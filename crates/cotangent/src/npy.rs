@@ -46,6 +46,8 @@ fn descr(d: DType) -> &'static str {
         DType::F64 => "<f8",
         DType::C64 => "<c8",
         DType::C128 => "<c16",
+        // Arrays have no elements of opaque types.
+        DType::Opaque(t) => t.text(),
     }
 }
 
@@ -301,6 +303,7 @@ pub(crate) fn read_elements(
             let [re, im] = halves::<8, 16>(c, big).map(f64::from_le_bytes);
             C128::new(re, im)
         }),
+        DType::Opaque(t) => Err(bad(format!("no file holds elements of type {t}"))),
     }
 }
 

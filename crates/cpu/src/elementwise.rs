@@ -410,7 +410,7 @@ impl Lowering {
                 ),
             },
             Kind::Complex => self.complex_binary(op, x, y),
-            Kind::Int | Kind::Bool => self.integers(op, x, y),
+            Kind::Int | Kind::Bool | Kind::Opaque => self.integers(op, x, y),
         }
     }
 

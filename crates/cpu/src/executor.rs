@@ -150,8 +150,10 @@ impl Executor {
     }
 
     /// Compiles a function, in O(equations). A region shared by several equations is compiled once.
+    /// Returns an error if it has values of an opaque type.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         self.check()?;
+        f.check_arrays()?;
         Program::compile(
             &Compiler {
                 executor: self,
@@ -177,7 +179,7 @@ impl Executor {
         let resolved = (!env.is_empty()).then(|| resolve(op, env));
         let op = resolved.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
-        op.infer(&types)?;
+        op.infer(&types)?.iter().try_for_each(Type::check_array)?;
         if let Some(fused) = crate::fused::cached(op, &x) {
             return fused.run(env, x);
         }

@@ -152,8 +152,13 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     }
 }
 
-/// Cache key: the operation (variant and row of its table, or target type) and its operand types.
-type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
+/// Cache key: the operation (variant, row of its table, target type) and its operand types.
+type Key = (
+    std::mem::Discriminant<Op>,
+    u32,
+    Option<DType>,
+    SmallVec<[DType; 3]>,
+);
 
 thread_local! {
     /// Kernels of elementwise operations executed eagerly on this thread. The number of keys is
@@ -164,21 +169,22 @@ thread_local! {
 /// The kernel of an elementwise operation without attributes besides a type, compiled on first use;
 /// `None` for other operations. The caller has checked the operands with the type rule.
 pub(crate) fn cached(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
-    let row = match op {
-        Op::Unary(f) => *f as u32,
-        Op::Binary(f) => *f as u32,
-        Op::Compare(c) => c.0 as u32,
-        Op::Convert(c) => c.to as u32,
-        Op::Select(_) if x[0].shape().len() == x[1].shape().len() => 0,
+    let (row, to) = match op {
+        Op::Unary(f) => (*f as u32, None),
+        Op::Binary(f) => (*f as u32, None),
+        Op::Compare(c) => (c.0 as u32, None),
+        Op::Convert(c) => (0, Some(c.to)),
+        Op::Select(_) if x[0].shape().len() == x[1].shape().len() => (0, None),
         _ => return None,
     };
     let key: Key = (
         std::mem::discriminant(op),
         row,
+        to,
         x.iter().map(Tensor::dtype).collect(),
     );
     CACHED_KERNELS.with_borrow_mut(|known| {
-        let types = key.2.clone();
+        let types = key.3.clone();
         Some(
             known
                 .entry(key)

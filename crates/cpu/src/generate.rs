@@ -52,7 +52,9 @@ pub(crate) fn iota(i: &Iota) -> Kernel {
     let line: fn(usize) -> Result<Tensor> = match dtype.kind() {
         Kind::Float => for_real!(dtype, T => count!(T, |i| T::of(i as f64))),
         Kind::Complex => for_complex!(dtype, T => count!(T, |i| T::of(C128::new(i as f64, 0.0)))),
-        Kind::Int | Kind::Bool => for_integer_or_bool!(dtype, T => count!(T, |i| T::of(i as i128))),
+        Kind::Int | Kind::Bool | Kind::Opaque => {
+            for_integer_or_bool!(dtype, T => count!(T, |i| T::of(i as i128)))
+        }
     };
     kernel(move |env, []| {
         let shape = shape.at(env)?;

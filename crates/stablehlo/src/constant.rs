@@ -98,7 +98,7 @@ fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<
                 })
                 .collect(),
         ),
-        Kind::Int | Kind::Bool => Wide::I(
+        Kind::Int | Kind::Bool | Kind::Opaque => Wide::I(
             values
                 .iter()
                 .map(|s| if let Scalar::I(i) = s { *i } else { 0 })
@@ -170,6 +170,7 @@ fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Re
             Ok(Scalar::C(C128::new(re, im)))
         }
         (_, Some(_)) => Err(wrong("(..)")),
+        (Kind::Opaque, None) => Err(wrong(n.re)),
         (Kind::Float, None) => real(n.re, dtype).map(Scalar::F).ok_or_else(|| wrong(n.re)),
         (Kind::Bool, None) => match n.re {
             "true" => Ok(Scalar::I(1)),

@@ -207,7 +207,7 @@ fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> R
                     .collect(),
             ),
             Kind::Bool => Wide::I((0..n).map(|i| (i % 2) as i128).collect()),
-            Kind::Int => Wide::I((0..n).map(|i| (i % 3) as i128).collect()),
+            Kind::Int | Kind::Opaque => Wide::I((0..n).map(|i| (i % 3) as i128).collect()),
         };
         wide.narrow(ty.dtype, shape)
     };

@@ -52,7 +52,7 @@ impl Rng {
         let wide = match ty.dtype.kind() {
             Kind::Float => Wide::F((0..n).map(|_| one()).collect()),
             Kind::Complex => Wide::C((0..n).map(|_| C128::new(one(), one())).collect()),
-            Kind::Int => Wide::I((0..n).map(|_| self.below(4) as i128).collect()),
+            Kind::Int | Kind::Opaque => Wide::I((0..n).map(|_| self.below(4) as i128).collect()),
             Kind::Bool => Wide::I((0..n).map(|_| self.below(2) as i128).collect()),
         };
         wide.narrow(ty.dtype, shape)

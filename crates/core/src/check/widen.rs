@@ -179,7 +179,7 @@ pub(super) fn copied(
     let shift = |walk: &mut Walk<'_, Val>, v: Val| {
         for (_, &d) in wrt.iter().zip(&deltas).filter(|(w, _)| **w == v) {
             let x = cx.convert(walk.image(v), cx.ty(d).dtype);
-            walk.set(v, cx.emit(b.session().sum(), &[x, d])[0]);
+            walk.set(v, cx.emit(b.session().sum(&cx.ty(d)), &[x, d])[0]);
         }
     };
     for &p in f.params() {

@@ -5,8 +5,10 @@ use crate::array::{Array, Scalar};
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::names::quoted;
 use crate::shape::Dim;
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// The value of an attribute.
@@ -28,6 +30,30 @@ pub enum Attr {
     Array(Array),
     /// A function: `@name` or a region.
     Fn(Arc<Function>),
+}
+
+impl Attr {
+    /// Prints a number, a boolean, a word, an element type, or a list. `other` prints values of
+    /// other kinds.
+    pub(crate) fn write(&self, out: &mut String, other: &mut dyn FnMut(&mut String, &Attr)) {
+        match self {
+            Attr::Num(s) => {
+                let _ = write!(out, "{s}");
+            }
+            Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+            Attr::Str(s) => out.push_str(&quoted(s)),
+            Attr::DType(d) => out.push_str(d.name()),
+            Attr::List(v) => {
+                out.push('[');
+                for (i, a) in v.iter().enumerate() {
+                    out.push_str(if i > 0 { ", " } else { "" });
+                    a.write(out, other);
+                }
+                out.push(']');
+            }
+            Attr::Dim(_) | Attr::Array(_) | Attr::Fn(_) => other(out, self),
+        }
+    }
 }
 
 /// Attributes by name, in order.

@@ -162,8 +162,12 @@ impl Builder {
         to.names.reserve(f.names.len());
     }
 
-    /// Adds a parameter. Parameters may come between equations.
+    /// Adds a parameter. Parameters may come between equations. An array of opaque values is an
+    /// error, which `finish` returns.
     pub fn param(&self, ty: Type, name: Option<&str>) -> Val {
+        if let Err(e) = ty.check() {
+            self.status.fail(e.at(self.status.loc()));
+        }
         let mut s = self.state.borrow_mut();
         let def = PARAM_BIT | s.f.params.len() as u32;
         let v = s.push(&self.status, ty, def);

@@ -3,6 +3,7 @@
 
 use super::{Arg, Batched, Emit, Jvp, Lin, Linearized, Lv, Op, Val};
 use crate::bail;
+use crate::dtype::OpaqueType;
 use crate::error::Result;
 use crate::shape::{Dim, Type};
 use rustc_hash::FxHashMap;
@@ -163,14 +164,16 @@ impl AdContextBuilder {
         self
     }
 
-    /// Sets the operation that adds two cotangents, or two tangents, of one type. It has two
-    /// operands and one result of their type, and is linear in both together.
+    /// Sets the operation that adds two cotangents, or two tangents, of one array type. It has two
+    /// operands and one result of their type, and is linear in both together. Opaque types have
+    /// sums, zeros and ones of their own ([`Opaque`](crate::Opaque)), which a context does not
+    /// replace.
     pub fn with_sum(mut self, op: impl Into<Op>) -> Self {
         self.own.sum = Some(op.into());
         self
     }
 
-    /// Sets the operation without operands whose result is the zero of a type.
+    /// Sets the operation without operands whose result is the zero of an array type.
     pub fn with_zeros(mut self, op: impl Fn(&Type) -> Op + Send + Sync + 'static) -> Self {
         self.own.zeros = Some(Arc::new(op));
         self
@@ -185,15 +188,8 @@ impl AdContextBuilder {
 
     /// The context. Returns an error for a sum that is not linear in two operands together.
     pub fn build(self) -> Result<AdContext> {
-        if let Some(sum) = &self.own.sum
-            && !(sum.results() == 1 && sum.linear_in(&[true, true]))
-        {
-            bail!(
-                NotLinear,
-                "`{}` cannot add cotangents: a sum has one result, and is linear in two operands \
-                 together (`linear_in(&[true, true])`)",
-                sum.name()
-            );
+        if let Some(sum) = &self.own.sum {
+            sum.check_sum()?;
         }
         Ok(AdContext {
             rules: Arc::new(self.rules),
@@ -401,9 +397,11 @@ impl Session {
         Ok(y)
     }
 
-    /// The operation that adds the cotangents of several uses of a value.
-    pub fn sum(&self) -> Op {
-        match &self.inner.context.own.sum {
+    /// The operation that adds the cotangents of several uses of a value. `ty` is their type: an
+    /// opaque type has a sum of its own.
+    pub fn sum(&self, ty: &Type) -> Op {
+        let opaque = || ty.dtype.opaque()?.sum();
+        match opaque().or(self.inner.context.own.sum.as_ref()) {
             Some(op) => op.clone(),
             None => Op::sum(),
         }
@@ -416,6 +414,9 @@ impl Session {
 
     /// The zero of a type.
     pub fn zeros(&self, ty: &Type) -> Op {
+        if let Some(zero) = ty.dtype.opaque().and_then(OpaqueType::zero) {
+            return zero.clone();
+        }
         match &self.inner.context.own.zeros {
             Some(zeros) => zeros(ty),
             None => Op::splat(ty, 0),
@@ -424,6 +425,9 @@ impl Session {
 
     /// The one of a type.
     pub fn ones(&self, ty: &Type) -> Op {
+        if let Some(one) = ty.dtype.opaque().and_then(OpaqueType::one) {
+            return one.clone();
+        }
         match &self.inner.context.own.ones {
             Some(ones) => ones(ty),
             None => Op::splat(ty, 1),

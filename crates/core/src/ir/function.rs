@@ -6,6 +6,7 @@
 
 use super::{Cost, Op, Val};
 use crate::bail;
+use crate::dtype::OpaqueType;
 use crate::error::{Code, Error, Loc, Result};
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -95,6 +96,7 @@ impl std::ops::BitOrAssign for Kinks {
 #[derive(Default)]
 pub(super) struct Facts {
     cost: OnceLock<Cost>,
+    opaque: OnceLock<Option<OpaqueType>>,
     linear: Mutex<FxHashMap<Vec<bool>, bool>>,
 }
 
@@ -319,6 +321,15 @@ impl Function {
                 total += e.op.cost(&x, &y);
             }
             total
+        })
+    }
+
+    /// An opaque type that a value has, regions included.
+    pub(super) fn opaque_value(&self) -> Option<OpaqueType> {
+        *self.facts.opaque.get_or_init(|| {
+            let own = self.types.iter().find_map(|t| t.dtype.opaque());
+            let regions = || self.eqns.iter().flat_map(|e| e.op.regions());
+            own.or_else(|| regions().find_map(|r| r.opaque_value()))
         })
     }
 

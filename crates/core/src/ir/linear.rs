@@ -264,7 +264,8 @@ impl<'a> Lin<'a> {
 
     /// The sum of two tangents.
     pub fn sum(&self, a: Lv, b: Lv) -> Lv {
-        self.apply1(self.emit.session().sum(), &[a.into(), b.into()])
+        let sum = self.emit.session().sum(&self.lty(a));
+        self.apply1(sum, &[a.into(), b.into()])
     }
 
     /// The sum of two tangents (`None`: zero).
@@ -280,9 +281,9 @@ impl<'a> Lin<'a> {
         self.apply1(self.emit.session().zeros(ty), &[])
     }
 
-    /// The tangent, or an explicit zero of the type of `x`.
+    /// The tangent, or an explicit zero of the type of tangents of `x`.
     pub fn or_zeros(&self, t: Option<Lv>, x: Val) -> Lv {
-        t.unwrap_or_else(|| self.zeros(&self.emit.ty(x)))
+        t.unwrap_or_else(|| self.zeros(&self.emit.ty(x).tangent()))
     }
 
     /// The rule of an operation that is linear in the operands with tangents: the tangent is the

@@ -2,7 +2,9 @@
 
 use super::{OpClass, Primitive};
 use crate::array::Scalar;
+use crate::bail;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::ops::{
     ArgReduce, AtKink, BesselIe, Betainc, Binary, Bitcast, BroadcastInDim, Call, Cholesky, Compare,
     Complex, Concatenate, Constant, Convert, Convolution, Count, Cumulative, CustomJvp, CustomVjp,
@@ -235,9 +237,35 @@ impl Op {
         Constant::splat(ty.clone(), Scalar::I(value)).into()
     }
 
-    /// Whether it is a constant zero.
-    pub fn is_zeros(&self) -> bool {
-        matches!(self, Op::Constant(c) if c.is_zero())
+    /// Returns an error for an operation that cannot add two cotangents.
+    pub(super) fn check_sum(&self) -> Result<()> {
+        if self.results() != 1 || !self.linear_in(&[true, true]) {
+            bail!(
+                NotLinear,
+                "`{}` cannot add cotangents: a sum has one result, and is linear in two operands \
+                 together (`linear_in(&[true, true])`)",
+                self.name()
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether operands and results may have opaque types: the operation is an extension, or passes
+    /// values on.
+    pub(super) fn passes_values(&self) -> bool {
+        matches!(
+            self,
+            Op::Extension(_)
+                | Op::Call(_)
+                | Op::Switch(_)
+                | Op::Scan(_)
+                | Op::While(_)
+                | Op::CustomJvp(_)
+                | Op::CustomVjp(_)
+                | Op::CustomVjpLin(_)
+                | Op::LinearSolve(_)
+                | Op::Unary(Unary::StopGradient)
+        )
     }
 
     /// Whether the operation certainly is no derivative at a kink: a fast test for most operations.

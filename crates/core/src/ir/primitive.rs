@@ -218,6 +218,12 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether it is the zero of its type: an operation without operands whose result is zero. Then
+    /// linear programs may use its result where a linear value is needed.
+    fn is_zeros(&self) -> bool {
+        false
+    }
+
     /// Whether the results are linear in the operands marked by `mask` together, with the others
     /// held constant.
     fn linear_in(&self, mask: &[bool]) -> bool {

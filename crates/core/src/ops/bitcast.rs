@@ -4,7 +4,7 @@
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
-use crate::array::{Array, Data, Element};
+use crate::array::{Array, Data, Element, check_element, no_elements};
 use crate::bail;
 use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::Result;
@@ -71,6 +71,7 @@ fn of_bytes(b: &[u8], to: DType) -> Data {
             let (re, im) = pair(&c, f64::from_le_bytes);
             C128::new(re, im)
         }),
+        DType::Opaque(t) => no_elements(t),
     }
 }
 
@@ -85,6 +86,7 @@ impl Primitive for Bitcast {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
+        check_element(self.to)?;
         let (x, from, to) = (&x[0], x[0].dtype.size(), self.to.size());
         if (x.dtype == DType::Bool) != (self.to == DType::Bool) {
             bail!(

@@ -119,12 +119,12 @@ pub(crate) fn check_operands(
     Ok(())
 }
 
-/// The types that have tangents.
+/// The types of the tangents of values that have tangents.
 pub(crate) fn differentiable(types: &[Type]) -> Vec<Type> {
     types
         .iter()
         .filter(|t| t.dtype.has_tangent())
-        .cloned()
+        .map(Type::tangent)
         .collect()
 }
 

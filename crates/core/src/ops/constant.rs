@@ -110,6 +110,10 @@ impl Primitive for Constant {
         }])
     }
 
+    fn is_zeros(&self) -> bool {
+        self.is_zero()
+    }
+
     fn linearize(&self, cx: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
         Ok(cx.one(cx.op(self.clone(), &[]), None))
     }

@@ -254,7 +254,8 @@ pub(super) fn or_zeros(
         .chain(std::iter::repeat(None))
         .zip(types)
         .filter(|(_, t)| t.dtype.has_tangent());
-    all.map(|(v, t)| v.unwrap_or_else(|| cx.zeros(t))).collect()
+    all.map(|(v, t)| v.unwrap_or_else(|| cx.zeros(&t.tangent())))
+        .collect()
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {

@@ -1,6 +1,8 @@
 //! [`Entry`]: a named operation with its parser and samples. [`Spelled`]: the input of a parser.
+//! [`OpaqueEntry`]: a named opaque type with its parser.
 
 use crate::bail;
+use crate::dtype::OpaqueType;
 use crate::error::Result;
 use crate::ir::{Attrs, Op, Primitive, Sample};
 use crate::shape::Type;
@@ -29,6 +31,17 @@ pub struct Entry {
     pub parse: fn(&mut Spelled<'_>) -> Result<Op>,
     /// Samples that every law is tested on.
     pub samples: fn(name: &str) -> Vec<Sample>,
+}
+
+/// An opaque type by name, with its parser: how a text declares it.
+#[derive(Clone)]
+pub struct OpaqueEntry {
+    /// The name in the text form, without `!`.
+    pub name: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// Declares the type with these parameters. It removes those that it reads.
+    pub parse: fn(&mut Attrs) -> Result<OpaqueType>,
 }
 
 /// Checks the number of operands.

@@ -151,7 +151,7 @@ impl Primitive for Guard {
             );
         }
         let (v, ok) = (&x[0], &x[1]);
-        if !v.dtype.has_tangent() || ok.dtype != DType::Bool {
+        if !v.dtype.is_inexact() || ok.dtype != DType::Bool {
             bail!(
                 DTypeMismatch,
                 "`guard` takes floats and a boolean, got {v} and {ok}"

@@ -109,7 +109,7 @@ impl Primitive for LinearSolve {
                 );
             }
         }
-        if let Some(t) = b.iter().find(|t| !t.dtype.has_tangent()) {
+        if let Some(t) = b.iter().find(|t| !t.dtype.is_inexact()) {
             bail!(
                 DTypeMismatch,
                 "`linear_solve` of a right-hand side of type {t}: linear systems are of floats"

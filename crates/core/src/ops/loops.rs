@@ -13,7 +13,7 @@ use super::Switch;
 use super::body::{params, rewrap, spread};
 use crate::array::Array;
 use crate::bail;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::for_dtype;
 use crate::ir::{
     Batched, Emit, Function, Jvp, Lin, Linearized, Lv, Operand, Primitive, Session, Val, Vals, Walk,
@@ -155,10 +155,17 @@ impl LoopLin {
         x: &[Val],
         mut active: Vec<bool>,
     ) -> Result<LoopLin> {
+        let mut saving = SavePolicy::Residuals;
         let lin = loop {
-            let lin = cx
-                .session()
-                .linearize_region(body, &active, SavePolicy::Residuals)?;
+            let lin = (cx.session()).linearize_region(body, &active, saving)?;
+            if let Some(ty) = opaque_stack(&lin, consts, carry) {
+                if saving == SavePolicy::Inputs {
+                    return Err(cannot_stack(&ty));
+                }
+                // The values that cannot be stacked are computed again.
+                saving = SavePolicy::Inputs;
+                continue;
+            }
             let late: Vec<usize> = (0..carry)
                 .filter(|&k| lin.out_active[k] && !active[consts + k])
                 .collect();
@@ -174,10 +181,7 @@ impl LoopLin {
         let mut hoisted = Vec::new();
         let mut places = Vec::new();
         for r in &lin.residuals {
-            let v = match *r {
-                Residual::Param(i) => f.params()[i],
-                Residual::Extra(j) => f.results()[n + j],
-            };
+            let v = lin.residual(r);
             places.push(match *r {
                 Residual::Param(i) if i < consts => ResidualSource::Const(x[i]),
                 Residual::Param(i) if i >= consts + carry => ResidualSource::Xs(x[i]),
@@ -302,7 +306,8 @@ impl LoopLin {
                 .filter(|(k, _)| self.carry[*k])
                 .map(|(k, dy)| {
                     dy.unwrap_or_else(|| {
-                        cx.zeros(self.forward.ty(self.forward.params()[self.consts + k]))
+                        let carry = self.forward.params()[self.consts + k];
+                        cx.zeros(&self.forward.ty(carry).tangent())
                     })
                 });
             carry.chain(ys.iter().flatten().copied()).collect()
@@ -357,14 +362,15 @@ impl LoopJvp {
                 x.extend(params(b, &types[part.clone()]));
                 let moving: Vec<Type> = part
                     .filter(|&i| active[i])
-                    .map(|i| types[i].clone())
+                    .map(|i| types[i].tangent())
                     .collect();
                 t.extend(params(b, &moving));
             }
             let cx: &dyn Emit = b;
             let y = cx.inline(&jvp.func, &[x, t].concat());
             let dy = spread(&jvp.out_active, &y[n..]);
-            let dy = |k: usize| dy[k].unwrap_or_else(|| cx.zeros(body.ty(body.results()[k])));
+            let zero = |k: usize| cx.zeros(&body.ty(body.results()[k]).tangent());
+            let dy = |k: usize| dy[k].unwrap_or_else(|| zero(k));
             let moving =
                 |part: std::ops::Range<usize>| part.filter(|&k| out[k]).map(dy).collect::<Vec<_>>();
             [
@@ -403,7 +409,8 @@ impl LoopJvp {
         ] {
             all.extend_from_slice(&x[part.clone()]);
             let moving = part.filter(|&i| self.active[i]);
-            all.extend(moving.map(|i| t[i].unwrap_or_else(|| cx.zeros(&cx.ty(x[i])))));
+            let zero = |i: usize| cx.zeros(&cx.ty(x[i]).tangent());
+            all.extend(moving.map(|i| t[i].unwrap_or_else(|| zero(i))));
         }
         all
     }
@@ -450,6 +457,30 @@ fn guarded(
         };
         b.emit(op.into(), &x).to_vec()
     })
+}
+
+/// The opaque type of a residual that would be stacked, if there is one.
+fn opaque_stack(lin: &RegionLin, consts: usize, carry: usize) -> Option<Type> {
+    let f = &lin.forward;
+    let opaque = |r: &&Residual| f.ty(lin.residual(r)).dtype.opaque().is_some();
+    let mut all = lin.residuals.iter().filter(opaque).peekable();
+    all.peek()?;
+    let fixed = fixed_values(f, consts);
+    let stacked = all.find(|r| match **r {
+        Residual::Param(i) => (consts..consts + carry).contains(&i),
+        Residual::Extra(_) => !fixed[lin.residual(r).index()],
+    })?;
+    Some(f.ty(lin.residual(stacked)).clone())
+}
+
+/// The error of a loop whose derivative must store a value of an opaque type per step.
+fn cannot_stack(ty: &Type) -> Error {
+    let text = format!(
+        "the derivative of a loop needs the carry of type {ty} of every step, and values of opaque \
+         types cannot be stacked; pass it as a constant of the loop, use forward mode, or unroll \
+         the loop"
+    );
+    Error::new(Code::Limit, text)
 }
 
 /// Mask of the values of a body that depend only on its first parameters, and are not parameters.

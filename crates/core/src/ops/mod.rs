@@ -91,7 +91,7 @@ pub use custom_jvp::CustomJvp;
 pub use custom_vjp::{CustomVjp, CustomVjpLin};
 pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
-pub use entry::{Entry, Spelled};
+pub use entry::{Entry, OpaqueEntry, Spelled};
 pub use fft::{Fft, FftKind};
 pub use gather::Gather;
 pub use guard::Guard;

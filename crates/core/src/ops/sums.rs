@@ -18,27 +18,39 @@ use crate::shape::Type;
 /// A compensated sum of values of a type.
 pub(crate) struct Compensated {
     ty: Type,
-    /// The type of `high` and `low`.
-    part: DType,
+    /// The type of `high` and `low`. `None`: the sum is one value, to which values are added by the
+    /// sum of the context or of the opaque type.
+    part: Option<DType>,
 }
 
 impl Compensated {
-    /// A sum of values of a type; in f64 for any type if the session's `stable` is set.
+    /// A sum of values of a type; in f64 for any type if the session's `stable` is set. Values of
+    /// opaque types, and those of a context with a sum of its own, are not compensated.
     pub(crate) fn new(cx: &dyn Emit, ty: &Type) -> Compensated {
         let narrow = ty.dtype.real() != DType::F64 && !cx.session().numerics().stable;
+        let plain = ty.dtype.opaque().is_some() || cx.session().has_own_sum();
+        let part = if narrow { DType::F32 } else { DType::F64 };
         Compensated {
             ty: ty.clone(),
-            part: if narrow { DType::F32 } else { DType::F64 },
+            part: (!plain).then_some(part),
         }
     }
 
     /// The types of the values that represent a sum.
     pub(crate) fn types(&self) -> Vec<Type> {
-        vec![self.ty.with_dtype(self.part); if self.ty.dtype.is_complex() { 4 } else { 2 }]
+        match self.part {
+            Some(part) => {
+                vec![self.ty.with_dtype(part); if self.ty.dtype.is_complex() { 4 } else { 2 }]
+            }
+            None => vec![self.ty.clone()],
+        }
     }
 
     /// The sum of `sum` and `x`.
     pub(crate) fn add(&self, cx: &dyn Emit, sum: &[Val], x: Val) -> Vec<Val> {
+        let Some(part) = self.part else {
+            return vec![cx.op(cx.session().sum(&self.ty), &[sum[0], x])];
+        };
         let parts = if self.ty.dtype.is_complex() {
             vec![cx.real(x), cx.imag(x)]
         } else {
@@ -47,9 +59,9 @@ impl Compensated {
         let error = |a: Val, b: Val| cx.op(Binary::AddError, &[a, b]);
         let mut out = Vec::with_capacity(sum.len());
         for (x, sum) in parts.into_iter().zip(sum.chunks_exact(2)) {
-            let x = cx.convert(x, self.part);
+            let x = cx.convert(x, part);
             let (high, low) = (cx.add(sum[0], x), cx.add(sum[1], error(sum[0], x)));
-            match self.part {
+            match part {
                 DType::F64 => out.extend([high, low]),
                 _ => out.extend([cx.add(high, low), error(high, low)]),
             }
@@ -69,10 +81,13 @@ impl Compensated {
 
     /// The value of a sum.
     pub(crate) fn value(&self, cx: &dyn Emit, sum: &[Val]) -> Val {
+        if self.part.is_none() {
+            return sum[0];
+        }
         let to = self.ty.dtype.real();
         let part = |s: &[Val]| {
             cx.convert(
-                if self.part == DType::F64 {
+                if self.part == Some(DType::F64) {
                     cx.add(s[0], s[1])
                 } else {
                     s[0]

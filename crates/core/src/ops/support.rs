@@ -90,7 +90,7 @@ pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array 
     let wide = match dtype.kind() {
         Kind::Float => Wide::F((0..n).map(at).collect()),
         Kind::Complex => Wide::C((0..n).map(|i| C128::new(at(i), at(i + 31))).collect()),
-        Kind::Int => Wide::I((0..n).map(whole).collect()),
+        Kind::Int | Kind::Opaque => Wide::I((0..n).map(whole).collect()),
         Kind::Bool => Wide::I((0..n).map(|i| whole(i) & 1).collect()),
     };
     wide.narrow(dtype, shape)

@@ -148,7 +148,7 @@ impl Primitive for Switch {
         let lins: Vec<Arc<RegionLin>> = self
             .branches
             .iter()
-            .map(|b| session.linearize_region(b, &active, SavePolicy::Residuals))
+            .map(|b| linearized(session, b, &active))
             .collect::<Result<_>>()?;
         let n = self.results();
         let out = lins
@@ -304,7 +304,9 @@ impl Switch {
         let out = bodies
             .iter()
             .fold(vec![false; n], |a, b| or(&a, &b.out_active));
-        let types = self.branches[0].result_types();
+        let types: Vec<Type> = (self.branches[0].result_types().iter())
+            .map(Type::tangent)
+            .collect();
         let branches = bodies
             .iter()
             .map(|b| padded(session, &b.func, n, &b.out_active, &out, &types))
@@ -343,6 +345,16 @@ impl Switch {
             y = Some(this.iter().zip(other).map(pick).collect());
         }
         y.unwrap_or_default()
+    }
+}
+
+/// A linearized branch. It saves its parameters alone if a residual has no zero, which the other
+/// branches return in its place.
+fn linearized(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionLin>> {
+    let lin = session.linearize_region(f, active, SavePolicy::Residuals)?;
+    match lin.extra_types().iter().all(Type::has_zero) {
+        true => Ok(lin),
+        false => session.linearize_region(f, active, SavePolicy::Inputs),
     }
 }
 
@@ -455,7 +467,7 @@ impl ResidualSlots {
                 .iter()
                 .zip(active)
                 .filter(|(_, a)| **a)
-                .map(|(t, _)| t.clone())
+                .map(|(t, _)| t.tangent())
                 .collect();
             let t = params(b, &t);
             let cx: &dyn Emit = b;
@@ -472,7 +484,7 @@ impl ResidualSlots {
             let dy = spread(&lin.out_active, &cx.inline(&lin.linear, &args));
             let wanted = dy.into_iter().zip(&outs).zip(out).filter(|(_, o)| **o);
             wanted
-                .map(|((dy, t), _)| dy.unwrap_or_else(|| cx.zeros(t)))
+                .map(|((dy, t), _)| dy.unwrap_or_else(|| cx.zeros(&t.tangent())))
                 .collect()
         })
     }

@@ -25,6 +25,9 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
         .collect::<Option<_>>()?;
     let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
     let ty = op.infer(&types).ok()?.pop()?;
+    if ty.dtype.opaque().is_some() {
+        return None;
+    }
     if op.is_elementwise(&types)
         && let Some(splats) = operands
             .iter()

@@ -83,7 +83,7 @@ impl<E: Executor> Tape<E> {
         if !ty.dtype.has_tangent() {
             bail!(
                 IntegerInput,
-                "a variable of type {ty} has no gradient: integers have no tangent. Convert it to a \
+                "a variable of type {ty} has no gradient: it has no tangent. Convert an integer to a \
                  float first."
             );
         }
@@ -146,7 +146,8 @@ impl<E: Executor> Tape<E> {
         self.vjp(loss, &one, wrt)
     }
 
-    /// As [`Tape::grad`], for a value of any type and a cotangent of that type.
+    /// As [`Tape::grad`], for a value of any type and a cotangent of its type of cotangents
+    /// ([`Type::tangent`]).
     #[track_caller]
     pub fn vjp(
         &self,
@@ -154,11 +155,12 @@ impl<E: Executor> Tape<E> {
         ct: &TapeValue<E::Value>,
         wrt: &[&TapeValue<E::Value>],
     ) -> Result<Vec<TapeValue<E::Value>>> {
-        let (given, want) = (self.ty(&ct.value)?, self.ty(&y.value)?);
+        let (given, ty) = (self.ty(&ct.value)?, self.ty(&y.value)?);
+        let want = ty.tangent();
         if given.differs(&want) {
             bail!(
                 SeedMismatch,
-                "the cotangent of a value of type {want} must have that type, got {given}"
+                "the cotangent of a value of type {ty} must have type {want}, got {given}"
             );
         }
         let mut found: Vec<Option<TapeValue<E::Value>>> = vec![None; wrt.len()];
@@ -180,7 +182,7 @@ impl<E: Executor> Tape<E> {
             .map(|(g, x)| match g {
                 Some(g) => Ok(g),
                 None => {
-                    let zeros = self.session.zeros(&self.ty(&x.value)?);
+                    let zeros = self.session.zeros(&self.ty(&x.value)?.tangent());
                     Ok(self.apply(zeros, &[])?.remove(0))
                 }
             })
@@ -377,10 +379,8 @@ impl<E: Executor> ReversePass<Record<E::Value>> for Pass<'_, '_, E> {
         match cts.iter_mut().find(|s| s.0 == slot) {
             None => cts.push((slot, ct)),
             Some((_, old)) => {
-                *old = self
-                    .tape
-                    .apply(self.tape.session.sum(), &[old, &ct])?
-                    .remove(0);
+                let sum = self.tape.session.sum(&self.tape.ty(&old.value)?);
+                *old = self.tape.apply(sum, &[old, &ct])?.remove(0);
             }
         }
         Ok(())

@@ -228,7 +228,7 @@ pub(super) fn pullback_of_operands(
     let t: Vec<Option<Lv>> = types
         .iter()
         .zip(tracked)
-        .map(|(ty, &tracked)| tracked.then(|| program.borrow_mut().input(ty.clone())))
+        .map(|(ty, &tracked)| tracked.then(|| program.borrow_mut().input(ty.tangent())))
         .collect();
     write(&Lin::new(&b, &program), &params, &t)?;
     let program = program.into_inner();

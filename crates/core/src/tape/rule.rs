@@ -38,7 +38,7 @@ impl RecordedRule {
         let t: SmallVec<[Option<Lv>; 4]> = types
             .iter()
             .zip(tracked)
-            .map(|(ty, &tracked)| tracked.then(|| program.borrow_mut().input(ty.clone())))
+            .map(|(ty, &tracked)| tracked.then(|| program.borrow_mut().input(ty.tangent())))
             .collect();
         let (results, tangents) = write(&Lin::new(&b, &program), &params, &t)?;
         if let Some(e) = b.take_error() {

@@ -9,7 +9,7 @@
 
 use super::cursor::scalar;
 use super::parser::Parser;
-use crate::array::{Array, Element, Scalar, Wide, numel};
+use crate::array::{Array, Element, Scalar, Wide, check_element, numel};
 use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::{Code, Error, Result};
 use crate::for_dtype;
@@ -24,13 +24,21 @@ pub(super) const MAX_SPLAT: usize = 1 << 24;
 impl<'s> Parser<'s> {
     /// Parses `{key = value, ..}`, if present.
     pub(super) fn attrs(&mut self) -> Result<Attrs> {
+        self.attrs_between(b'{', b'}')
+    }
+
+    /// Parses `key = value, ..` between these brackets, if present.
+    pub(super) fn attrs_between(&mut self, open: u8, close: u8) -> Result<Attrs> {
         let mut attrs = Attrs::default();
-        if !self.c.eat(b'{') {
+        if !self.c.eat(open) {
             return Ok(attrs);
         }
-        while !self.c.eat(b'}') {
+        while !self.c.eat(close) {
             let loc = self.c.here();
-            let key = self.c.name("the name of an attribute or `}`")?;
+            let key = self.c.name(match close {
+                b'}' => "the name of an attribute or `}`",
+                _ => "the name of a parameter or `>`",
+            })?;
             self.c
                 .expect(b'=', &format!("after the attribute name `{}`", clip(&key)))?;
             if attrs.0.iter().any(|(k, _)| *k == key) {
@@ -42,8 +50,8 @@ impl<'s> Parser<'s> {
             }
             let value = self.value()?;
             attrs.0.push((key.into_owned().into(), value));
-            if !self.c.eat(b',') && self.c.peek() != b'}' {
-                self.c.expect(b'}', "or `,` after an attribute")?;
+            if !self.c.eat(b',') && self.c.peek() != close {
+                self.c.expect(close, "or `,` after an attribute")?;
             }
         }
         Ok(attrs)
@@ -63,6 +71,7 @@ impl<'s> Parser<'s> {
             }
             b'[' => self.list(),
             b'@' => Ok(Attr::Fn(self.module_here()?)),
+            b'!' => Ok(Attr::DType(self.dtype()?)),
             b'?' => Ok(self.dim()?.into()),
             b'(' => self.parenthesis(),
             _ if self.c.at_number() => {
@@ -170,6 +179,7 @@ impl<'s> Parser<'s> {
             "and the type after the elements, as in `dense<[1.0, 2.0]> : tensor<2xf32>`",
         )?;
         let ty = self.ty()?;
+        check_element(ty.dtype).map_err(|e| e.at(loc))?;
         let Some(shape) = ty.shape.as_const() else {
             let text = format!("a dense array needs numbers as extents, got {ty}");
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));

@@ -1,7 +1,8 @@
 //! Operations by name: built-in ones, extensions, composites and aliases.
 
-use crate::names::nearest;
-use crate::ops::{Composite, Entry, applied, composites, entries};
+use crate::error::{Code, Error, Result};
+use crate::names::{clip, did_you_mean, nearest};
+use crate::ops::{Composite, Entry, OpaqueEntry, applied, composites, entries};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -61,16 +62,74 @@ pub fn alias_of(name: &str) -> Option<&'static str> {
     (!names.any(own)).then_some(*printed)
 }
 
-/// The operations that a text may use.
+/// Operations and opaque types of extensions, which a text may use.
+///
+/// ```
+/// use cotangent_core::ops::OpaqueEntry;
+/// use cotangent_core::text::{Extensions, Program};
+/// use cotangent_core::{Cotangent, Opaque, OpaqueType};
+/// /// The state of a generator of random numbers.
+/// #[derive(Debug)]
+/// struct Key;
+/// impl Opaque for Key {
+///     fn name(&self) -> &str {
+///         "random.key"
+///     }
+///     fn cotangent(&self) -> Cotangent {
+///         Cotangent::None
+///     }
+/// }
+/// let key = OpaqueEntry {
+///     name: "random.key",
+///     doc: "The state of a generator of random numbers.",
+///     parse: |_| OpaqueType::declare(Key),
+/// };
+/// let extensions = Extensions { operations: &[], types: &[key] };
+/// let text = "tgraph.module @m {\n  %k = tgraph.arg : !random.key\n  \
+///             tgraph.return %k : !random.key\n}\n";
+/// let program = Program::parse_extended(text, None, extensions)?;
+/// assert_eq!(program.to_string(), text);
+/// # Ok::<(), cotangent_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Extensions<'e> {
+    /// Operations.
+    pub operations: &'e [Entry],
+    /// Opaque types.
+    pub types: &'e [OpaqueEntry],
+}
+
+/// The operations and opaque types that a text may use.
 #[derive(Clone, Copy)]
 pub(super) struct NameTable<'e> {
     extra: &'e [Entry],
+    types: &'e [OpaqueEntry],
 }
 
 impl<'e> NameTable<'e> {
     /// The built-in operations and these.
-    pub(super) fn new(extra: &'e [Entry]) -> NameTable<'e> {
-        NameTable { extra }
+    pub(super) fn new(extensions: Extensions<'e>) -> NameTable<'e> {
+        NameTable {
+            extra: extensions.operations,
+            types: extensions.types,
+        }
+    }
+
+    /// The opaque type with this name. An error names the types that there are.
+    pub(super) fn opaque(&self, name: &str) -> Result<&'e OpaqueEntry> {
+        let names = || self.types.iter().map(|t| t.name);
+        if let Some(entry) = self.types.iter().find(|t| t.name == name) {
+            return Ok(entry);
+        }
+        let hint = did_you_mean(name, "!", names());
+        let text = format!("unknown opaque type `!{}`{hint}", clip(name));
+        let known: Vec<String> = names().map(|n| format!("!{n}")).collect();
+        Err(Error::new(Code::UnknownDType, text).note(match known.is_empty() {
+            true => "this reader knows no opaque types; a Rust program passes those of an extension \
+                     to `Program::parse_extended`"
+                .to_owned(),
+            false => format!("opaque types: {}", known.join(", ")),
+        }))
     }
 
     /// Looks up a name.

@@ -40,7 +40,7 @@ mod types;
 pub use crate::directive::{Derivative, Directive, resolve_wrt};
 pub use crate::names::nearest;
 pub use ast::Program;
-pub use lookup::alias_of;
+pub use lookup::{Extensions, alias_of};
 pub use print::{print_function, print_type};
 pub use snippet::locate;
 
@@ -69,6 +69,15 @@ impl Program {
         Program::parse_over(source, file, extra, Policy::default())
     }
 
+    /// Parses a program that may also use these operations and opaque types.
+    pub fn parse_extended(
+        source: &str,
+        file: Option<&str>,
+        extensions: Extensions<'_>,
+    ) -> Result<Program> {
+        Program::read(source, file, extensions, Policy::default())
+    }
+
     /// As [`parse_with`](Self::parse_with), with numerics that replace those at the head of the
     /// text.
     pub fn parse_over(
@@ -77,7 +86,20 @@ impl Program {
         extra: &[Entry],
         over: Policy,
     ) -> Result<Program> {
-        let mut p = Parser::new(source, NameTable::new(extra), over);
+        let extensions = Extensions {
+            operations: extra,
+            types: &[],
+        };
+        Program::read(source, file, extensions, over)
+    }
+
+    fn read(
+        source: &str,
+        file: Option<&str>,
+        extensions: Extensions<'_>,
+        over: Policy,
+    ) -> Result<Program> {
+        let mut p = Parser::new(source, NameTable::new(extensions), over);
         match p.program() {
             Ok(()) => Ok(Program {
                 head: if over.is_empty() {

@@ -2,61 +2,23 @@
 
 use super::attrs::MAX_SPLAT;
 use super::types::write_type;
-use crate::array::{Array, Data, Scalar};
+use crate::array::{Array, Data, write_float, write_pair};
 use crate::dtype::DType;
 use crate::ir::Attr;
 use crate::names::{is_name, quoted};
 use crate::shape::Dim;
-use std::fmt::{Debug, Write};
+use std::fmt::Write;
 
 /// Prints a value that is not a region.
 pub(super) fn attr(out: &mut String, a: &Attr) {
-    match a {
-        Attr::Num(s) => number(out, *s),
-        Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Attr::Str(s) => out.push_str(&quoted(s)),
-        Attr::DType(d) => out.push_str(d.name()),
+    a.write(out, &mut |out, a| match a {
         Attr::Dim(d) => dim(out, d),
-        Attr::List(v) => {
-            out.push('[');
-            for (i, a) in v.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { "" });
-                attr(out, a);
-            }
-            out.push(']');
-        }
         Attr::Array(a) => array(out, a),
         Attr::Fn(f) => {
             let _ = write!(out, "@{}", crate::names::written(&f.name));
         }
-    }
-}
-
-fn number(out: &mut String, s: Scalar) {
-    match s {
-        Scalar::I(i) => {
-            let _ = write!(out, "{i}");
-        }
-        Scalar::F(x) => float(out, x),
-        Scalar::C(z) => pair(out, z.re, z.im),
-    }
-}
-
-/// Prints the shortest digits that parse to the same bits. `nan` has no sign and no payload.
-fn float<T: Debug + Copy + Into<f64>>(out: &mut String, x: T) {
-    if x.into().is_nan() {
-        out.push_str("nan");
-    } else {
-        let _ = write!(out, "{x:?}");
-    }
-}
-
-fn pair<T: Debug + Copy + Into<f64>>(out: &mut String, re: T, im: T) {
-    out.push('(');
-    float(out, re);
-    out.push_str(", ");
-    float(out, im);
-    out.push(')');
+        Attr::Num(_) | Attr::Bool(_) | Attr::Str(_) | Attr::DType(_) | Attr::List(_) => {}
+    });
 }
 
 /// Prints an extent. A symbol that would parse as another value is written in parentheses and
@@ -133,29 +95,11 @@ fn element(out: &mut String, data: &Data, i: usize) {
         Data::U16(v) => write!(out, "{}", v[i]),
         Data::U32(v) => write!(out, "{}", v[i]),
         Data::U64(v) => write!(out, "{}", v[i]),
-        Data::F16(v) => {
-            float(out, v[i].to_f32());
-            Ok(())
-        }
-        Data::BF16(v) => {
-            float(out, v[i].to_f32());
-            Ok(())
-        }
-        Data::F32(v) => {
-            float(out, v[i]);
-            Ok(())
-        }
-        Data::F64(v) => {
-            float(out, v[i]);
-            Ok(())
-        }
-        Data::C64(v) => {
-            pair(out, v[i].re, v[i].im);
-            Ok(())
-        }
-        Data::C128(v) => {
-            pair(out, v[i].re, v[i].im);
-            Ok(())
-        }
+        Data::F16(v) => write_float(out, v[i].to_f32()),
+        Data::BF16(v) => write_float(out, v[i].to_f32()),
+        Data::F32(v) => write_float(out, v[i]),
+        Data::F64(v) => write_float(out, v[i]),
+        Data::C64(v) => write_pair(out, v[i].re, v[i].im),
+        Data::C128(v) => write_pair(out, v[i].re, v[i].im),
     };
 }

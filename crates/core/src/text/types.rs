@@ -1,7 +1,9 @@
-//! The grammar of types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`.
+//! The grammar of types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`,
+//! `!sparse.matrix<rows = 4>`.
 //!
 //! ```text
-//! type := dtype | "tensor<" (dim "x")* dtype ">"
+//! type := dtype | opaque | "tensor<" (dim "x")* dtype ">"
+//! opaque := "!" name ["<" (key "=" value),* ">"]
 //! dim  := number | "?" | symbol without x | "(" expr ")"
 //! expr := ["-"] term (("+" | "-") term)*      term := atom ("*" atom)*
 //! atom := number | name | "?" name | string | "(" expr ")" | "floordiv(" expr "," number ")" | "max(" expr ", 0)"
@@ -10,6 +12,7 @@
 //! matches any extent.
 
 use super::parser::{HOLE, Parser};
+use crate::array::check_element;
 use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
 use crate::names::{clip, did_you_mean, is_name_char};
@@ -85,9 +88,11 @@ impl Parser<'_> {
             self.c.bump();
         }
         let named = dims.iter().any(|d| d.as_sym().is_some());
+        let loc = self.c.here();
         let dtype = self
             .dtype()
             .map_err(|e| if named { e.note(NO_X) } else { e })?;
+        check_element(dtype).map_err(|e| e.at(loc))?;
         self.c.expect(b'>', "after the element type")?;
         let shape: Shape = if dims.is_empty() {
             Shape::scalar()
@@ -111,9 +116,28 @@ impl Parser<'_> {
         Dim::sym(&self.c.src()[start..self.c.pos()])
     }
 
-    /// Parses an element type.
+    /// Parses an opaque type, whose `!` is next.
+    fn opaque(&mut self) -> Result<DType> {
+        self.nested(|p| {
+            let loc = p.c.here();
+            p.c.bump();
+            let name = p.c.name("the name of an opaque type")?;
+            let entry = p.table.opaque(&name).map_err(|e| e.at(loc))?;
+            let mut parameters = p.attrs_between(b'<', b'>')?;
+            let ty = (entry.parse)(&mut parameters).map_err(|e| e.at(loc))?;
+            parameters
+                .finish(&format!("!{}", entry.name))
+                .map_err(|e| e.at(loc))?;
+            Ok(DType::Opaque(ty))
+        })
+    }
+
+    /// Parses an element type, or an opaque type.
     pub(super) fn dtype(&mut self) -> Result<DType> {
         let loc = self.c.here();
+        if self.c.byte() == b'!' {
+            return self.opaque();
+        }
         let start = self.c.pos();
         let word = self.c.word();
         if word == "complex" && self.c.eat(b'<') {

@@ -145,7 +145,7 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let mut names = NameSupply::new(f, "t_");
     let mut seeds: Vec<(Val, Val)> = Vec::with_capacity(wrt.len());
     for (i, &v) in wrt.iter().enumerate() {
-        let t = b.param(f.ty(v).clone(), Some(&names.next(v, i)));
+        let t = b.param(f.ty(v).tangent(), Some(&names.next(v, i)));
         b.set_tangent(t);
         seeds.push((v, t));
     }
@@ -166,7 +166,7 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let mut results = if primal { lin.outs.clone() } else { Vec::new() };
     for (t, &r) in lin.tangents.iter().zip(f.results()) {
         if f.ty(r).dtype.has_tangent() {
-            results.push(t.unwrap_or_else(|| cx.zeros(f.ty(r))));
+            results.push(t.unwrap_or_else(|| cx.zeros(&f.ty(r).tangent())));
         }
     }
     let session = b.session().clone();
@@ -195,7 +195,7 @@ fn linearize_and_replay(
     let program = RefCell::new(LinearProgram::default());
     let inputs: Vec<(Lv, Val)> = seeds
         .iter()
-        .map(|&(v, t)| (program.borrow_mut().input(f.ty(v).clone()), t))
+        .map(|&(v, t)| (program.borrow_mut().input(f.ty(v).tangent()), t))
         .collect();
     let linear_seeds: Vec<(Val, Lv)> = seeds.iter().zip(&inputs).map(|(s, i)| (s.0, i.0)).collect();
     let lin = linearize_into(cx, &program, f, args, &linear_seeds, wanted)?;
@@ -239,12 +239,12 @@ pub fn vjp_derived(
     let (mut cts, mut names): (Vec<Option<Val>>, _) = (Vec::new(), NameSupply::new(f, "ct_"));
     for (k, &r) in f.results().iter().enumerate() {
         let ct = f.ty(r).dtype.has_tangent() && seed == Seed::Argument;
-        cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&names.next(r, k)))));
+        cts.push(ct.then(|| b.param(f.ty(r).tangent(), Some(&names.next(r, k)))));
     }
     let program = RefCell::new(LinearProgram::default());
     let seeds: Vec<(Val, Lv)> = wrt
         .iter()
-        .map(|&v| (v, program.borrow_mut().input(f.ty(v).clone())))
+        .map(|&v| (v, program.borrow_mut().input(f.ty(v).tangent())))
         .collect();
     let wanted: Option<Vec<bool>> = (!primal).then(|| {
         f.results()
@@ -271,7 +271,7 @@ pub fn vjp_derived(
     let back = transpose_program(&b, &program.into_inner(), &outs, &inputs)?;
     let mut results = if primal { lin.outs.clone() } else { Vec::new() };
     for (g, &v) in back.into_iter().zip(wrt) {
-        results.push(g.unwrap_or_else(|| cx.zeros(f.ty(v))));
+        results.push(g.unwrap_or_else(|| cx.zeros(&f.ty(v).tangent())));
     }
     Ok(Derived {
         f: b.finish(&results)?,
@@ -300,8 +300,18 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
     check_loss_type(f.ty(*r))
 }
 
-/// Returns an error with a way out unless this is the type of a real floating-point scalar.
+/// Returns an error with a way out unless this is the type of a real floating-point scalar, or an
+/// opaque type that declares a one.
 pub fn check_loss_type(ty: &Type) -> Result<()> {
+    if let Some(opaque) = ty.dtype.opaque() {
+        if opaque.one().is_some() {
+            return Ok(());
+        }
+        bail!(
+            NonScalarOutput,
+            "grad needs a real scalar, got {ty}, which declares no `one`; use vjp with a cotangent"
+        );
+    }
     if ty.rank() != 0 {
         let hint = if ty.shape.iter().all(|d| d.is(1)) {
             ", reshape it to []"
@@ -524,6 +534,13 @@ pub fn jacobian(
         .filter(|t| t.dtype.has_tangent())
         .collect();
     let ins: Vec<Type> = wrt.iter().map(|&v| f.ty(v).clone()).collect();
+    if let Some(t) = outs.iter().chain(&ins).find(|t| t.dtype.opaque().is_some()) {
+        bail!(
+            DTypeMismatch,
+            "jacobian is an array of derivatives by elements, and values of type {t} have none; \
+             use vjp or jvp with explicit directions"
+        );
+    }
     if let Some(t) = outs.iter().chain(&ins).find(|t| t.dtype.is_complex()) {
         bail!(
             ComplexLoss,

@@ -36,7 +36,8 @@ impl TangentMode for ForwardTangents<'_> {
     const NAME: &'static str = "jvp";
 
     fn sum(&self, a: Val, b: Val) -> Val {
-        self.0.emit(self.0.session().sum(), &[a, b])[0]
+        let sum = self.0.session().sum(&self.0.ty(a));
+        self.0.emit(sum, &[a, b])[0]
     }
 
     /// Writes the operation's `jvp`, or replays its linear program.
@@ -107,7 +108,7 @@ impl Session {
             .collect();
         let moving = f.params().iter().zip(active).filter(|(_, a)| **a);
         let seeds: Vec<(Val, Val)> = moving
-            .map(|(&p, _)| (p, b.param(f.ty(p).clone(), None)))
+            .map(|(&p, _)| (p, b.param(f.ty(p).tangent(), None)))
             .collect();
         let y = forward_into(&b, f, &args, &seeds, None)?;
         let results: Vec<Val> = y

@@ -8,6 +8,7 @@
 use super::tangents::{OpTangents, TangentMode, WithTangents, with_tangents};
 use crate::error::{Code, Error, Result};
 use crate::ir::{Emit, Eqn, Function, Lin, LinearProgram, Lv, Op, Val};
+use crate::shape::Type;
 use std::cell::RefCell;
 
 /// Tangents that are linear values of a program.
@@ -72,16 +73,17 @@ pub(super) fn linearize_op(
 fn check(lin: &Lin<'_>, f: &Function, e: &Eqn, y: &[Val], dy: &[Option<Lv>]) -> Result<()> {
     let name = e.op.name();
     for (r, (&y, dy)) in e.results().zip(y.iter().zip(dy)) {
-        let want = f.ty(r);
-        for (got, what) in [
-            (Some(lin.ty(y)), "result"),
-            (dy.map(|d| lin.lty(d)), "tangent"),
+        let ty = f.ty(r);
+        let tangent = dy.map(|d| (lin.lty(d), ty.tangent()));
+        for (pair, what) in [
+            (Some((lin.ty(y), ty.clone())), "result"),
+            (tangent, "tangent"),
         ] {
-            if let Some(got) =
-                got.filter(|g| !lin.failed() && (g.dtype != want.dtype || g.rank() != want.rank()))
-            {
+            let differ =
+                |(got, want): &(Type, Type)| got.dtype != want.dtype || got.rank() != want.rank();
+            if let Some((got, _)) = pair.filter(|p| !lin.failed() && differ(p)) {
                 let text = format!(
-                    "linearize rule of `{name}` produced the {what} {got} for a result of type {want}"
+                    "linearize rule of `{name}` produced the {what} {got} for a result of type {ty}"
                 );
                 return Err(Error::new(Code::RuleType, text).at(e.loc));
             }

@@ -70,13 +70,13 @@ pub fn linearize(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Linearize
     let program = RefCell::new(LinearProgram::default());
     let seeds: Vec<(Val, Lv)> = wrt
         .iter()
-        .map(|&v| (v, program.borrow_mut().input(f.ty(v).clone())))
+        .map(|&v| (v, program.borrow_mut().input(f.ty(v).tangent())))
         .collect();
     let lin = linearize_into(&b, &program, f, &args, &seeds, None)?;
     keep_names(&b, f, &lin.map);
     let (primal, program) = (b.finish(&lin.outs)?, program.into_inner());
     let outs: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
-    let inputs: Vec<Type> = wrt.iter().map(|&v| f.ty(v).clone()).collect();
+    let inputs: Vec<Type> = wrt.iter().map(|&v| f.ty(v).tangent()).collect();
     let (saved, recompute) = residuals(&primal, &program, &outs, &inputs);
 
     let b = Builder::deriving(&format!("{}_tangent", f.name), &session, &[&primal]);
@@ -89,7 +89,7 @@ pub fn linearize(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Linearize
     let inputs: Vec<(Lv, Val)> = seeds
         .iter()
         .enumerate()
-        .map(|(i, &(v, l))| (l, b.param(f.ty(v).clone(), Some(&names.next(v, i)))))
+        .map(|(i, &(v, l))| (l, b.param(f.ty(v).tangent(), Some(&names.next(v, i)))))
         .collect();
     walk.copy(&b);
     let mut tangents = replay(&b, &program, &inputs, &outs, &|v| walk.image(v)).into_iter();
@@ -100,7 +100,7 @@ pub fn linearize(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Linearize
         .filter(|(_, r)| primal.ty(**r).dtype.has_tangent())
         .map(|(t, &r)| {
             let tangent = t.and_then(|_| tangents.next());
-            tangent.unwrap_or_else(|| cx.zeros(primal.ty(r)))
+            tangent.unwrap_or_else(|| cx.zeros(&primal.ty(r).tangent()))
         })
         .collect();
     let tangent = session.legalize(&b.finish(&results)?)?;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Transforms name only four operations: the sum that merges fan-out, and the zeros and ones that
-//! it starts from ([`Session::sum`], [`Session::zeros`], [`Session::ones`]), which a context can
-//! replace, and the `stop_gradient` of a shift that cancels.
+//! it starts from ([`Session::sum`], [`Session::zeros`], [`Session::ones`]), which an opaque type
+//! declares and a context can replace on arrays, and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;

@@ -40,6 +40,14 @@ pub struct RegionLin {
 }
 
 impl RegionLin {
+    /// The value of the forward region that is this residual.
+    pub fn residual(&self, r: &Residual) -> Val {
+        match *r {
+            Residual::Param(i) => self.forward.params()[i],
+            Residual::Extra(j) => self.forward.results()[self.out_active.len() + j],
+        }
+    }
+
     /// Types of the extra results.
     pub fn extra_types(&self) -> Vec<Type> {
         self.forward.result_types().split_off(self.out_active.len())
@@ -254,7 +262,7 @@ fn linearize_region(
         .iter()
         .zip(active)
         .filter(|(_, a)| **a)
-        .map(|(&p, _)| (p, program.borrow_mut().input(f.ty(p).clone())))
+        .map(|(&p, _)| (p, program.borrow_mut().input(f.ty(p).tangent())))
         .collect();
     let lin = linearize_into(&b, &program, f, &args, &seeds, None)?;
     let program = program.into_inner();
@@ -271,7 +279,7 @@ fn linearize_region(
     }
     let inputs: Vec<(Lv, Val)> = seeds
         .iter()
-        .map(|&(p, l)| (l, lb.param(f.ty(p).clone(), None)))
+        .map(|&(p, l)| (l, lb.param(f.ty(p).tangent(), None)))
         .collect();
     walk.copy(&lb);
     let results = replay(&lb, &program, &inputs, &outs, &|v| walk.image(v));

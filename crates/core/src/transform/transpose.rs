@@ -35,7 +35,7 @@ pub fn transpose_program(
 fn add(cx: &dyn Emit, sum: &mut Option<Val>, v: Val) {
     *sum = Some(match *sum {
         None => v,
-        Some(old) => cx.emit(cx.session().sum(), &[old, v])[0],
+        Some(old) => cx.emit(cx.session().sum(&cx.ty(old)), &[old, v])[0],
     });
 }
 

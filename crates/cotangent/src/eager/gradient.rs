@@ -62,7 +62,7 @@ pub(super) fn add_up(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool)
     if !add_in_place(rt, old, v, track) {
         let mut y = apply(
             rt,
-            &rt.session().sum(),
+            &rt.session().sum(old.ty()),
             &[old, v],
             track,
             Loc::None,

@@ -69,7 +69,7 @@ impl TapeKey {
         }
         for (node, slot, seed) in seeds {
             words.push(u64::from(*slot) << 32 | u64::from(*node));
-            words.push((seed.dtype() as u64) << 32 | seed.shape().len() as u64);
+            words.push((seed.dtype().number() as u64) << 32 | seed.shape().len() as u64);
             words.extend(seed.shape().iter().map(|&n| n as u64));
         }
         let mut h = FxHasher::default();
@@ -166,7 +166,7 @@ impl CompiledTape {
             let slots = &mut pending[node as usize];
             match slots.iter_mut().find(|s| s.0 == slot) {
                 None => slots.push((slot, v)),
-                Some((_, old)) => *old = b.emit(rt.session().sum(), &[*old, v])[0],
+                Some((_, old)) => *old = b.emit(rt.session().sum(&b.ty(v)), &[*old, v])[0],
             }
         };
         let is_small = |ty: &Type| {

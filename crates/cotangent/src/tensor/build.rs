@@ -117,7 +117,9 @@ impl Tensor {
                     .map(|i| f64::from(u8::from(at(i))).into())
                     .collect(),
             ),
-            Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
+            Kind::Int | Kind::Bool | Kind::Opaque => {
+                Wide::I((0..len).map(|i| at(i).into()).collect())
+            }
         };
         Ok(Tensor::unordered(wide.narrow(dtype, [n, n]).at_caller()?))
     }
@@ -305,7 +307,7 @@ fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
     let wide = match dtype.kind() {
         Kind::Float => Wide::F((0..n).map(at).collect()),
         Kind::Complex => Wide::C((0..n).map(|i| at(i).into()).collect()),
-        Kind::Int => Wide::I((0..n).map(whole).collect::<Result<_>>()?),
+        Kind::Int | Kind::Opaque => Wide::I((0..n).map(whole).collect::<Result<_>>()?),
         Kind::Bool => bail!(
             DTypeMismatch,
             "a range of booleans does not exist: use a number type"

@@ -32,7 +32,7 @@ pub use typed::{Typed, TypedTensor};
 
 use crate::axes::{Axes, Axis, ends};
 use crate::here::{AtCaller, bail_here};
-use cotangent_core::{Array, DType, Element, Result, Shape, Type, bail, for_dtype};
+use cotangent_core::{Array, DType, Element, Result, Shape, Type, bail};
 use std::ops::RangeBounds;
 
 /// A tensor of any element type. See the page of this module.
@@ -455,5 +455,5 @@ fn numbers(op: &str, shape: Shape) -> Result<Vec<usize>> {
 
 /// The zero of an element type, for constructors.
 fn zero_array(dtype: DType, shape: Vec<usize>) -> Result<Array> {
-    for_dtype!(dtype, T => Array::full(shape, T::default()))
+    Array::zeros(dtype, shape)
 }

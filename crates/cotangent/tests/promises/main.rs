@@ -9,6 +9,7 @@ mod inputs;
 #[path = "../names/kinds.rs"]
 mod kinds;
 mod linearize;
+mod opaque;
 mod orders;
 mod reentry;
 #[path = "../names/rows.rs"]

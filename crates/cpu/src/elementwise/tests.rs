@@ -111,7 +111,7 @@ fn operand(dtype: DType, k: u64) -> Array {
                 .collect(),
         ),
         Kind::Bool => Wide::I((0..N).map(|_| i128::from(next() >> 60 & 1)).collect()),
-        Kind::Int => {
+        Kind::Int | Kind::Opaque => {
             let ends = dtype.int_range();
             let few = [
                 0,

@@ -55,7 +55,7 @@ const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 ///
 /// # Errors
 /// An operation has no StableHLO form: an extension, or a function that neither StableHLO nor chlo
-/// has.
+/// has. Values of opaque types have none.
 pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     write_with(functions, Numerics::STABLEHLO)
 }
@@ -74,6 +74,7 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
 /// # Errors
 /// As [`write()`].
 pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
+    functions.iter().try_for_each(|f| f.check_arrays())?;
     let names = RefCell::new(FunctionNames::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {

@@ -122,6 +122,9 @@ impl Primitive for Arithmetic {
         let text = format!("`{}` is evaluated by its executor", self.name());
         Err(Error::new(Code::NoRule, text))
     }
+    fn is_zeros(&self) -> bool {
+        *self == Arithmetic::Constant(0)
+    }
     fn linear_in(&self, mask: &[bool]) -> bool {
         match self {
             Arithmetic::Sum => mask == [true, true],

@@ -67,6 +67,13 @@ fn a_function_is_linearized_once_and_applied_often() -> Result<()> {
     for back in [lin.transpose(&ad)?, linear_transpose_in(&ad, &lin.tangent, &linear)?] {
         assert_eq!(run(&back, &at(&[whole(2)])), [Ratio::new(47, 2), whole(8)]);
     }
+    // The tangent of a result that does not depend on `y` is a zero, which is linear.
+    let (b, by_y) = (Builder::new("g", ad.session()), &f.params()[1..]);
+    let (x, y) = (b.param(ratio(), Some("x")), b.param(ratio(), Some("y")));
+    let inverse = b.emit(Arithmetic::Inverse.into(), &[x])[0];
+    let lin = linearize(&ad, &b.finish(&[inverse, y])?, by_y)?;
+    let back = linear_transpose_in(&ad, &lin.tangent, &[true])?;
+    assert_eq!(run(&back, &[whole(5), whole(7)]), [whole(7)]);
     Ok(())
 }
 

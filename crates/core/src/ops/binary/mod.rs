@@ -260,7 +260,7 @@ fn samples(name: &str) -> Vec<Sample> {
                         .map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1)))
                         .collect(),
                 ),
-                Kind::Int => Wide::I(if k == 0 {
+                Kind::Int | Kind::Opaque => Wide::I(if k == 0 {
                     vec![3, 0, 100, 7, 2, 5]
                 } else {
                     vec![2, 1, 3, 7, 5, 1]

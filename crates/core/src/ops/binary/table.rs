@@ -348,7 +348,7 @@ pub static BINARY: &[BinaryDef] = &[
         )
     },
     BinaryDef {
-        types: |d| d.has_tangent(),
+        types: |d| d.is_inexact(),
         real: math::xlogy,
         complex: math::complex::xlogy,
         domain: [(-2.0, 2.0), (0.3, 2.0)],
@@ -369,7 +369,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(Binary::Xlogy, "xlogy", "x log y, 0 where x = 0")
     },
     BinaryDef {
-        types: |d| d.has_tangent(),
+        types: |d| d.is_inexact(),
         real: |x, y| strong(x * y, x == 0.0 || y == 0.0),
         complex: |x, y| strong_complex(x * y, x == C128::ZERO || y == C128::ZERO),
         linearize: |cx, a| {
@@ -386,7 +386,7 @@ pub static BINARY: &[BinaryDef] = &[
         )
     },
     BinaryDef {
-        types: |d| d.has_tangent(),
+        types: |d| d.is_inexact(),
         real: |x, y| strong(x / y, x == 0.0 || y.is_infinite()),
         complex: |x, y| {
             strong_complex(

@@ -210,7 +210,7 @@ impl dyn Emit + '_ {
             self.fail(crate::Error::new(crate::Code::CarryMismatch, text).at(self.loc()));
             return None;
         }
-        if let Some(t) = of_x.iter().find(|t| !t.dtype.has_tangent()) {
+        if let Some(t) = of_x.iter().find(|t| !t.dtype.is_inexact()) {
             let text = format!("`{name}` has unknowns of type {t}: unknowns must be floats");
             self.fail(crate::Error::new(crate::Code::DTypeMismatch, text).at(self.loc()));
             return None;

@@ -199,7 +199,7 @@ fn samples(name: &str) -> Vec<Sample> {
         let wide = match t.kind() {
             Kind::Float => Wide::F((0..6).map(at).collect()),
             Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(i), 0.3 * at(i + 2))).collect()),
-            Kind::Int => Wide::I(vec![3, 0, 1, 7, 2, 5]),
+            Kind::Int | Kind::Opaque => Wide::I(vec![3, 0, 1, 7, 2, 5]),
             Kind::Bool => Wide::I(vec![1, 0, 1, 1, 0, 0]),
         };
         let x = wide.narrow(t, [2, 3]).expect("six elements");

@@ -108,7 +108,7 @@ fn float(d: DType) -> Option<DType> {
 }
 
 fn float_or_complex(d: DType) -> Option<DType> {
-    d.has_tangent().then_some(d)
+    d.is_inexact().then_some(d)
 }
 
 fn any(d: DType) -> Option<DType> {

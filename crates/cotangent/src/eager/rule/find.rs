@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
     for v in x {
         let (dtype, shape, tracked) = (
-            v.tensor.dtype() as u64,
+            v.tensor.dtype().number() as u64,
             v.tensor.shape(),
             tracked && v.edge.is_some(),
         );

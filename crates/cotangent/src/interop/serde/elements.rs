@@ -48,7 +48,7 @@ fn listed<E: de::Error>(
     let mut wide = match dtype.kind() {
         Kind::Float => Wide::F(Vec::new()),
         Kind::Complex => Wide::C(Vec::new()),
-        Kind::Int | Kind::Bool => Wide::I(Vec::new()),
+        Kind::Int | Kind::Bool | Kind::Opaque => Wide::I(Vec::new()),
     };
     let mut n = 0usize;
     while let Some(number) = next()? {

@@ -29,7 +29,9 @@ fn usual(dtype: DType, k: usize, n: usize) -> Array {
         Kind::Float => Wide::F((0..n).map(float).collect()),
         Kind::Complex => Wide::C((0..n).map(|i| C128::new(float(i), float(i + 13))).collect()),
         Kind::Bool => Wide::I((0..n).map(|i| (i * 7 / 3 + k) as i128 & 1).collect()),
-        Kind::Int => Wide::I((0..n).map(|i| ((i * 37 + 3 * k) % 5 + 1) as i128).collect()),
+        Kind::Int | Kind::Opaque => {
+            Wide::I((0..n).map(|i| ((i * 37 + 3 * k) % 5 + 1) as i128).collect())
+        }
     };
     wide.narrow(dtype, [n]).unwrap()
 }
