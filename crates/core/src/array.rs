@@ -365,7 +365,8 @@ impl Array {
     /// arrays that share their elements, and otherwise ends at the first difference.
     #[allow(clippy::useless_conversion)] // one text for all types, `f64` among them
     pub fn same_bits(&self, other: &Array) -> bool {
-        fn same(a: f64, b: f64) -> bool {
+        fn same<T: Into<f64>>(a: T, b: T) -> bool {
+            let (a, b): (f64, f64) = (a.into(), b.into());
             a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
         }
         macro_rules! same_elements {
@@ -382,8 +383,8 @@ impl Array {
             && (self.data.is_shared_with(&other.data)
                 || same_elements! {
                     |a, b| a == b, Bool I8 I16 I32 I64 U8 U16 U32 U64;
-                    |a, b| same(f64::from(*a), f64::from(*b)), F16 BF16 F32 F64;
-                    |a, b| same(a.re.into(), b.re.into()) && same(a.im.into(), b.im.into()), C64 C128;
+                    |a, b| same(*a, *b), F16 BF16 F32 F64;
+                    |a, b| same(a.re, b.re) && same(a.im, b.im), C64 C128;
                 })
     }
 }

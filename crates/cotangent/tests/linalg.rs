@@ -3,6 +3,7 @@
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::linalg::{LinalgBackend, TracedTensorLinalgExt, TriangularSolve};
+use cotangent::ops::Bounds;
 use cotangent::{Code, CpuBackend, Tensor, TracedTensor, closures};
 
 fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
@@ -276,6 +277,45 @@ fn triangular_systems_in_batches() {
         TracedTensor::from_vec_row_major([2, 2, 2], vec![2.0, 0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 1.0]);
     let one = TracedTensor::from_vec_row_major([2, 1], vec![2.0, 5.0]);
     assert_eq!(flat(solved(&many, &one)), [1.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn factors_of_rectangular_matrices_and_of_batches_have_derivatives() {
+    type T = TracedTensor;
+    type Factors = fn(T) -> cotangent::Result<Vec<T>>;
+    let numbers = [
+        0.5, 1.0, 2.0, -0.3, -1.1, 0.8, 1.4, 0.6, -0.2, 2.1, 1.3, -1.7,
+    ];
+    // Factors whose product is the matrix.
+    let all: [(&str, Factors); 4] = [
+        ("svd", |a| {
+            let (u, s, v) = a.svd()?;
+            Ok(vec![u * s.expand_dims(-2), v])
+        }),
+        ("qr", |a| a.qr().map(|(q, r)| vec![q, r])),
+        ("lu", |a| {
+            let (p, l, u) = a.lu()?;
+            let back = p
+                .argsort(-1, false)
+                .expand_dims(-1)
+                .broadcast_to(l.shape()?);
+            Ok(vec![l.take_along_axis(&back, -2, Bounds::Error), u])
+        }),
+        ("pinv", |a| Ok(vec![a.matmul(&a.pinv()?)?, a])),
+    ];
+    for shape in [&[3, 2][..], &[2, 3], &[2, 3, 2], &[2, 2, 3]] {
+        let n = shape.iter().product();
+        let a = T::from_vec_row_major(shape.to_vec(), numbers[..n].to_vec());
+        for (name, factors) in all {
+            let f = factors(a.clone()).unwrap();
+            let product = f[0].matmul(&f[1]).unwrap().to_tensor().unwrap();
+            let near = |(x, y): (f64, &f64)| (x - y).abs() < 1e-12;
+            let mut same = product.to_vec::<f64>().unwrap().into_iter().zip(&numbers);
+            assert!(same.all(near), "{name} of {shape:?}: {product}");
+            let report = closures::check(factors, a.clone()).unwrap();
+            assert!(report.passed(), "{name} of {shape:?}: {report}");
+        }
+    }
 }
 
 #[test]

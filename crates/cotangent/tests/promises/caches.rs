@@ -237,7 +237,9 @@ fn the_same_expression_built_ten_times_is_one_miss_and_nine_hits() -> Result<()>
         compiler.compile(&(x.sum(..) + y.sum(..)))
     };
     let a = n();
-    (of(a.clone(), a)?, of(n(), n())?, of(n(), n())?);
+    for (a, b) in [(a.clone(), a), (n(), n()), (n(), n())] {
+        of(a, b)?;
+    }
     let stats = compiler.cache_stats();
     assert_eq!((stats.misses, stats.hits), (2, 1));
     Ok(())
@@ -270,10 +272,9 @@ fn programs_differ_by_everything_that_changes_a_result() -> Result<()> {
         let (l, r) = if swapped { (&b, &a) } else { (&a, &b) };
         l - r
     };
-    (
-        compiler.compile(&binary(false))?,
-        compiler.compile(&binary(true))?,
-    );
+    for swapped in [false, true] {
+        compiler.compile(&binary(swapped))?;
+    }
     assert_eq!(compiler.cache_stats().misses, 2);
     let two = |swapped: bool| {
         let (y, z) = (x().exp(), x().sin());
@@ -282,7 +283,9 @@ fn programs_differ_by_everything_that_changes_a_result() -> Result<()> {
             false => compiler.compile_many(&[&y, &z]),
         }
     };
-    (two(false)?, two(true)?, two(false)?);
+    for swapped in [false, true, false] {
+        two(swapped)?;
+    }
     let stats = compiler.cache_stats();
     assert_eq!((stats.misses, stats.hits), (4, 1));
     Ok(())
