@@ -363,7 +363,6 @@ impl Array {
 
     /// Whether types, shapes and bits are equal. NaN equals NaN of any payload. Takes O(1) time for
     /// arrays that share their elements, and otherwise ends at the first difference.
-    #[allow(clippy::useless_conversion)] // one text for all types, `f64` among them
     pub fn same_bits(&self, other: &Array) -> bool {
         fn same<T: Into<f64>>(a: T, b: T) -> bool {
             let (a, b): (f64, f64) = (a.into(), b.into());

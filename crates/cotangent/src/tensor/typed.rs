@@ -169,7 +169,8 @@ macro_rules! typed {
                 match self.dtype() {
                     $(DType::$variant => Typed::$variant(
                         TypedTensor::new(self).unwrap_or_else(|e| panic!("{e}")),
-                    )),*
+                    ),)*
+                    DType::Opaque(t) => unreachable!("no tensor holds values of type {t}"),
                 }
             }
         }
