@@ -409,7 +409,7 @@ fn views_of_plain_tensors_keep_their_order() {
     }
 }
 
-/// The results of a tensor in an order and a constructed one.
+/// The results of a tensor in an order with a constructed one, and with a number.
 fn met<T: TensorOps + TensorKind>(a: &T, t: &T) -> Vec<Tensor> {
     let exp = |t: &T| Elementwise::mul(&Elementwise::exp(t)?, a);
     [
@@ -417,6 +417,7 @@ fn met<T: TensorOps + TensorKind>(a: &T, t: &T) -> Vec<Tensor> {
         exp(t),
         Elementwise::maximum(a, t),
         Elementwise::sub(t, a),
+        Elementwise::maximum(a, 2.5),
     ]
     .map(|y| y.unwrap().to_plain().unwrap())
     .into()
@@ -476,7 +477,14 @@ fn constructed_tensors_have_no_order() {
                 TracedTensor::from_tensor(a.clone()),
             );
             let jitted = closures::jit(|(u, v): (TracedTensor, TracedTensor)| {
-                [u.add(&v), v.exp().mul(&u), u.maximum(&v), v.sub(&u)].to_vec()
+                [
+                    u.add(&v),
+                    v.exp().mul(&u),
+                    u.maximum(&v),
+                    v.sub(&u),
+                    u.maximum(2.5),
+                ]
+                .to_vec()
             });
             let jitted = jitted((u.clone(), traced.clone())).unwrap();
             let direct = [
@@ -484,6 +492,7 @@ fn constructed_tensors_have_no_order() {
                 eager.exp().and_then(|y| y.mul(&x)),
                 x.maximum(&eager),
                 eager.sub(&x),
+                x.maximum(2.5),
             ];
             let interfaces = [
                 ("plain", met(&a, &plain)),
