@@ -15,6 +15,7 @@ use cotangent::{
     CpuBackend, DType, EagerTensor, Emit, GraphCompiler, GraphExecutor, Op, Tensor, TensorOps,
     TracedTensor, Val, fft, random, tensor::Order,
 };
+use std::sync::Arc;
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 
@@ -430,6 +431,56 @@ fn met<T: TensorOps + TensorKind>(a: &T, t: &T) -> Vec<Tensor> {
     .into()
 }
 
+/// Asserts that results of a tensor in these orders with a constructed one have the order of the
+/// first.
+fn assert_takes_the_order(
+    pattern: Pattern,
+    rt: &Arc<EagerRuntime>,
+    (plain, eager, traced): (&Tensor, &EagerTensor, &TracedTensor),
+) {
+    let order = ORDERS[usize::from((pattern.columns)(0))];
+    let a = pattern.operands(|t| t).s;
+    let (x, u) = (
+        rt.constant_from(a.clone()).unwrap(),
+        TracedTensor::from_tensor(a.clone()),
+    );
+    let jitted = closures::jit(|(u, v): (TracedTensor, TracedTensor)| {
+        [
+            u.add(&v),
+            v.exp().mul(&u),
+            u.maximum(&v),
+            v.sub(&u),
+            u.maximum(2.5),
+        ]
+        .to_vec()
+    });
+    let jitted = jitted((u.clone(), traced.clone())).unwrap();
+    let direct = [
+        x.add(eager),
+        eager.exp().and_then(|y| y.mul(&x)),
+        x.maximum(eager),
+        eager.sub(&x),
+        x.maximum(2.5),
+    ];
+    let interfaces = [
+        ("plain", met(&a, plain)),
+        ("eager", met(&x, eager)),
+        (
+            "eager methods",
+            direct.map(|y| y.unwrap().to_plain().unwrap()).into(),
+        ),
+        ("traced", met(&u, traced)),
+        ("compiled closures", all_plain(Ok(jitted)).unwrap()),
+    ];
+    let interfaces = interfaces.map(|(name, results)| Interface { name, results });
+    agreed(
+        &format!("{plain} and {a}"),
+        interfaces.into(),
+        None,
+        Some(order),
+    );
+}
+
 /// A constructed tensor does not affect the order of results, through every interface. On its own
 /// it is listed row-major.
 #[test]
@@ -477,47 +528,7 @@ fn constructed_tensors_have_no_order() {
         );
         assert_eq!(traced.to_tensor().unwrap().order(), Order::RowMajor);
         for pattern in &PATTERNS[..2] {
-            let order = ORDERS[usize::from((pattern.columns)(0))];
-            let a = pattern.operands(|t| t).s;
-            let (x, u) = (
-                rt.constant_from(a.clone()).unwrap(),
-                TracedTensor::from_tensor(a.clone()),
-            );
-            let jitted = closures::jit(|(u, v): (TracedTensor, TracedTensor)| {
-                [
-                    u.add(&v),
-                    v.exp().mul(&u),
-                    u.maximum(&v),
-                    v.sub(&u),
-                    u.maximum(2.5),
-                ]
-                .to_vec()
-            });
-            let jitted = jitted((u.clone(), traced.clone())).unwrap();
-            let direct = [
-                x.add(&eager),
-                eager.exp().and_then(|y| y.mul(&x)),
-                x.maximum(&eager),
-                eager.sub(&x),
-                x.maximum(2.5),
-            ];
-            let interfaces = [
-                ("plain", met(&a, &plain)),
-                ("eager", met(&x, &eager)),
-                (
-                    "eager methods",
-                    direct.map(|y| y.unwrap().to_plain().unwrap()).into(),
-                ),
-                ("traced", met(&u, &traced)),
-                ("compiled closures", all_plain(Ok(jitted)).unwrap()),
-            ];
-            let interfaces = interfaces.map(|(name, results)| Interface { name, results });
-            agreed(
-                &format!("{plain} and {a}"),
-                interfaces.into(),
-                None,
-                Some(order),
-            );
+            assert_takes_the_order(*pattern, &rt, (&plain, &eager, &traced));
         }
     }
 }
