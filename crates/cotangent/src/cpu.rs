@@ -27,9 +27,9 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(backend.threads(), None);
 /// backend.check()?;
 /// // Operations on plain tensors.
-/// let (a, b) = (Tensor::vector(vec![0.0, 1.0]), Tensor::scalar(2.0));
-/// let a = backend.exp(&a)?;
-/// assert_eq!(backend.mul(&a, &b)?.to_vec::<f64>()?, [2.0, 2.0 * 1f64.exp()]);
+/// let (a, b) = (Tensor::vector(vec![4.0, 9.0]), Tensor::scalar(0.5));
+/// let a = backend.sqrt(&a)?;
+/// assert_eq!(backend.mul(&a, &b)?.to_vec::<f64>()?, [1.0, 1.5]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Default)]
