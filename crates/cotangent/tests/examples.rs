@@ -1,5 +1,7 @@
-//! Runs every program in `examples/`. Each ends in assertions.
+//! Runs the programs in `examples/`. Each ends in assertions.
 
+#[path = "../examples/circuits.rs"]
+mod circuits;
 #[path = "../examples/cnn.rs"]
 mod cnn;
 #[path = "../examples/complex.rs"]
@@ -10,27 +12,53 @@ mod custom_function;
 mod eager;
 #[path = "../examples/einsum.rs"]
 mod einsum;
+#[path = "../examples/gaussian_process.rs"]
+mod gaussian_process;
 #[path = "../examples/implicit.rs"]
 mod implicit;
+#[path = "../examples/kalman.rs"]
+mod kalman;
 #[path = "../examples/logistic.rs"]
 mod logistic;
+#[path = "../examples/logistic_eager.rs"]
+mod logistic_eager;
+#[path = "../examples/lorenz.rs"]
+mod lorenz;
 #[path = "../examples/newton_cg.rs"]
 mod newton_cg;
+#[path = "../examples/option.rs"]
+mod option;
+#[path = "../examples/pinn.rs"]
+mod pinn;
 #[path = "../examples/random.rs"]
 mod random;
+#[path = "../examples/tensor_network.rs"]
+mod tensor_network;
 #[path = "../examples/tensors.rs"]
 mod tensors;
 #[path = "../examples/train.rs"]
 mod train;
+#[path = "../examples/transformer.rs"]
+mod transformer;
 
 #[test]
-fn random() {
-    random::main().unwrap();
+fn circuits() {
+    circuits::main().unwrap();
 }
 
 #[test]
-fn tensors() {
-    tensors::main().unwrap();
+fn cnn() {
+    cnn::main().unwrap();
+}
+
+#[test]
+fn complex() {
+    complex::main().unwrap();
+}
+
+#[test]
+fn custom_function() {
+    custom_function::main().unwrap();
 }
 
 #[test]
@@ -44,8 +72,8 @@ fn einsum() {
 }
 
 #[test]
-fn complex() {
-    complex::main().unwrap();
+fn gaussian_process() {
+    gaussian_process::main().unwrap();
 }
 
 #[test]
@@ -54,18 +82,8 @@ fn implicit() {
 }
 
 #[test]
-fn train() {
-    train::main().unwrap();
-}
-
-#[test]
-fn custom_function() {
-    custom_function::main().unwrap();
-}
-
-#[test]
-fn cnn() {
-    cnn::main().unwrap();
+fn kalman() {
+    kalman::main().unwrap();
 }
 
 #[test]
@@ -74,6 +92,51 @@ fn logistic() {
 }
 
 #[test]
+fn logistic_eager() {
+    logistic_eager::main().unwrap();
+}
+
+#[test]
+fn lorenz() {
+    lorenz::main().unwrap();
+}
+
+#[test]
 fn newton_cg() {
     newton_cg::main().unwrap();
+}
+
+#[test]
+fn option() {
+    option::main().unwrap();
+}
+
+#[test]
+fn pinn() {
+    pinn::main().unwrap();
+}
+
+#[test]
+fn random() {
+    random::main().unwrap();
+}
+
+#[test]
+fn tensor_network() {
+    tensor_network::main().unwrap();
+}
+
+#[test]
+fn tensors() {
+    tensors::main().unwrap();
+}
+
+#[test]
+fn train() {
+    train::main().unwrap();
+}
+
+#[test]
+fn transformer() {
+    transformer::main().unwrap();
 }
