@@ -2,7 +2,7 @@
 //! whose density has a Bessel function, are fitted by gradient descent.
 
 use cotangent::closures::{check, jit, value_and_grad};
-use cotangent::primitive::elementwise;
+use cotangent::extend::elementwise;
 use cotangent::{Result, TracedTensor};
 use std::f64::consts::TAU;
 

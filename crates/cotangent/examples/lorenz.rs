@@ -1,5 +1,5 @@
-//! The Lorenz system by a Runge-Kutta method: sensitivity to the start, forward and in reverse, with
-//! three scalars and with a vector that each step takes apart.
+//! The Lorenz system by a Runge-Kutta method: sensitivity to the start, forward and in reverse,
+//! with three scalars and with a vector that each step takes apart.
 
 use cotangent::closures::{check, fori_loop, jvp, vjp};
 use cotangent::{Result, TracedTensor as T};

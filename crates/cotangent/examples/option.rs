@@ -21,10 +21,8 @@ fn price(m: &Market, z: &TracedTensor, average: bool) -> TracedTensor {
     let drift = (&m.rate - m.volatility.square() * 0.5) * dt;
     let log_path = (z * &m.volatility * dt.sqrt() + drift).cumulative_sum(1);
     let path = log_path.exp() * &m.spot;
-    let s = match average {
-        true => path.mean(1),
-        false => path.index(1, STEPS - 1),
-    };
+    let (mean, last) = (path.mean(1), path.index(1, STEPS - 1));
+    let s = if average { mean } else { last };
     (s - STRIKE).relu().mean(..) * (-&m.rate).exp()
 }
 

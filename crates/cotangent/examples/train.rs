@@ -56,17 +56,15 @@ pub(crate) fn main() -> Result<()> {
     });
     let mut net = mlp(1)?;
     let mut state = adam.init(&net);
-    let mut last = f32::INFINITY;
     for k in 0..400 {
         // Four batches of 100 rows, one after another.
         let rows = 100 * (k % 4)..100 * (k % 4 + 1);
         let l;
         ((net, state), l) = step((net, state, (x.slice(0, rows.clone()), y.slice(0, rows))))?;
         if k % 100 == 99 {
-            last = l.item()?;
-            println!("{k}: {last}");
+            println!("{k}: {l}");
+            assert!(k < 399 || l.item::<f32>()? < 0.1);
         }
     }
-    assert!(last < 0.1);
     Ok(())
 }

@@ -1,4 +1,6 @@
-//! Runs the programs in `examples/`. Each ends in assertions.
+//! Runs the programs in `examples/`. Each ends in assertions. Programs of a new user stay short.
+
+use std::path::Path;
 
 #[path = "../examples/circuits.rs"]
 mod circuits;
@@ -139,4 +141,55 @@ fn train() {
 #[test]
 fn transformer() {
     transformer::main().unwrap();
+}
+
+/// Sixteen ordinary programs, as a new user writes them.
+const PROGRAMS: [&[&str]; 16] = [
+    &["logistic_eager.rs"],
+    &["logistic.rs"],
+    &["train.rs"],
+    &["gaussian_process.rs"],
+    &["kalman.rs"],
+    &["lorenz.rs"],
+    &["pinn.rs"],
+    &["newton_cg.rs"],
+    &["tensor_network.rs"],
+    &["option.rs"],
+    &["implicit.rs"],
+    &["cnn.rs"],
+    &["custom_function.rs"],
+    &["transformer.rs"],
+    &["circuits.rs"],
+    &[
+        "../../../examples/interop/nalgebra/src/lib.rs",
+        "../../../examples/interop/nalgebra/tests/gradient.rs",
+    ],
+];
+
+/// Largest number of lines of all of them, checks included, without comments and blank lines.
+const MAX_LINES: usize = 650;
+/// Largest number of question marks in these lines.
+const MAX_QUESTION_MARKS: usize = 160;
+
+#[test]
+fn the_programs_of_a_new_user_are_short() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let (mut lines, mut question_marks) = (0, 0);
+    for file in PROGRAMS.concat() {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let code = |l: &&str| !l.is_empty() && !l.starts_with("//");
+        let code: Vec<&str> = text.lines().map(str::trim).filter(code).collect();
+        let joined = code.concat();
+        lines += code.len();
+        question_marks += joined.matches('?').count();
+        // A number is read by `item`, and known values are computed when they are needed.
+        for detour in ["to_tensor()?.item", "evaluate"] {
+            assert!(!joined.contains(detour), "{file}: {detour}");
+        }
+    }
+    assert!(lines <= MAX_LINES, "{lines} lines");
+    assert!(
+        question_marks <= MAX_QUESTION_MARKS,
+        "{question_marks} question marks"
+    );
 }

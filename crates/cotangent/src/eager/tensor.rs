@@ -371,7 +371,7 @@ impl EagerTensor {
     pub fn assign(&mut self, value: impl Borrow<EagerTensor>) -> Result<()> {
         let (old, value) = (self.writable()?, value.borrow());
         let new = value.value()?;
-        value.belongs_to(&self.rt)?;
+        value.belongs_to(&self.rt).at_caller()?;
         let (of, by) = (old.ty(), new.ty());
         if of != by {
             let code = match of.dtype == by.dtype {
