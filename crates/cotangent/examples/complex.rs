@@ -7,14 +7,14 @@ use cotangent::closures::{grad, value_and_grad};
 use cotangent::{C128, Code, Result, TracedTensor};
 
 fn complex(t: &TracedTensor) -> Result<C128> {
-    t.to_tensor()?.item::<C128>()
+    t.item::<C128>()
 }
 
 /// The program.
 pub(crate) fn main() -> Result<()> {
     let z = TracedTensor::scalar(C128::new(1.0, 2.0));
     let (value, g) = value_and_grad(|z: TracedTensor| z.abs2())(z.clone())?;
-    assert_eq!(value.to_tensor()?.item::<f64>()?, 5.0);
+    assert_eq!(value.item::<f64>()?, 5.0);
     assert_eq!(complex(&g)?, C128::new(2.0, 4.0));
     println!("the gradient of |z|² at 1+2i: {}", complex(&g)?);
 

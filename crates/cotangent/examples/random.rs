@@ -17,9 +17,7 @@ pub(crate) fn main() -> Result<()> {
 
     // A pathwise derivative: d/ds of the mean of (m + s z)² is approximately 2 s.
     let second_moment = |s: TracedTensor| (&s * &z + 1.0).square().mean([0]);
-    let d = grad(second_moment)(TracedTensor::scalar(2.0))?
-        .to_tensor()?
-        .item::<f64>()?;
+    let d = grad(second_moment)(TracedTensor::scalar(2.0))?.item::<f64>()?;
     println!("d/ds E[(1 + s z)²] at s = 2: {d}");
     assert!((d - 4.0).abs() < 0.5);
 
@@ -32,14 +30,10 @@ pub(crate) fn main() -> Result<()> {
         "a quarter of 1000, about: {ones}"
     );
     let line = TracedTensor::from_vec_row_major([5], vec![0, 1, 2, 3, 4]);
-    let mut shuffled = random::permutation(order, &line, 0)?
-        .to_tensor()?
-        .to_vec::<i32>()?;
+    let mut shuffled = random::permutation(order, &line, 0)?.to_vec::<i32>()?;
     shuffled.sort_unstable();
     assert_eq!(shuffled, [0, 1, 2, 3, 4]);
-    let half = random::dropout(gates, &z.full_like(1.0), 0.5)?
-        .to_tensor()?
-        .to_vec::<f64>()?;
+    let half = random::dropout(gates, &z.full_like(1.0), 0.5)?.to_vec::<f64>()?;
     assert!(half.iter().all(|x| [0.0, 2.0].contains(x)));
 
     // Eager tensors give the same bits.

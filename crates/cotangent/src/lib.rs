@@ -1,9 +1,46 @@
-//! Differentiable tensor programs: the public interface.
+//! Automatic differentiation of tensor programs, and a runtime on CPUs.
 //!
-//! A program is a [`Function`], built in Rust through [`Builder`] or read from text. The transforms
-//! in [`ad`] return functions, and [`run`] evaluates them. [`npz`] reads and writes arrays.
-//! [`methods`] lists the operations of tensors, [`optim`] has optimizers, and [`extend`] has the
-//! names for authors of operations.
+//! Transforms take ordinary closures:
+//!
+//! ```
+//! use cotangent::closures::{jit, value_and_grad};
+//! use cotangent::{DType, TracedTensor};
+//!
+//! let x = TracedTensor::linspace(DType::F64, 0.0, 1.0, 20);
+//! let y = &x * 3.0;
+//! let f = jit(value_and_grad(|w: TracedTensor| (&x * w - &y).square().mean(..)));
+//! let mut w = TracedTensor::from(0.0);
+//! for _ in 0..100 {
+//!     let (_loss, g) = f(w.clone())?;
+//!     w = w - g;
+//! }
+//! assert!((w.item::<f64>()? - 3.0).abs() < 1e-9);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
+//!
+//! Eager tensors run each operation when it is called:
+//!
+//! ```
+//! use cotangent::EagerRuntime;
+//!
+//! let rt = EagerRuntime::new();
+//! let x = rt.variable_from([1.0, 2.0])?;
+//! (&x * &x).sum(..)?.backward()?;
+//! assert_eq!(x.grad_or_zero()?.to_vec::<f64>()?, [2.0, 4.0]);
+//! # Ok::<(), cotangent::ad::Error>(())
+//! ```
+//!
+//! | you have, or want | interface | tensor | error |
+//! |---|---|---|---|
+//! | closures: derivatives, batches, compilation | [`closures`], [`optim`] | [`TracedTensor`] | [`Error`] |
+//! | one operation after another, `backward` | [`EagerRuntime`] | [`EagerTensor`] | [`ad::Error`] |
+//! | numbers, files | [`methods`], [`files`] | [`Tensor`] | [`Error`] |
+//! | text: `.tgraph`, StableHLO | [`Program`] | [`Array`]; traced in `Program::call` | [`Error`] |
+//! | placeholders, an explicit compiler | [`GraphCompiler`], [`GraphExecutor`] | [`TracedTensor`] | [`Error`] |
+//! | transforms of functions, operation by operation | [`ad`], [`Builder`], [`Emit`] | [`Val`], [`Array`] | [`Error`] |
+//! | an operation of one's own | [`extend`] | [`Val`], [`Array`] | [`Error`] |
+//!
+//! `?` converts each of the two errors into the other.
 
 pub mod ad;
 mod ad_context;

@@ -204,3 +204,43 @@ fn the_page_of_conventions_names_its_tests() {
     let difference = names(&page).symmetric_difference(&tests).cloned().collect();
     assert_none("tests without a row, and rows without a test", difference);
 }
+
+#[test]
+fn programs_of_the_book_take_the_short_way() {
+    let mut bad = Vec::new();
+    for (name, text) in written() {
+        for program in rust(&text) {
+            // A known tensor is read by itself, and a closure of a transform returns a plain `Ok`.
+            for detour in [
+                "to_tensor()?.item",
+                "to_tensor()?.to_vec",
+                "TracedTensor| Ok::<",
+            ] {
+                if program.contains(detour) {
+                    bad.push(format!("{name}.md: {detour}"));
+                }
+            }
+        }
+    }
+    assert_none("detours", bad);
+}
+
+#[test]
+fn the_first_pages_begin_with_closures_and_eager_tensors() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    for file in [
+        "README.md",
+        "book/src/first-steps.md",
+        "crates/cotangent/src/lib.rs",
+    ] {
+        let text = read(file).to_lowercase();
+        let at = |what: &str| text.find(what).unwrap_or(usize::MAX);
+        let first = at("closures").max(at("eager"));
+        assert!(first < at("builder").min(at("tgraph.module")), "{file}");
+    }
+    let profile = "[profile.dev.package.\"*\"]\nopt-level = 3\n";
+    assert!(read("book/src/first-steps.md").contains(profile));
+    let page = read("crates/cotangent/src/lib.rs");
+    let table = page.find("| interface | tensor | error |");
+    assert!(table.is_some_and(|t| t < page.find("pub mod").unwrap()));
+}

@@ -14,6 +14,9 @@ use crate::{Array, Result, Val, bail};
 /// are named by the leaves of `x`. Integers in `x`, and tensors that the closure captures, are
 /// constants.
 ///
+/// The program is evaluated many times, operation by operation: check a loop with few steps, and a
+/// loss on few rows of data.
+///
 /// ```
 /// use cotangent::{TracedTensor, closures::check};
 /// let x = (TracedTensor::scalar(0.5), TracedTensor::vector(vec![1.0, 2.0]));

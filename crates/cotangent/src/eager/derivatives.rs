@@ -260,7 +260,8 @@ impl EagerTensor {
 
     /// The accumulated gradient of this tensor, a variable or not; `None` if no
     /// [`backward`](Self::backward) reached it. A gradient is stored for each tracked tensor that
-    /// is alive during the pass; other results cost nothing.
+    /// is alive during the pass; other results cost nothing. [`EagerTensor::grad_or_zero`] is zero
+    /// instead of `None`.
     #[track_caller]
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
         self.gradient()?
@@ -277,6 +278,25 @@ impl EagerTensor {
         Ok(self
             .gradient()?
             .map(|v| EagerTensor::from_value(v, &self.rt)))
+    }
+
+    /// As [`EagerTensor::grad_tensor`]; zeros if no pass reached this tensor.
+    ///
+    /// ```
+    /// use cotangent::EagerRuntime;
+    /// let rt = EagerRuntime::new();
+    /// let (x, y) = (rt.variable_from([1.0, 2.0])?, rt.variable_from(3.0)?);
+    /// x.square()?.sum(..)?.backward()?;
+    /// assert_eq!(x.grad_or_zero()?.to_vec::<f64>()?, [2.0, 4.0]);
+    /// assert_eq!(y.grad_or_zero()?.item::<f64>()?, 0.0);
+    /// # Ok::<(), cotangent::ad::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn grad_or_zero(&self) -> Result<EagerTensor> {
+        match self.grad_tensor()? {
+            Some(g) => Ok(g),
+            None => self.zeros_like(),
+        }
     }
 
     /// Checks that the tensor is tracked. Its gradient is stored anyway while it is alive: the

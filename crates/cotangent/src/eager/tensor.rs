@@ -87,7 +87,7 @@ pub(super) fn core<T>(code: Code, message: String) -> Result<T> {
 }
 
 #[track_caller]
-fn modified_in_place(what: String) -> Result<()> {
+fn modified_in_place<T>(what: String) -> Result<T> {
     Err(Error::ModifiedInPlace { what: what.into() }.at(here()))
 }
 
@@ -342,27 +342,69 @@ impl EagerTensor {
         EagerTensor::from_tensor_in(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
     }
 
+    /// The value, if it may be replaced: that of a constant, or of a variable inside
+    /// [`no_grad`](super::no_grad).
+    #[track_caller]
+    fn writable(&self) -> Result<&Value> {
+        let v = self.value()?;
+        match &v.edge {
+            Some(e) if !e.node.is_leaf() => modified_in_place(format!(
+                "in-place modification of the result of `{}`: detach it first",
+                e.node.name()
+            )),
+            Some(_) if recording() => modified_in_place(
+                "in-place modification of a variable that requires gradients: do it inside no_grad"
+                    .into(),
+            ),
+            _ => Ok(v),
+        }
+    }
+
+    /// Replaces the elements by those of a tensor of the same type and runtime. As
+    /// [`EagerTensor::update`], it is an error for a tracked tensor, except for a variable inside
+    /// [`no_grad`](super::no_grad).
+    ///
+    /// ```
+    /// use cotangent::ad::{EagerRuntime, no_grad};
+    /// let mut w = EagerRuntime::new().variable_from([1.0, 2.0])?;
+    /// w.square()?.sum(..)?.backward()?;
+    /// no_grad(|| w.assign(&w - w.grad_or_zero()? * 0.5))?;
+    /// assert_eq!(w.to_vec::<f64>()?, [0.0, 0.0]);
+    /// assert!(w.tracks_grad());
+    /// # Ok::<(), cotangent::ad::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn assign(&mut self, value: impl Borrow<EagerTensor>) -> Result<()> {
+        let (old, value) = (self.writable()?, value.borrow());
+        let new = value.value()?;
+        value.belongs_to(&self.rt).at_caller()?;
+        let (of, by) = (old.ty(), new.ty());
+        if of != by {
+            let code = match of.dtype == by.dtype {
+                true => Code::ShapeMismatch,
+                false => Code::DTypeMismatch,
+            };
+            return core(
+                code,
+                format!(
+                    "`assign` of {by} to {of}: an assignment keeps the type; convert or reshape it"
+                ),
+            );
+        }
+        self.value = Ok(Value {
+            edge: old.edge.clone(),
+            ..Value::new(new.tensor.clone(), old.given)
+        });
+        self.dense = OnceLock::new();
+        Ok(())
+    }
+
     /// Updates the elements, which `f` receives in the tensor's order. Clones, views and saved
     /// tensors keep the old elements. An error for a tracked tensor, except for a variable inside
     /// [`no_grad`](super::no_grad) (the step of an optimizer).
     #[track_caller]
     pub fn update<T: Element>(&mut self, f: impl FnOnce(&mut [T])) -> Result<()> {
-        let v = self.value()?;
-        match &v.edge {
-            Some(e) if !e.node.is_leaf() => {
-                return modified_in_place(format!(
-                    "in-place modification of the result of `{}`: detach it first",
-                    e.node.name()
-                ));
-            }
-            Some(_) if recording() => {
-                return modified_in_place(
-                    "in-place modification of a variable that requires gradients: do it inside no_grad"
-                        .into(),
-                );
-            }
-            _ => {}
-        }
+        let v = self.writable()?;
         let (given, edge) = (v.given, v.edge.clone());
         let shape = v.tensor.shape().to_vec();
         let mut data = self.to_tensor()?.to_vec::<T>()?;

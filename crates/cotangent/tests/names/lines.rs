@@ -142,6 +142,9 @@ fn methods_of_eager_tensors_and_runtimes_name_the_line_of_their_call() {
     fails(i.register_hook(|_| None));
     fails(y.update(|w: &mut [f64]| w[0] = 0.0));
     fails(no_grad(|| y.update(|w: &mut [f32]| w[0] = 0.0)));
+    fails(y.assign(&x));
+    fails(no_grad(|| y.assign(&other)));
+    fails(no_grad(|| y.assign(rt.scalar(1.0).unwrap())));
     fails([&x, &other].einsum("i,i->"));
     fails([&x].einsum("ij->i"));
     let loss = x.square().unwrap().sum(..).unwrap();

@@ -5,7 +5,7 @@ use cotangent::ad::{BackwardOptions, EagerRuntime, no_grad};
 use cotangent::closures::{cond, fori_loop, grad, jit, scan, switch, while_loop};
 use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::ops::Bounds;
-use cotangent::{DType, Tensor, TracedTensor};
+use cotangent::{DType, Tensor, TracedTensor, TracedTensorAdExt};
 use std::cell::RefCell;
 use std::fmt::Display;
 
@@ -179,6 +179,32 @@ fn the_value_of_a_closures_argument_is_not_known_inside() {
 }
 
 #[test]
+fn a_copy_that_was_built_again_has_no_gradient() {
+    let (x, copy) = (v(&[1.0, 2.0]), v(&[1.0, 2.0]));
+    let y = x.square().sum(..);
+    assert_eq!(y.grad(&copy).unwrap().to_vec::<f64>().unwrap(), [0.0; 2]);
+    let rt = EagerRuntime::new();
+    let [x, copy] = [(); 2].map(|()| rt.variable_from([1.0, 2.0]).unwrap());
+    // A gradient that is read before the pass is `None`, or zero.
+    assert!(x.grad().unwrap().is_none());
+    assert_eq!(x.grad_or_zero().unwrap().to_vec::<f64>().unwrap(), [0.0; 2]);
+    let y = x.square().unwrap().sum(..).unwrap();
+    let found = y
+        .grad_optional(&[&x, &copy], BackwardOptions::keep_graph())
+        .unwrap();
+    assert!(found[0].is_some() && found[1].is_none());
+    y.backward().unwrap();
+    assert_eq!(
+        x.grad_or_zero().unwrap().to_vec::<f64>().unwrap(),
+        [2.0, 4.0]
+    );
+    assert_eq!(
+        copy.grad_or_zero().unwrap().to_vec::<f64>().unwrap(),
+        [0.0; 2]
+    );
+}
+
+#[test]
 fn errors_of_eager_tensors_have_a_code_and_a_place() {
     let rt = EagerRuntime::new();
     let x = rt.variable_from(Tensor::vector(vec![1.0, 2.0])).unwrap();
@@ -197,6 +223,17 @@ fn errors_of_eager_tensors_have_a_code_and_a_place() {
     says(
         no_grad(|| y.update(|w: &mut [f32]| w[0] = 0.0)),
         "the tensor holds f64, not f32; convert it first [DTypeMismatch]",
+    );
+    says(y.assign(&x), text);
+    let e = no_grad(|| y.assign(&other)).unwrap_err().to_string();
+    assert!(e.contains("[ForeignValue]\n  at "), "{e}");
+    says(
+        no_grad(|| y.assign(rt.vector(vec![1.0; 3])?)),
+        "`assign` of f64[3] to f64[2]: an assignment keeps the type; convert or reshape it [ShapeMismatch]",
+    );
+    says(
+        no_grad(|| y.assign(rt.vector(vec![1.0f32; 2])?)),
+        "`assign` of f32[2] to f64[2]: an assignment keeps the type; convert or reshape it [DTypeMismatch]",
     );
     let loss = x.square().unwrap().sum(..).unwrap();
     let freeing = BackwardOptions {

@@ -2,12 +2,13 @@
 
 use cotangent::ad::{
     BackwardOptions, ContextId, EagerRuntimeCacheStats, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE,
-    TracedTensorAdExt,
+    TracedTensorAdExt, no_grad,
 };
 use cotangent::closures::{grad, holomorphic_derivative, vjp};
 use cotangent::methods::*;
+use cotangent::tensor::Order;
 use cotangent::transform::{self, AdContext};
-use cotangent::{Array, C128, Code, EagerRuntime, Program, Tensor, TracedTensor, ad};
+use cotangent::{Array, C128, Code, DType, EagerRuntime, Program, Tensor, TracedTensor, ad};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -54,6 +55,44 @@ fn a_materialized_tensor_is_computed_once() -> ad::Result<()> {
     x.update(|w: &mut [f64]| w[0] = 7.0)?;
     assert_eq!(x.materialized()?.as_slice::<f64>()?, [7.0, 2.0, 3.0, 4.0]);
     assert_eq!(old.as_slice::<f64>()?[0], 1.0);
+    Ok(())
+}
+
+#[test]
+fn a_variable_is_assigned_its_next_value() -> ad::Result<()> {
+    let rt = EagerRuntime::new();
+    let columns = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
+    let mut w = rt.variable_from(columns)?;
+    let old = w.clone();
+    assert_eq!(w.grad_or_zero()?.to_vec::<f64>()?, [0.0; 4]);
+    w.square()?.sum(..)?.backward()?;
+    no_grad(|| w.assign(&w - w.grad_or_zero()? * 0.25))?;
+    assert_eq!(
+        (w.order(), w.to_vec::<f64>()?),
+        (Order::ColumnMajor, vec![0.5, 1.0, 1.5, 2.0])
+    );
+    assert_eq!(old.to_vec::<f64>()?, [1.0, 2.0, 3.0, 4.0]);
+    // It is the same variable, with its gradient.
+    assert_eq!(w.grad_or_zero()?.to_vec::<f64>()?, [2.0, 4.0, 6.0, 8.0]);
+    w.clear_grad()?;
+    w.square()?.sum(..)?.backward()?;
+    assert_eq!(w.grad_or_zero()?.to_vec::<f64>()?, [1.0, 2.0, 3.0, 4.0]);
+    // An assignment copies numbers: no gradient goes through it.
+    let mut v = rt.variable_from(Tensor::zeros(DType::F64, [2, 2])?)?;
+    w.clear_grad()?;
+    let rows = w.exp()?;
+    no_grad(|| v.assign(&rows))?;
+    assert_eq!(
+        (v.order(), v.to_tensor()?),
+        (Order::RowMajor, rows.to_tensor()?)
+    );
+    v.sum(..)?.backward()?;
+    assert!(w.grad()?.is_none());
+    assert_eq!(v.grad_or_zero()?.to_vec::<f64>()?, [1.0; 4]);
+    // A constant is assigned anywhere.
+    let mut c = rt.vector(vec![1.0, 2.0])?;
+    c.assign(rt.vector(vec![3.0, 4.0])?)?;
+    assert_eq!(c.materialized()?.to_vec::<f64>()?, [3.0, 4.0]);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Messages of the compiler for values that are no trees.
+//! Messages of the compiler for typical mistakes.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -81,4 +81,37 @@ pub fn f() { let _ = grad(|x: f64| cotangent::TracedTensor::scalar(x))(1.0); }
 ",
     );
     assert!(text.contains("`f64` is not a tree of tensors"), "{text}");
+}
+
+#[test]
+fn the_messages_for_closures_and_operands_say_the_way_out() {
+    let head = "use cotangent::{TracedTensor as T, closures::grad};\npub fn f(x: T) -> T { ";
+    for (name, body, wants) in [
+        (
+            "two_arguments",
+            "grad(|a: T, b: T| a * b)((x.clone(), x)).unwrap().0",
+            [
+                "closure is expected to take 1 argument",
+                "it takes 2 arguments",
+            ],
+        ),
+        (
+            "no_type",
+            "grad(|x| x.sin())(x).unwrap()",
+            [
+                "type annotations needed",
+                "consider giving this closure parameter an explicit type",
+            ],
+        ),
+        (
+            "moved",
+            "x * x.sin()",
+            ["borrow of moved value: `x`", "clone"],
+        ),
+    ] {
+        let text = refused(name, &format!("{head}{body} }}\n"));
+        for want in wants {
+            assert!(text.contains(want), "{text}");
+        }
+    }
 }
