@@ -107,7 +107,7 @@ class Process:
 
     def stop(self):
         self.p.stdin.close()
-        self.p.wait(10)
+        self.p.wait(60)
 
 
 def difference(mine, theirs):
