@@ -2,13 +2,15 @@
 """Runs the same programs in Cotangent, JAX, PyTorch and NumPy, interleaved on one machine, and prints the ratios of times.
 
     python3 benches/peers/compare.py [--threads 1,2] [--only REGEX] [--budget SECONDS] [--rounds N] [--table FILE.md]
+    python3 benches/peers/compare.py --family ..  # the programs of `family` instead, in Cotangent and JAX
     python3 benches/peers/compare.py --write      # rewrites the programs for Cotangent: benches/workloads.mlir
+                                                  # (with --family: target/family.mlir, as each run does)
 
 Each library runs in a separate process, pinned to one core per thread. The inputs of a workload are generated once and
 shared; results are compared before anything is timed. The libraries are then timed in interleaved runs, for several
 rounds. Creation of inputs is not timed; creation of outputs is. On a busy machine, use the ratio of CPU times with one
 thread. A library that is not installed is skipped with a message. XLA compiles a loop as one function only below a size
-limit: compare loops also with XLA_FLAGS=--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536.
+limit, which the peer `jax+loops` raises.
 """
 
 import argparse
@@ -29,22 +31,23 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TEXT = ROOT / "benches" / "workloads.mlir"
+FAMILY_TEXT = ROOT / "target" / "family.mlir"
 sys.path.insert(0, str(HERE))
 
 from libraries import LIBRARIES, limit_threads  # noqa: E402
-from workloads import ALL, make  # noqa: E402
+from family import HOLDS  # noqa: E402
+from workloads import ALL, make, use_family  # noqa: E402
 
-BY_NAME = {w.name: w for w in ALL}
 
-
-def write():
+def write(path):
     """The programs in one file. A line before each has its name, the derivative, the `wrt` inputs, and the inputs."""
     jax, out = LIBRARIES["jax"](1), []
     for w in ALL:
         wrt = ",".join(map(str, w.wrt)) or "-"
         recipes = " ".join(r for _, _, r in w.inputs)
         out.append(f"// workload {w.name} {w.derived} {wrt} {recipes}\n{jax.text(w)}")
-    TEXT.write_text("".join(out))
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(out))
 
 
 def worker(library, threads):
@@ -52,12 +55,12 @@ def worker(library, threads):
     limit_threads(threads)
     lib = LIBRARIES[library](threads)
     print(lib.version, flush=True)
-    ready = None
+    by_name, ready = {w.name: w for w in ALL}, None
     for line in sys.stdin:
         name, inputs, results, budget = line.rstrip("\n").split("\t")
         try:
             if ready is None or ready[0] != name:
-                w, data = BY_NAME[name], np.load(inputs)
+                w, data = by_name[name], np.load(inputs)
                 ready = (name, lib.prepare(w, [data[f"x{i}"] for i in range(len(w.inputs))]))
                 y = lib.numpy(ready[1]())
                 np.savez(results, **{f"y{i}": v for i, v in enumerate(y)})
@@ -86,9 +89,12 @@ def samples(run, budget):
 class Process:
     def __init__(self, name, command, threads):
         self.name = name
-        self.p = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: limit_threads(threads)
-        )
+
+        def prepare():
+            limit_threads(threads)
+            os.environ.update(getattr(LIBRARIES.get(name), "environment", {}))
+
+        self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
         self.version = self.p.stdout.readline().strip()
 
     def ask(self, *words):
@@ -101,7 +107,7 @@ class Process:
 
     def stop(self):
         self.p.stdin.close()
-        self.p.wait(10)
+        self.p.wait(60)
 
 
 def difference(mine, theirs):
@@ -136,12 +142,16 @@ def micros(s):
 
 def compare(args):
     binary = Path(args.bin) if args.bin else bench_binary()
+    family = ["--family"] * args.family
+    if args.family:
+        subprocess.run([sys.executable, __file__, "--family", "--write"], check=True)
+        os.environ["WORKLOADS"] = str(FAMILY_TEXT)
     chosen = [w for w in ALL if re.search(args.only, w.name)]
     out = []
     for threads in args.threads:
         peers = [Process("cotangent", [str(binary), "--serve"], threads)]
         for name in args.peers:
-            p = Process(name, [sys.executable, str(HERE / "compare.py"), "--worker", name, str(threads)], threads)
+            p = Process(name, [sys.executable, str(HERE / "compare.py"), "--worker", name, str(threads), *family], threads)
             if p.version:
                 peers.append(p)
             else:
@@ -169,10 +179,27 @@ def table(threads, peers, rows):
         if ratios:
             mean, ahead = statistics.geometric_mean(ratios), sum(r <= 1 for r in ratios)
             out.append(f"By {column} time at or ahead of the best peer in {ahead} of {len(ratios)}; geometric mean of the ratios {mean:.2f}.")
+    if any(r.holds for r in rows):
+        out += groups(peers[1:], rows)
     out += ["", "| workload | " + " | ".join(names) + " | by CPU time | by wall time | difference |", "|---|" + "---|" * (len(names) + 3)]
     behind = sorted((r for r in rows if (r.cpu_ratio or 0) > 1), key=lambda r: -r.cpu_ratio)
     rest = [r for r in rows if r not in behind]
     return out + ["| " + " | ".join(r.cells()) + " |" for r in behind + rest]
+
+
+def groups(peers, rows):
+    """Ratios of CPU times to each peer, by what the body of the innermost loop holds; the largest mean first."""
+    out = []
+    for p in peers:
+        lines = []
+        for holds, text in [*HOLDS.items(), ("", "all")]:
+            at = [r.cpu_ratios[p.name] for r in rows if p.name in r.cpu_ratios and holds in ("", r.holds)]
+            if at:
+                mean, most = statistics.geometric_mean(at), [sum(r <= 1 for r in at), sum(r > 3 for r in at), sum(r > 10 for r in at)]
+                lines.append((mean * bool(holds), f"| {text} | {len(at)} | {most[0]} | {most[1]} | {most[2]} | {mean:.2f} | {max(at):.1f} |"))
+        out += ["", f"| CPU time by that of {p.name}; the innermost loop holds | rows | at most 1 | above 3 | above 10 | mean | largest |", "|---|" + "---|" * 6]
+        out += [line for _, line in sorted(lines, key=lambda l: -l[0])]
+    return out
 
 
 @dataclass
@@ -186,6 +213,8 @@ class Row:
     cpu_ratio: float
     apart: float
     names: list
+    holds: str
+    cpu_ratios: dict  # to each of the others
 
     def cells(self):
         def time(n):
@@ -208,7 +237,7 @@ def one(w, peers, args):
         rounds, errors = {p.name: [] for p in peers}, {}
         for _ in range(args.rounds):
             for p in peers:
-                if p.name in errors or (p.name != "cotangent" and p.name not in w.peers):
+                if p.name in errors or (p.name != "cotangent" and p.name.partition("+")[0] not in w.peers):
                     continue
                 try:
                     rounds[p.name].append(p.ask(w.name, f"{d}/in.npz", f"{d}/{p.name}.npz", args.budget))
@@ -226,17 +255,20 @@ def one(w, peers, args):
         if apart > (w.tol or (1e-2 if "float32" in {d for d, _, _ in w.inputs} else 1e-6)):
             errors["cotangent"] = "differs"
 
+    def to(peer, times):
+        return statistics.median(a / b for a, b in zip(times["cotangent"], times[peer]))
+
     def ratio(times):
         if ours is None or not others or "cotangent" in errors:
             return None
-        best = min(others, key=lambda n: statistics.median(times[n]))
-        return statistics.median(a / b for a, b in zip(times["cotangent"], times[best]))
+        return to(min(others, key=lambda n: statistics.median(times[n])), times)
 
     wall, cpu = ({n: [quartile([t[k] for t in r]) for r in rs] for n, rs in rounds.items() if rs} for k in (0, 1))
     for n, e in errors.items():
         print(f"{w.name}: {n}: {e}", file=sys.stderr)
     shown = {n: statistics.median(t) for n, t in wall.items() if n not in errors}
-    return Row(w.name, shown, errors, ratio(wall), ratio(cpu), apart, [p.name for p in peers])
+    each = {} if ratio(cpu) is None else {n: to(n, cpu) for n in others}
+    return Row(w.name, shown, errors, ratio(wall), ratio(cpu), apart, [p.name for p in peers], w.holds, each)
 
 
 def main():
@@ -245,14 +277,18 @@ def main():
     a.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     a.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1])
     a.add_argument("--only", default="")
-    a.add_argument("--peers", type=lambda s: s.split(","), default=list(LIBRARIES))
+    a.add_argument("--peers", type=lambda s: s.split(","))
+    a.add_argument("--family", action="store_true")
     a.add_argument("--budget", type=float, default=0.1)
     a.add_argument("--rounds", type=int, default=4)
     a.add_argument("--bin")
     a.add_argument("--table")
     args = a.parse_args()
+    if args.family:
+        use_family()
+    args.peers = args.peers or (["jax", "jax+loops"] if args.family else ["jax", "torch", "numpy"])
     if args.write:
-        return write()
+        return write(FAMILY_TEXT if args.family else TEXT)
     if args.worker:
         return worker(args.worker[0], int(args.worker[1]))
     compare(args)

@@ -107,6 +107,16 @@ class Jax:
         return self.jax.tree.leaves(y)
 
 
+class JaxLoops(Jax):
+    """JAX with a higher limit on the size of loops that it compiles as one function."""
+
+    environment = {"XLA_FLAGS": "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536"}
+
+    def __init__(self, threads):
+        super().__init__(threads)
+        self.version += ", loops of 64 KiB"
+
+
 class Torch:
     name = "torch"
 
@@ -206,7 +216,7 @@ class NumPy:
         return list(y) if isinstance(y, (tuple, list)) else [y]
 
 
-LIBRARIES = {"jax": Jax, "torch": Torch, "numpy": NumPy}
+LIBRARIES = {"jax": Jax, "torch": Torch, "numpy": NumPy, "jax+loops": JaxLoops}
 
 
 def limit_threads(threads):

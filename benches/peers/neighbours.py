@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Changes programs by one step and counts their instructions, to find kernels that are fast for one shape or type only.
 
-    python3 benches/peers/neighbours.py [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
+    python3 benches/peers/neighbours.py [--family] [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
 
-For each program of `ROWS` and each step, callgrind counts the instructions of a call (AVX2, one thread; the difference
+For each program of `ROWS`, or of `family`, and each step, callgrind counts the instructions of a call (AVX2, one thread; the difference
 of runs with four and two calls). They are divided by the number of input elements. The ratio to the unchanged program
 may be at most 1.5, or 3 for elements of twice the width; exceptions are in `EXCEPTIONS`. A step that does not apply
 (shapes are fixed, JAX cannot trace it) is skipped with a message.
@@ -21,7 +21,7 @@ import numpy as np
 
 from compare import bench_binary
 from libraries import LIBRARIES
-from workloads import ALL, Workload, make
+from workloads import ALL, Workload, make, use_family
 
 ROWS = (
     "popcount div_mod random_bits random_normal dropout gelu_bf16 rms_norm_bf16 complex_chain erf_inv lgamma betainc poisson_loss "
@@ -160,12 +160,16 @@ def instructions(binary, w, folder):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--only", default="")
+    a.add_argument("--family", action="store_true")
     a.add_argument("--steps", type=lambda s: s.split(","), default=list(STEPS))
     a.add_argument("--bin")
     a.add_argument("--table")
     args = a.parse_args()
     binary = Path(args.bin) if args.bin else bench_binary()
-    rows = [w for w in ALL if any(w.name.startswith(r) for r in ROWS) and w.name[-2:] in (".v", ".g") and re.search(args.only, w.name)]
+    if args.family:
+        use_family()
+    chosen = [w for w in ALL if args.family or any(w.name.startswith(r) for r in ROWS) and w.name[-2:] in (".v", ".g")]
+    rows = [w for w in chosen if re.search(args.only, w.name)]
     lines, failed = ["| program | instructions an element | " + " | ".join(args.steps) + " |", "|---|---|" + "---|" * len(args.steps)], []
     with tempfile.TemporaryDirectory() as folder:
         for w in rows:

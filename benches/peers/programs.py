@@ -22,6 +22,7 @@ class Program:
     wrt: tuple
     value: bool
     tol: float
+    holds: str = ""
 
 
 FAMILY = [""]

@@ -10,6 +10,7 @@ so that Rust can generate inputs of the same kind without Python. `DERIVED` spec
     first_gradient   from the program's text to its gradient, including parsing and compilation
 """
 
+import importlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ class Workload:
     all_inputs: bool = False  # JAX keeps unused inputs and equations
     primal: object = None  # the function without the weights of its gradient
     weighted: bool = False  # whether weights are the first input
+    holds: str = ""  # what the body of the innermost loop holds
 
 
 def make(rng, dtype, shape, recipe):
@@ -363,12 +365,12 @@ def weighted_sum(p):
     return lambda nn, w, *x: nn.weighted_sum(getattr(p, nn.name)(*x), w)
 
 
-def add_programs():
+def add_programs(module):
     """`NAME.v`, `NAME.g`: the weights of a gradient are its first input, unless the value is one number."""
     import jax
-    import programs
 
     jax.config.update("jax_enable_x64", True)
+    programs = importlib.import_module(module)
     programs.define()
     for p in programs.PROGRAMS:
         peers = ("jax", "torch") if p.torch else ("jax",)
@@ -383,11 +385,17 @@ def add_programs():
                 add(p.name + ".g", "grad", [i + 1 for i in p.wrt], [w, *p.inputs], weighted_sum(p), peers)
         for w in ALL[-2:]:
             if w.name[:-2] == p.name:
-                w.tol, w.all_inputs, w.primal = p.tol, True, chosen(p)
+                w.tol, w.all_inputs, w.primal, w.holds = p.tol, True, chosen(p), p.holds
                 w.weighted = len(w.inputs) > len(p.inputs)
 
 
 try:
-    add_programs()
+    add_programs("programs")
 except ImportError as e:
     print(f"the programs `NAME.v` and `NAME.g` are left out: {e}")
+
+
+def use_family():
+    """Replaces the workloads by the programs of `family`."""
+    ALL.clear()
+    add_programs("family")
