@@ -395,7 +395,7 @@ impl EagerTensor {
             edge: old.edge.clone(),
             ..Value::new(new.tensor.clone(), old.given)
         });
-        self.dense = OnceLock::new();
+        self.dense = OnceBox::new();
         Ok(())
     }
 
