@@ -11,7 +11,7 @@ const DT: f64 = 0.1;
 
 /// The likelihood for the logarithms of the variances of velocity and observation.
 fn with_matrices((q, r): (T, T), ys: T) -> Result<T> {
-    let matrix = |m: [f64; 4]| T::from(m).reshape(&[2, 2]);
+    let matrix = |m: [f64; 4]| T::from(m).reshape([2, 2]);
     let eye = T::eye(DType::F64, 2);
     let (f, h) = (matrix([1.0, DT, 0.0, 1.0]), eye.slice(0, ..1));
     let q = matrix([DT * DT / 3.0, DT / 2.0, DT / 2.0, 1.0]) * q.exp() * DT;
