@@ -30,7 +30,7 @@ fn logits([first, second, last]: &Cnn, x: &TracedTensor) -> Result<TracedTensor>
         h = (windows::convolution(&h, &layer.w, &same)? + &layer.b).relu();
         h = windows::reduce_window(&h, Reduction::Max, &[1, 1, 2, 2], &[1, 1, 2, 2], &[])?;
     }
-    Ok(h.reshape(&[IMAGES, 64]).matmul(&last.w)? + &last.b)
+    Ok(h.reshape([IMAGES, 64]).matmul(&last.w)? + &last.b)
 }
 
 const IMAGES: usize = 96;
@@ -45,7 +45,7 @@ pub(crate) fn main() -> Result<()> {
     };
     let x = TracedTensor::vector((0..IMAGES).flat_map(image).collect());
     let noise = random::uniform(&keys[3], &[IMAGES, 1, 8, 8], DType::F32)? - 0.5;
-    let x = x.reshape(&[IMAGES, 1, 8, 8]).astype(DType::F32) + noise * 0.3;
+    let x = x.reshape([IMAGES, 1, 8, 8]).astype(DType::F32) + noise * 0.3;
     let y = TracedTensor::vector((0..IMAGES as i64).map(|i| i % 3).collect());
 
     // The closure captures the data. The number of right answers is returned with the loss.

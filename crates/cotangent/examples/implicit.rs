@@ -24,7 +24,7 @@ pub(crate) fn main() -> Result<()> {
     let f = jit(value_and_grad(loss));
     for _ in 0..500 {
         let (_, g) = f(rates.clone())?;
-        rates = rates - g;
+        rates -= g;
     }
     println!("rates {rates}");
     assert!((rates - truth).abs().max(..).item::<f64>()? < 1e-3);

@@ -23,7 +23,7 @@ pub(crate) fn main() -> Result<()> {
     for (k, x) in entries {
         (h[k], h[15 - k]) = (x, x);
     }
-    let h = TracedTensor::from(h).reshape(&[2; 4]).astype(DType::C128);
+    let h = TracedTensor::from(h).reshape([2; 4]).astype(DType::C128);
     let tensor = |shape: &[usize], frequency: f64| {
         let n = shape.iter().product::<usize>() as f64;
         let i = TracedTensor::arange(DType::F64, 1.0, n + 1.0, 1.0) * frequency;
