@@ -565,12 +565,13 @@ fn called(op: &Op) -> Why {
         Op::Count(_) => Why::Length,
         Op::Bitcast(_) => Why::Bits,
         Op::Extension(_) => Why::Extension,
+        // The weight of some kinks depends on other elements.
+        Op::AtKink(_) => Why::Kink,
         // Elementwise operations and those that become reads or nests.
         Op::Unary(_)
         | Op::Binary(_)
         | Op::Compare(_)
         | Op::Select(_)
-        | Op::AtKink(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
         | Op::Polygamma(_)

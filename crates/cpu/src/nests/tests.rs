@@ -65,6 +65,14 @@ fn views_are_accesses_of_their_readers() {
             .map(|v| cx.exp(v))
             .to_vec()
     });
-    let want = "";
+    let want = "\
+%11 f64 [i:24] = exp(%x0[(i mod 4), i/4])
+%12 f64 [i:12] = exp(%x1[i/2] if 1 <= i < 10 by 2 else 0.0)
+%13 f64 [i:15] = exp(%x1[i] if i < 5 else %x1[-i + 9] if i < 10 else %x1[i - 10])
+%14 f64 [i:3] = exp(%x1[i + clamp(%x3, 0, 2)])
+%15 f64 [i:1] = exp(%x2[i + n-1])
+results %11[i], %12[i], %13[i], %14[i], %15[i]
+if nest %15: an index is at least 0: n-1 >= 0
+";
     assert_eq!(text_of(&f), want);
 }
