@@ -54,9 +54,7 @@ impl Term {
         let limit = limits(self.var);
         match (&limit, &self.divisor) {
             _ if self.divisor.is(1) => Some(limit),
-            (Quantity::Number(n), Quantity::Number(d)) => {
-                Some((n + d - 1).div_euclid(*d).into())
-            }
+            (Quantity::Number(n), Quantity::Number(d)) => Some((n + d - 1).div_euclid(*d).into()),
             _ => limit.divided(&self.divisor),
         }
     }

@@ -11,7 +11,7 @@ use super::quantity::Quantity;
 use super::views;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{
-    Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Value,
+    Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
 };
 use cotangent_core::{DType, Dim, Function, Type, Val};
 use rustc_hash::FxHashSet;
@@ -80,7 +80,9 @@ impl<'a> NestBuilder<'a> {
         f.results().iter().for_each(|r| values[r.index()].uses += 1);
         for e in f.eqns() {
             if e.results().any(|r| live[r.index()]) {
-                f.operands(e).iter().for_each(|x| values[x.index()].uses += 1);
+                f.operands(e)
+                    .iter()
+                    .for_each(|x| values[x.index()].uses += 1);
             }
         }
         NestBuilder {
@@ -102,9 +104,16 @@ impl<'a> NestBuilder<'a> {
 
     /// The space of these axes of the result and of these folded axes.
     fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
-        let axis = |kind| move |extent: &Dim| SpaceAxis { extent: extent.clone(), kind };
+        let axis = |kind| {
+            move |extent: &Dim| SpaceAxis {
+                extent: extent.clone(),
+                kind,
+            }
+        };
         let axes = result.iter().map(axis(AxisKind::Par));
-        let space: Space = axes.chain(folded.iter().map(axis(AxisKind::Fold))).collect();
+        let space: Space = axes
+            .chain(folded.iter().map(axis(AxisKind::Fold)))
+            .collect();
         match self.spaces.get(&space) {
             Some(s) => s.clone(),
             None => {
@@ -125,7 +134,12 @@ impl<'a> NestBuilder<'a> {
         known.read = Some(Read::identity(value, self.f.ty(value).rank()));
         known.nest = Some(self.nests.len() as u32);
         known.eqn = eqn;
-        self.nests.push(Some(Nest { value, eqn, space, what }));
+        self.nests.push(Some(Nest {
+            value,
+            eqn,
+            space,
+            what,
+        }));
     }
 
     /// Whether a nest or the caller computes the value.
@@ -163,7 +177,11 @@ impl<'a> NestBuilder<'a> {
     /// Appends an operand, read at mapped indices of a space, to an expression.
     fn operand(&mut self, expr: &mut Expr, v: Val, map: &IndexMap, space: &[Dim]) -> u32 {
         let found = self.mergeable(v, map, space).and_then(|k| {
-            let Some(Nest { what: What::Map(own), .. }) = &self.nests[k] else {
+            let Some(Nest {
+                what: What::Map(own),
+                ..
+            }) = &self.nests[k]
+            else {
                 return None;
             };
             let all = own.nodes.len() + expr.nodes.len();
@@ -283,9 +301,7 @@ impl<'a> NestBuilder<'a> {
                 expr.push(ExprOp::Index(i.axis), i.ty.dtype);
                 Ok(self.map(y, expr))
             }
-            Op::BroadcastInDim(b) => {
-                self.view(x[0], y, views::broadcast(types[0], shape, &b.dims))
-            }
+            Op::BroadcastInDim(b) => self.view(x[0], y, views::broadcast(types[0], shape, &b.dims)),
             Op::Reshape(_) => self.view(x[0], y, views::reshape(types[0], shape)),
             Op::Transpose(t) => self.view(x[0], y, Some(views::transpose(&t.perm))),
             Op::Slice(s) => self.view(x[0], y, Some(views::slice(&s.start, &s.stride))),
@@ -323,7 +339,9 @@ impl<'a> NestBuilder<'a> {
             return Ok(Lowered::Read(inside));
         }
         let outside = match x.get(1) {
-            Some(&v) => self.read_at(v, &IndexMap::default(), shape).ok_or(Why::Reshape)?,
+            Some(&v) => self
+                .read_at(v, &IndexMap::default(), shape)
+                .ok_or(Why::Reshape)?,
             None => views::zeros(ty.dtype),
         };
         Ok(Lowered::Read(Read::choice(bounds, inside, &outside)))
@@ -429,7 +447,9 @@ impl<'a> NestBuilder<'a> {
                 None => Quantity::Number(0).into(),
             };
             if batch.is_none() && !w.collapsed.contains(&a) {
-                form = form.plus(&Affine::axis(*window.next().expect("checked by the type rule")));
+                form = form.plus(&Affine::axis(
+                    *window.next().expect("checked by the type rule"),
+                ));
             }
             let last = Quantity::from(extent).minus(&(&g.sizes[a]).into());
             if let Some(c) = w.axes.iter().position(|&b| b == a).filter(|_| !last.is(0)) {
@@ -437,7 +457,10 @@ impl<'a> NestBuilder<'a> {
                 let index = outer.iter().map(|k| k.map_or_else(component, Affine::axis));
                 let read = self.read_at(x[1], &IndexMap::of(index.collect()), shape);
                 form = form.plus(&Var::Start(starts.len()).into());
-                starts.push(Start { read: read.ok_or(Why::Indices)?, last });
+                starts.push(Start {
+                    read: read.ok_or(Why::Indices)?,
+                    last,
+                });
             }
             at.push(form);
         }
@@ -487,7 +510,14 @@ impl<'a> NestBuilder<'a> {
         let mut expr = Expr::default();
         self.operand(&mut expr, x, &map, &extents);
         let order = if r.stable { Order::Exact } else { Order::Tree };
-        Ok(Lowered::Nest(space, What::Fold { expr, how: r.op, order }))
+        Ok(Lowered::Nest(
+            space,
+            What::Fold {
+                expr,
+                how: r.op,
+                order,
+            },
+        ))
     }
 
     /// A product of small matrices is a fold. A product without sums is an expression.
@@ -540,7 +570,11 @@ impl<'a> NestBuilder<'a> {
             return Ok(self.map(y, expr));
         }
         let space = self.space(to, &folded);
-        let (how, order) = (cotangent_core::ops::Reduction::Sum, Order::Chain);
+        let order = Order::Chain;
+        let how = match self.dtype(y) {
+            DType::Bool => Reduction::Any,
+            _ => Reduction::Sum,
+        };
         Ok(Lowered::Nest(space, What::Fold { expr, how, order }))
     }
 }

@@ -1,9 +1,12 @@
 //! Signed integers that may depend on extents.
 
-use cotangent_core::shape::Poly;
 use cotangent_core::Dim;
+use cotangent_core::shape::Poly;
 use std::fmt;
 use std::sync::Arc;
+
+/// Largest divisor of a polynomial, to bound the search for a multiple.
+const MAX_DIVISOR: i64 = 64;
 
 /// An integer: a number, or a polynomial over symbolic extents. Unlike a [`Dim`] it may be
 /// negative.
@@ -100,6 +103,22 @@ impl Quantity {
             }
             _ => (self == divisor).then_some(Quantity::Number(1)),
         }
+    }
+
+    /// `floor(self / d)` for a positive `d`, if it is a polynomial.
+    pub(crate) fn floor_div(&self, d: i64) -> Option<Quantity> {
+        let Quantity::Poly(_) = self else {
+            return Some(self.as_number()?.div_euclid(d).into());
+        };
+        // The next multiple of `d`: all its coefficients are.
+        (0..d.min(MAX_DIVISOR)).find_map(|more| {
+            let Quantity::Poly(p) = self.offset(more) else {
+                return None;
+            };
+            let quotient = Quantity::from(&Dim::Expr(p.clone()).floor_div(d as usize));
+            let exact = quotient.times(&d.into()) == Quantity::Poly(p);
+            exact.then(|| quotient.offset(-i64::from(more > 0)))
+        })
     }
 
     /// Whether it is at least `other`; `None` if that depends on extents.

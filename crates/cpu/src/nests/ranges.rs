@@ -29,16 +29,28 @@ pub(crate) struct Ranges<'a> {
 }
 
 /// The greater (`sign` 1) or smaller (-1) of two known numbers. If their order is unknown, the
-/// first.
+/// second.
 fn tighter(a: Option<Quantity>, b: Option<Quantity>, sign: i64) -> Option<Quantity> {
     let (Some(x), Some(y)) = (&a, &b) else {
         return a.or(b);
     };
     let (greater, less) = if sign > 0 { (y, x) } else { (x, y) };
     match greater.at_least(less) {
-        Some(true) => b,
-        _ => a,
+        Some(false) => a,
+        _ => b,
     }
+}
+
+/// The number by which the index of `finer` is divided to give that of `t`.
+fn quotient_of(t: &Term, finer: &Term) -> Option<i64> {
+    let d = t.divisor.divided(&finer.divisor)?;
+    let modulus = match (&t.modulus, &finer.modulus) {
+        (None, None) => true,
+        (Some(m), Some(n)) => n.divided(&d).as_ref() == Some(m),
+        _ => false,
+    };
+    let d = d.as_number().filter(|&d| d > 1);
+    d.filter(|_| modulus && t.var == finer.var)
 }
 
 impl Interval {
@@ -138,7 +150,9 @@ impl<'a> Ranges<'a> {
             return out;
         } else if always(self.lows(&b.form), &|low| low.surely_at_least(&b.low)) {
             range.low = Some(b.high.clone());
-        } else if always(self.highs(&b.form), &|high| b.high.offset(-1).surely_at_least(high)) {
+        } else if always(self.highs(&b.form), &|high| {
+            b.high.offset(-1).surely_at_least(high)
+        }) {
             range.high = Some(b.low.offset(-1));
         } else {
             return out;
@@ -179,7 +193,7 @@ impl<'a> Ranges<'a> {
         let mut range = self.extent(&plain).and(self.by_facts(&plain));
         if !t.divisor.is(1) {
             range = match t.divisor.as_number() {
-                Some(d) => range.map(|q| Some(q.as_number()?.div_euclid(d).into())),
+                Some(d) => range.map(|q| q.floor_div(d)),
                 None => Interval {
                     low: Some(0.into()),
                     high: None,
@@ -196,7 +210,7 @@ impl<'a> Ranges<'a> {
         if t.is_plain() {
             return range;
         }
-        range.and(self.extent(t)).and(self.by_facts(t))
+        self.extent(t).and(range).and(self.by_facts(t))
     }
 
     /// The interval of a term without its coefficient, by facts about forms that have it.
@@ -206,6 +220,14 @@ impl<'a> Ranges<'a> {
             high: None,
         };
         for fact in &self.facts {
+            if let [u] = fact.form.terms.as_slice()
+                && u.coefficient.is(1)
+                && let Some(d) = quotient_of(t, u)
+            {
+                let offset = Quantity::Number(0).minus(&fact.form.offset);
+                let index = fact.range.map(&|q: &Quantity| q.plus(&offset).floor_div(d));
+                out = out.and(index);
+            }
             let Some(own) = fact.form.terms.iter().find(|u| u.same_index(t)) else {
                 continue;
             };
@@ -219,9 +241,10 @@ impl<'a> Ranges<'a> {
                 // Rounded towards the inside of the interval.
                 Some(c) if c > 0 => Interval {
                     low: scaled.low.and_then(|q| {
-                        Some((-(-q.as_number()?).div_euclid(c)).into())
+                        let less = Quantity::Number(0).minus(&q).floor_div(c)?;
+                        Some(Quantity::Number(0).minus(&less))
                     }),
-                    high: scaled.high.and_then(|q| Some(q.as_number()?.div_euclid(c).into())),
+                    high: scaled.high.and_then(|q| q.floor_div(c)),
                 },
                 _ => continue,
             };
@@ -232,9 +255,9 @@ impl<'a> Ranges<'a> {
 
     fn sum(&self, form: &Affine, term: &dyn Fn(&Term) -> Interval) -> Interval {
         let offset = Interval::new(form.offset.clone(), form.offset.clone());
-        form.terms.iter().fold(offset, |sum, t| {
-            sum.plus(&term(t).times(&t.coefficient))
-        })
+        form.terms
+            .iter()
+            .fold(offset, |sum, t| sum.plus(&term(t).times(&t.coefficient)))
     }
 
     /// The interval of a form by each fact about a form of equal terms.

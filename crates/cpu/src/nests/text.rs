@@ -81,7 +81,11 @@ impl<'a> Names<'a> {
                     Order::Exact => "exact",
                     Order::Chain => "chain",
                 };
-                format!("{head} = fold {} {} {order}", fold_name(*how), self.expr(expr))
+                format!(
+                    "{head} = fold {} {} {order}",
+                    fold_name(*how),
+                    self.expr(expr)
+                )
             }
             What::Literal(a) => format!("{head} = literal of {} elements", a.len()),
             What::Call {

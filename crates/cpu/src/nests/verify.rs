@@ -50,7 +50,11 @@ pub(crate) fn verify(nests: &Nests<'_>) -> Result<Vec<Condition>> {
     }
     if nests.results.len() != f.results().len() {
         let (n, want) = (nests.results.len(), f.results().len());
-        bail!(Invalid, "{n} results of nests for the {want} of `{}`", f.name);
+        bail!(
+            Invalid,
+            "{n} results of nests for the {want} of `{}`",
+            f.name
+        );
     }
     for (k, (read, &r)) in nests.results.iter().zip(f.results()).enumerate() {
         v.what = format!("result {k}");
@@ -94,7 +98,8 @@ impl Verifier<'_> {
                     bail!(Invalid, "a fold by `{}` of {dtype}", how.def().name);
                 }
                 let last = expr.nodes.last().map(|n| &n.op);
-                let product = matches!(last, Some(ExprOp::Apply { operands, .. }) if operands.len() == 2);
+                let product =
+                    matches!(last, Some(ExprOp::Apply { operands, .. }) if operands.len() == 2);
                 if *order == Order::Chain && !product {
                     bail!(Invalid, "a chain of products folds no product");
                 }
@@ -118,12 +123,21 @@ impl Verifier<'_> {
                 let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
                 let have = op.infer(&types)?;
                 if have.len() != *results {
-                    bail!(Invalid, "{results} results of `{}`, not {}", op.name(), have.len());
+                    bail!(
+                        Invalid,
+                        "{results} results of `{}`, not {}",
+                        op.name(),
+                        have.len()
+                    );
                 }
                 for (k, have) in have.iter().enumerate() {
                     let want = self.f.ty(Val::from_index(n.value.index() + k));
                     if have.dtype != want.dtype || have.rank() != want.rank() {
-                        bail!(Invalid, "result {k} of `{}` is {have}, not {want}", op.name());
+                        bail!(
+                            Invalid,
+                            "result {k} of `{}` is {have}, not {want}",
+                            op.name()
+                        );
                     }
                 }
                 for k in 1..*results {
@@ -146,7 +160,10 @@ impl Verifier<'_> {
         let extents: Vec<Dim> = own.iter().map(|a| a.extent.clone()).collect();
         if !par || !fold || rest.len() != folded || want.differs(&extents) {
             let (all, value) = (n.extents(), self.f.ty(n.value));
-            bail!(Invalid, "the space {all:?} with {folded} folded axes is not that of {value}");
+            bail!(
+                Invalid,
+                "the space {all:?} with {folded} folded axes is not that of {value}"
+            );
         }
         Ok(())
     }
@@ -166,12 +183,19 @@ impl Verifier<'_> {
                 ExprOp::Read(r) => self.read(r, node.dtype, space)?,
                 ExprOp::Number(s) => number(*s, node.dtype)?,
                 ExprOp::Index(axis) if *axis >= space.len() => {
-                    bail!(Invalid, "the index of axis {axis} in a space of {} axes", space.len());
+                    bail!(
+                        Invalid,
+                        "the index of axis {axis} in a space of {} axes",
+                        space.len()
+                    );
                 }
                 ExprOp::Index(_) | ExprOp::Extent(_) => {}
                 ExprOp::Apply { op, operands } => {
                     if let Some(x) = operands.iter().find(|&&x| x as usize >= k) {
-                        bail!(Invalid, "operation {k} reads operation {x}, which follows it");
+                        bail!(
+                            Invalid,
+                            "operation {k} reads operation {x}, which follows it"
+                        );
                     }
                     let type_of = |&x: &u32| Type::scalar(e.nodes[x as usize].dtype);
                     let types: Vec<Type> = operands.iter().map(type_of).collect();
@@ -199,7 +223,10 @@ impl Verifier<'_> {
 
     fn start(&mut self, s: &Start, space: &[Dim]) -> Result<()> {
         let Some(dtype) = self.source_type(&s.read.source) else {
-            bail!(Invalid, "a start reads a value that no nest before computes");
+            bail!(
+                Invalid,
+                "a start reads a value that no nest before computes"
+            );
         };
         if !dtype.is_int() {
             bail!(Invalid, "a start is {dtype}, not an integer");
@@ -221,7 +248,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn source(&mut self, s: &Source, dtype: DType, known: &Ranges<'_>, space: &[Dim]) -> Result<()> {
+    fn source(
+        &mut self,
+        s: &Source,
+        dtype: DType,
+        known: &Ranges<'_>,
+        space: &[Dim],
+    ) -> Result<()> {
         match s {
             Source::Number(s) => number(*s, dtype),
             Source::Choice(c) => {
@@ -236,7 +269,11 @@ impl Verifier<'_> {
             }
             Source::Element(a) => {
                 if !self.defined.contains(&a.of) {
-                    bail!(Invalid, "it reads {}, which no nest before computes", self.f.show(a.of));
+                    bail!(
+                        Invalid,
+                        "it reads {}, which no nest before computes",
+                        self.f.show(a.of)
+                    );
                 }
                 let ty = self.f.ty(a.of);
                 if ty.dtype != dtype {
@@ -244,7 +281,11 @@ impl Verifier<'_> {
                 }
                 if ty.rank() != a.at.len() {
                     let n = a.at.len();
-                    bail!(Invalid, "it reads {} of {ty} at {n} indices", self.f.show(a.of));
+                    bail!(
+                        Invalid,
+                        "it reads {} of {ty} at {n} indices",
+                        self.f.show(a.of)
+                    );
                 }
                 for form in &a.at {
                     indices(form, space.len(), known.starts())?;
@@ -252,7 +293,8 @@ impl Verifier<'_> {
                 for (axis, (form, d)) in a.at.iter().zip(ty.shape.iter()).enumerate() {
                     self.index(form, d, known, space).map_err(|_| {
                         let value = self.f.show(a.of);
-                        let text = format!("axis {axis} of {value} is read outside of its extent {d}");
+                        let text =
+                            format!("axis {axis} of {value} is read outside of its extent {d}");
                         Error::new(Code::Invalid, text)
                     })?;
                 }
@@ -262,7 +304,13 @@ impl Verifier<'_> {
     }
 
     /// Checks `0 <= form < limit`.
-    fn index(&mut self, form: &Affine, limit: &Dim, known: &Ranges<'_>, space: &[Dim]) -> Result<()> {
+    fn index(
+        &mut self,
+        form: &Affine,
+        limit: &Dim,
+        known: &Ranges<'_>,
+        space: &[Dim],
+    ) -> Result<()> {
         if known.is_empty() {
             return Ok(());
         }
@@ -281,10 +329,16 @@ impl Verifier<'_> {
         if !decided.contains(&None) {
             bail!(Invalid, "{text}: not so");
         }
+        let mut open: Vec<Quantity> = Vec::new();
+        for q in any {
+            if q.at_least(&zero).is_none() && !open.contains(&q) {
+                open.push(q);
+            }
+        }
         let symbolic = space.iter().filter(|d| d.as_const().is_none());
         self.conditions.push(Condition {
             text: format!("{}: {text}", self.what),
-            any,
+            any: open,
             space: symbolic.cloned().collect(),
         });
         Ok(())

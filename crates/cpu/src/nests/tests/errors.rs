@@ -88,10 +88,13 @@ fn accesses_outside_of_a_value_are_refused() {
     refused(rank, |n| {
         at(&mut n.nests[SUM]).pop();
     });
-    refused("result 0: axis 0 of %4 is read outside of its extent 3", |n| {
-        let map = IndexMap::of(vec![Affine::axis(0).offset(&1.into())]);
-        n.results[0] = n.results[0].through(&map, &[3.into()]).unwrap();
-    });
+    refused(
+        "result 0: axis 0 of %4 is read outside of its extent 3",
+        |n| {
+            let map = IndexMap::of(vec![Affine::axis(0).offset(&1.into())]);
+            n.results[0] = n.results[0].through(&map, &[3.into()]).unwrap();
+        },
+    );
 }
 
 #[test]
@@ -103,10 +106,13 @@ fn windows_that_do_not_fit_and_wrong_starts_are_refused() {
         let read = read(&mut n.nests[WINDOW]);
         read.starts[0].read = Read::plain(Source::Number(Scalar::F(1.0)));
     });
-    refused("nest %6: a start reads a value that no nest before computes", |n| {
-        let later = Read::identity(Val::from_index(8), 0);
-        read(&mut n.nests[WINDOW]).starts[0].read = later;
-    });
+    refused(
+        "nest %6: a start reads a value that no nest before computes",
+        |n| {
+            let later = Read::identity(Val::from_index(8), 0);
+            read(&mut n.nests[WINDOW]).starts[0].read = later;
+        },
+    );
     refused("nest %6: a form has start 0 of 0", |n| {
         read(&mut n.nests[WINDOW]).starts.clear();
     });
@@ -117,15 +123,18 @@ fn windows_that_do_not_fit_and_wrong_starts_are_refused() {
 
 #[test]
 fn choices_without_bounds_are_refused() {
-    refused("nest %4: a choice without bounds, or with a step below 1", |n| {
-        let read = read(&mut n.nests[SUM]);
-        let choice = Choice {
-            bounds: Vec::new(),
-            inside: read.source.clone(),
-            outside: read.source.clone(),
-        };
-        read.source = Source::Choice(Box::new(choice));
-    });
+    refused(
+        "nest %4: a choice without bounds, or with a step below 1",
+        |n| {
+            let read = read(&mut n.nests[SUM]);
+            let choice = Choice {
+                bounds: Vec::new(),
+                inside: read.source.clone(),
+                outside: read.source.clone(),
+            };
+            read.source = Source::Choice(Box::new(choice));
+        },
+    );
 }
 
 #[test]
@@ -142,9 +151,12 @@ fn nests_out_of_order_are_refused() {
     refused("3 results of nests for the 4 of `f`", |n| {
         n.results.pop();
     });
-    refused("result 3: it reads %12, which no nest before computes", |n| {
-        n.nests.pop();
-    });
+    refused(
+        "result 3: it reads %12, which no nest before computes",
+        |n| {
+            n.nests.pop();
+        },
+    );
 }
 
 #[test]
@@ -185,11 +197,14 @@ fn wrong_types_are_refused() {
     refused("nest %4: the index of axis 2 in a space of 2 axes", |n| {
         expr(&mut n.nests[SUM]).nodes[0].op = ExprOp::Index(2);
     });
-    refused("nest %4: operation 1 reads operation 1, which follows it", |n| {
-        if let ExprOp::Apply { operands, .. } = &mut expr(&mut n.nests[SUM]).nodes[1].op {
-            operands[0] = 1;
-        }
-    });
+    refused(
+        "nest %4: operation 1 reads operation 1, which follows it",
+        |n| {
+            if let ExprOp::Apply { operands, .. } = &mut expr(&mut n.nests[SUM]).nodes[1].op {
+                operands[0] = 1;
+            }
+        },
+    );
     refused("nest %4: an expression of no operations", |n| {
         expr(&mut n.nests[SUM]).nodes.clear();
     });
@@ -217,14 +232,17 @@ fn wrong_folds_calls_and_literals_are_refused() {
             *results = 2;
         }
     });
-    refused("nest %7: result 0 of `cholesky` is f64[2,3,3], not f64[3,3]", |n| {
-        if let What::Call { operands, .. } = &mut n.nests[FACTOR].what {
-            let x = &mut operands[0];
-            x.ty = x.ty.batched(&2.into());
-            let map = IndexMap::of(vec![Affine::axis(1), Affine::axis(2)]);
-            x.read = x.read.through(&map, &x.ty.shape).unwrap();
-        }
-    });
+    refused(
+        "nest %7: result 0 of `cholesky` is f64[2,3,3], not f64[3,3]",
+        |n| {
+            if let What::Call { operands, .. } = &mut n.nests[FACTOR].what {
+                let x = &mut operands[0];
+                x.ty = x.ty.batched(&2.into());
+                let map = IndexMap::of(vec![Affine::axis(1), Affine::axis(2)]);
+                x.read = x.read.through(&map, &x.ty.shape).unwrap();
+            }
+        },
+    );
     refused("nest %12: the literal is f32[3], not f64[3]", |n| {
         n.nests.last_mut().unwrap().what = What::Literal(Array::vector(vec![1.0f32, 2.0, 3.0]));
     });
@@ -238,8 +256,15 @@ fn symbolic_extents_that_cannot_be_ordered_are_conditions() {
         vec![cx.add(x[0], x[1]), cx.exp(cx.slice_axis(x[0], 0, 2, 4))]
     });
     let nests = lower(&f);
-    let conditions: Vec<String> = verify(&nests).unwrap().iter().map(|c| c.to_string()).collect();
-    let want = ["", ""];
+    let conditions: Vec<String> = verify(&nests)
+        .unwrap()
+        .iter()
+        .map(|c| c.to_string())
+        .collect();
+    let want = [
+        "nest %2: an index is less than its extent: m-n >= 0 or n = 0",
+        "nest %4: an index is less than its extent: n-4 >= 0",
+    ];
     assert_eq!(conditions, want, "{nests}");
 }
 
@@ -249,11 +274,14 @@ fn starts_are_numbers() {
         read: Read::plain(Source::Number(Scalar::I(1))),
         last: Quantity::Number(2),
     };
-    refused("result 0: axis 0 of %4 is read outside of its extent 3", |n| {
-        let map = IndexMap {
-            at: vec![Affine::axis(0).plus(&crate::nests::affine::Var::Start(0).into())],
-            starts: vec![start.clone()],
-        };
-        n.results[0] = n.results[0].through(&map, &[3.into()]).unwrap();
-    });
+    refused(
+        "result 0: axis 0 of %4 is read outside of its extent 3",
+        |n| {
+            let map = IndexMap {
+                at: vec![Affine::axis(0).plus(&crate::nests::affine::Var::Start(0).into())],
+                starts: vec![start.clone()],
+            };
+            n.results[0] = n.results[0].through(&map, &[3.into()]).unwrap();
+        },
+    );
 }

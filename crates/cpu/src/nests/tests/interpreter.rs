@@ -183,11 +183,14 @@ impl Interpreter<'_> {
             Source::Number(s) => Found::Number(*s),
             Source::Element(a) => {
                 let stored = self.values[a.of.index()].as_ref().expect("it is computed");
-                let at = a.at.iter().zip(stored.array.shape()).fold(0, |at, (f, &d)| {
-                    let i = self.form(f, index, starts);
-                    assert!((0..d as i64).contains(&i), "{a:?} at {index:?}: {i} of {d}");
-                    at * d + i as usize
-                });
+                let at =
+                    a.at.iter()
+                        .zip(stored.array.shape())
+                        .fold(0, |at, (f, &d)| {
+                            let i = self.form(f, index, starts);
+                            assert!((0..d as i64).contains(&i), "{a:?} at {index:?}: {i} of {d}");
+                            at * d + i as usize
+                        });
                 Found::At(a.of, at)
             }
             Source::Choice(c) => {
@@ -207,7 +210,9 @@ impl Interpreter<'_> {
     /// The elements of a read at every index of a space, as a vector.
     fn read(&self, r: &Read, dtype: DType, shape: &[usize]) -> Result<Array> {
         let found: Vec<Found> = indices(shape).map(|i| self.element(r, &i)).collect();
-        let (n, wide) = (found.len(), |v: Val| &self.values[v.index()].as_ref().unwrap().wide);
+        let (n, wide) = (found.len(), |v: Val| {
+            &self.values[v.index()].as_ref().unwrap().wide
+        });
         let all = match dtype.kind() {
             Kind::Float => Wide::F(
                 found

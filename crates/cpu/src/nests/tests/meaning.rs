@@ -34,7 +34,10 @@ fn by_kernels(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
 
 fn same(what: &str, nests: &str, got: &[Array], want: &[Array]) {
     for (got, want) in got.iter().zip(want) {
-        assert!(got.same_bits(want), "{what}: {got:?} is not {want:?}\n{nests}");
+        assert!(
+            got.same_bits(want),
+            "{what}: {got:?} is not {want:?}\n{nests}"
+        );
     }
 }
 
@@ -47,8 +50,8 @@ fn check(what: &str, f: &Function, args: &[Array], runs: bool) -> bool {
     let Ok(want) = reference::run(f, args) else {
         return false;
     };
-    let (got, env) = interpret(&nests, args, &by_reference)
-        .unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+    let (got, env) =
+        interpret(&nests, args, &by_reference).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
     same(what, &text, &got, &want);
     for c in &conditions {
         assert!(holds(c, &env), "{what}: {c} at {env:?}\n{text}");
@@ -78,8 +81,14 @@ fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
     match form {
         0 => {
             let perm: Vec<usize> = axes.iter().rev().copied().collect();
-            let flat = cx.reshape(cx.transpose(v, &perm), &[shape.iter().product::<usize>().into()]);
-            let back = cx.reshape(flat, &perm.iter().map(|&k| shape[k].into()).collect::<Vec<_>>());
+            let flat = cx.reshape(
+                cx.transpose(v, &perm),
+                &[shape.iter().product::<usize>().into()],
+            );
+            let back = cx.reshape(
+                flat,
+                &perm.iter().map(|&k| shape[k].into()).collect::<Vec<_>>(),
+            );
             cx.transpose(back, &perm)
         }
         1 => {
@@ -115,7 +124,12 @@ fn every_sample_of_views_of_operands() {
                 let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
                 cx.emit(s.op.clone(), &x).to_vec()
             });
-            assert!(check(&format!("{:?}, form {form}", s.op), &f, &s.operands, false));
+            assert!(check(
+                &format!("{:?}, form {form}", s.op),
+                &f,
+                &s.operands,
+                false
+            ));
         }
     }
 }
@@ -129,7 +143,8 @@ fn every_sample_as_operand_of_views() {
                 let y = cx.emit(s.op.clone(), x).to_vec();
                 let known = |v: &Val| cx.ty(*v).shape.as_const().is_some();
                 let y = y.into_iter().filter(known);
-                y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % 3)).collect()
+                y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % 3))
+                    .collect()
             });
             check(&format!("{:?}, form {form}", s.op), &f, &s.operands, false);
         }
