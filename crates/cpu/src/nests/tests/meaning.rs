@@ -182,11 +182,11 @@ fn every_program_of_the_corpus() {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         let module = cotangent_stablehlo::read(&text, None).unwrap();
         let f = simplify(module.main());
-        for args in points(&f).take(2) {
+        for args in points(&f).take(1) {
             let args = args.unwrap();
-            let small = args.iter().map(Array::len).sum::<usize>() < 4096;
+            let small = args.iter().map(Array::len).sum::<usize>() < 1024;
             count += usize::from(small && check(&name, &f, &args, false));
         }
     }
-    assert!(count > 300, "{count} points");
+    assert!(count > 100, "{count} programs");
 }
