@@ -12,6 +12,7 @@ lint:
 # Rewrite what tests write: expected outputs, methods of tensors, the reference of operations; read the diff.
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
+    BLESS=1 cargo test -p cotangent-cpu --lib nests::
     BLESS=1 cargo test -p cotangent-cli --bin cotangent --test book --test tidy --test methods
     BLESS=1 cargo test -p cotangent --test names
 

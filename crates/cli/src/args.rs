@@ -41,6 +41,8 @@ pub(crate) struct Args {
     pub svg: Option<PathBuf>,
     /// `--html` of `explain`.
     pub html: Option<PathBuf>,
+    /// `--passes` of `explain`.
+    pub passes: bool,
     /// `--help` was given.
     pub help: bool,
 }
@@ -58,7 +60,10 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("jacobian", &["wrt", "numerics", "in", "out"]),
     ("hessian", &["wrt", "numerics", "in", "out"]),
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
-    ("explain", &["wrt", "numerics", "in", "svg", "html"]),
+    (
+        "explain",
+        &["wrt", "numerics", "in", "svg", "html", "passes"],
+    ),
     (
         "profile",
         &["wrt", "numerics", "in", "grad", "runs", "trace"],
@@ -155,6 +160,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
             Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
             Long("grad") => a.grad = true,
+            Long("passes") => a.passes = true,
             Long("check") => a.check = true,
             Long("write") => a.write = true,
             Long("raise") => a.raise = true,

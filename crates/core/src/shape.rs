@@ -64,7 +64,8 @@ pub enum Atom {
 const MAX_EXPANDED_TERMS: usize = 256;
 
 impl Poly {
-    pub(crate) fn constant(c: i64) -> Poly {
+    /// The number `c`.
+    pub fn constant(c: i64) -> Poly {
         let mut p = Poly::default();
         p.insert(Vec::new(), c);
         p
@@ -84,7 +85,7 @@ impl Poly {
 
     /// Whether `sign` times the polynomial is nonnegative for all extents, judged by the signs of
     /// its terms.
-    fn never_below(&self, sign: i64) -> bool {
+    pub fn never_below(&self, sign: i64) -> bool {
         let atom = |a: &Atom| match a {
             Atom::Sym(_) | Atom::Relu(_) => true,
             Atom::FloorDiv(p, d) => *d > 0 && p.never_below(1),
@@ -107,7 +108,8 @@ impl Poly {
         self.0.keys().map(Vec::len).max().unwrap_or(0)
     }
 
-    fn as_const(&self) -> Option<i64> {
+    /// The number, if it is a constant.
+    pub fn as_const(&self) -> Option<i64> {
         match self.0.len() {
             0 => Some(0),
             1 => self.0.get(&Vec::new()).copied(),
@@ -115,7 +117,8 @@ impl Poly {
         }
     }
 
-    pub(crate) fn times(&self, other: &Poly) -> Poly {
+    /// `self * other`.
+    pub fn times(&self, other: &Poly) -> Poly {
         if self.len() > 1
             && other.len() > 1
             && self.len().saturating_mul(other.len()) > MAX_EXPANDED_TERMS
@@ -138,7 +141,8 @@ impl Poly {
         out
     }
 
-    pub(crate) fn plus(&self, other: &Poly, scale: i64) -> Poly {
+    /// `self + scale * other`.
+    pub fn plus(&self, other: &Poly, scale: i64) -> Poly {
         let mut out = self.clone();
         for (b, y) in &other.0 {
             out.insert(b.clone(), y.saturating_mul(scale));
@@ -146,7 +150,8 @@ impl Poly {
         out
     }
 
-    fn eval(&self, env: &Env) -> Result<i64> {
+    /// The number for these values of the symbols. It may be negative.
+    pub fn eval(&self, env: &Env) -> Result<i64> {
         let mut sum = 0i64;
         for (product, c) in &self.0 {
             let mut term = *c;
@@ -266,7 +271,8 @@ impl Dim {
         Dim::Expr(Arc::new(Poly::atom(Atom::Sym(name.into()))))
     }
 
-    pub(crate) fn poly(&self) -> Poly {
+    /// The extent as a polynomial.
+    pub fn poly(&self) -> Poly {
         match self {
             Dim::Const(c) => Poly::constant(i64::try_from(*c).unwrap_or(i64::MAX)),
             Dim::Expr(p) => (**p).clone(),

@@ -38,6 +38,7 @@ mod loops;
 pub mod lower;
 pub mod memory;
 mod movement;
+pub mod nests;
 mod phases;
 pub mod pool;
 mod products;

@@ -1,4 +1,5 @@
-//! `explain`: operations, residuals of the forward pass, and the cost of derivatives.
+//! `explain`: operations, residuals of the forward pass, and the cost of derivatives; or the stages
+//! on the way to a plan.
 
 use super::residuals::residual_table;
 use crate::args::Args;
@@ -7,7 +8,7 @@ use crate::load::Target;
 use crate::output::{Outcome, print};
 use crate::{draw, page, show};
 use cotangent::ad;
-use cotangent::cpu::{Memory, memory, steps};
+use cotangent::cpu::{Memory, memory, passes, steps};
 use cotangent::error::shown;
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Dim, Env, Function, Result, Type, Val, files, reference};
@@ -25,8 +26,12 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let cx = loaded.context()?;
     let located = |e: cotangent::Error| loaded.locate(e);
 
-    let extents = Extents::read(args, &target, f)?;
     let simple = Arc::new(simplify(f));
+    if args.passes {
+        print(out, &passes(&simple)?)?;
+        return Ok(Outcome::Good);
+    }
+    let extents = Extents::read(args, &target, f)?;
     print(
         out,
         &format!(

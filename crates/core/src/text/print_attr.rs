@@ -7,7 +7,16 @@ use crate::dtype::DType;
 use crate::ir::Attr;
 use crate::names::{is_name, quoted};
 use crate::shape::Dim;
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+impl fmt::Display for Attr {
+    /// The value in the text form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        attr(&mut out, self);
+        f.write_str(&out)
+    }
+}
 
 /// Prints a value that is not a region.
 pub(super) fn attr(out: &mut String, a: &Attr) {

@@ -1,0 +1,219 @@
+//! Accesses: the element of a value that a nest reads at each of its indices.
+//!
+//! Broadcast, reshape, transpose, slice, reverse, pad, concatenate and dynamic slice move elements
+//! without computing any. Each is an [`IndexMap`] or a [`Choice`], and a read of its result is a
+//! read of its operand: [`Read::through`].
+
+use super::affine::{Affine, Limits, Var};
+use super::quantity::Quantity;
+use cotangent_core::{Dim, Scalar, Val};
+
+/// One element of a computed value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Access {
+    pub of: Val,
+    /// The index along each axis of the value.
+    pub at: Vec<Affine>,
+}
+
+/// The condition `low <= form < high` and `form ≡ low (mod step)`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bound {
+    pub form: Affine,
+    pub low: Quantity,
+    pub high: Quantity,
+    /// Positive.
+    pub step: i64,
+}
+
+/// One of two sources, by conditions on indices.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub bounds: Vec<Bound>,
+    /// Where all bounds hold.
+    pub inside: Source,
+    pub outside: Source,
+}
+
+/// The source of an element. Choices form a decision tree, so there is a source for every index.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// The same number for every index.
+    Number(Scalar),
+    Element(Access),
+    Choice(Box<Choice>),
+}
+
+/// A start of a window that is itself read: `clamp(read, 0, last)`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Start {
+    pub read: Read,
+    pub last: Quantity,
+}
+
+/// A read of an element at each index of a space.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Read {
+    /// The starts that the forms of the source mention as [`Var::Start`].
+    pub starts: Vec<Start>,
+    pub source: Source,
+}
+
+/// The index of an operand for each index of a result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IndexMap {
+    /// The index along each axis of the operand.
+    pub at: Vec<Affine>,
+    /// Starts that `at` mentions.
+    pub starts: Vec<Start>,
+}
+
+impl IndexMap {
+    /// A map without starts.
+    pub(crate) fn of(at: Vec<Affine>) -> IndexMap {
+        let starts = Vec::new();
+        IndexMap { at, starts }
+    }
+
+    /// The map of a space of this rank to itself.
+    pub(crate) fn identity(rank: usize) -> IndexMap {
+        IndexMap::of((0..rank).map(Affine::axis).collect())
+    }
+
+    /// Whether it maps every index to itself.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.at.iter().enumerate().all(|(k, a)| a.is_axis(k))
+    }
+}
+
+/// Limits of the indices of a space and of starts.
+pub(crate) fn limits<'a>(
+    space: &'a [Dim],
+    starts: &'a [Start],
+) -> impl Fn(Var) -> Quantity + use<'a> {
+    move |v| match v {
+        Var::Axis(k) => Quantity::from(&space[k]),
+        Var::Start(k) => starts[k].last.offset(1),
+    }
+}
+
+impl Source {
+    /// Number of leaves.
+    fn leaves(&self) -> usize {
+        match self {
+            Source::Number(_) | Source::Element(_) => 1,
+            Source::Choice(c) => c.inside.leaves() + c.outside.leaves(),
+        }
+    }
+
+    fn substituted(&self, f: &dyn Fn(Var) -> Affine, limits: Limits<'_>) -> Option<Source> {
+        let form = |a: &Affine| a.substituted(f, limits);
+        Some(match self {
+            Source::Number(s) => Source::Number(*s),
+            Source::Element(a) => Source::Element(Access {
+                of: a.of,
+                at: a.at.iter().map(form).collect::<Option<_>>()?,
+            }),
+            Source::Choice(c) => {
+                let bound = |b: &Bound| {
+                    let form = form(&b.form)?;
+                    Some(Bound { form, ..b.clone() })
+                };
+                Source::Choice(Box::new(Choice {
+                    bounds: c.bounds.iter().map(bound).collect::<Option<_>>()?,
+                    inside: c.inside.substituted(f, limits)?,
+                    outside: c.outside.substituted(f, limits)?,
+                }))
+            }
+        })
+    }
+
+    /// The source with numbers of starts increased by `by`.
+    fn shifted(&self, by: usize) -> Source {
+        let f = |v| match v {
+            Var::Start(k) => Var::Start(k + by).into(),
+            axis => axis.into(),
+        };
+        if by == 0 {
+            return self.clone();
+        }
+        // A renamed index has no new limit, and a form of renamed indices is affine.
+        let unlimited = |_| Quantity::Number(i64::MAX);
+        self.substituted(&f, &unlimited)
+            .expect("starts are renamed only")
+    }
+}
+
+impl Read {
+    /// The read of the element at the index of the space, of a value of this rank.
+    pub(crate) fn identity(of: Val, rank: usize) -> Read {
+        let at = IndexMap::identity(rank).at;
+        Read::plain(Source::Element(Access { of, at }))
+    }
+
+    /// A read without starts.
+    pub(crate) fn plain(source: Source) -> Read {
+        let starts = Vec::new();
+        Read { starts, source }
+    }
+
+    /// The number, if the same one is read everywhere.
+    pub(crate) fn as_number(&self) -> Option<Scalar> {
+        match self.source {
+            Source::Number(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// Number of leaves of the source and of all starts: the size of the read.
+    pub(crate) fn size(&self) -> usize {
+        let starts: usize = self.starts.iter().map(|s| s.read.size()).sum();
+        self.source.leaves() + starts
+    }
+
+    /// Whether it is an access of one value whose axes are strided: a view without a computation.
+    pub(crate) fn is_strided(&self) -> bool {
+        let plain = |a: &Affine| a.terms.iter().all(|t| t.is_plain());
+        self.starts.is_empty()
+            && matches!(&self.source, Source::Element(a) if a.at.iter().all(plain))
+    }
+
+    /// The read at mapped indices: `space` are the extents of the new indices. `None` if an index
+    /// would not be affine.
+    pub(crate) fn through(&self, map: &IndexMap, space: &[Dim]) -> Option<Read> {
+        if map.starts.is_empty() && map.is_identity() {
+            return Some(self.clone());
+        }
+        let mut starts = map.starts.clone();
+        for s in &self.starts {
+            starts.push(Start {
+                read: s.read.through(map, space)?,
+                last: s.last.clone(),
+            });
+        }
+        let limits = limits(space, &starts);
+        let f = |v| match v {
+            Var::Axis(k) => map.at[k].clone(),
+            Var::Start(k) => Var::Start(k + map.starts.len()).into(),
+        };
+        let source = self.source.substituted(&f, &limits)?;
+        drop(limits);
+        Some(Read { starts, source })
+    }
+
+    /// A choice between two reads. The bounds mention the starts of `inside`.
+    pub(crate) fn choice(bounds: Vec<Bound>, inside: Read, outside: &Read) -> Read {
+        let mut starts = inside.starts;
+        let (inside, other) = (inside.source, outside.source.shifted(starts.len()));
+        starts.extend(outside.starts.iter().cloned());
+        let choice = Choice {
+            bounds,
+            inside,
+            outside: other,
+        };
+        Read {
+            starts,
+            source: Source::Choice(Box::new(choice)),
+        }
+    }
+}

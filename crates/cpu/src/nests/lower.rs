@@ -1,0 +1,633 @@
+//! Lowering of a function to nests: the one match over the operations.
+//!
+//! An elementwise operation is known by its class, and becomes part of the expression of its one
+//! reader if that reads it at the same index. Views become accesses of their readers.
+
+use super::access::{Access, Bound, IndexMap, Read, Source, Start};
+use super::affine::{Affine, Var};
+use super::nest::{AxisKind, CallOperand, Expr, ExprOp, Nest, Nests, Order, Space, SpaceAxis};
+use super::nest::{What, Why};
+use super::quantity::Quantity;
+use super::views;
+use cotangent_core::graph::Eqn;
+use cotangent_core::ops::{
+    Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
+};
+use cotangent_core::{DType, Dim, Function, Type, Val};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// Maximum number of operations of an expression.
+const MAX_EXPR_OPERATIONS: usize = 64;
+
+/// Maximum number of elements that one read chooses from, starts included.
+const MAX_READ_LEAVES: usize = 4;
+
+/// Maximum number of multiplications of one matrix product that is a fold.
+const MAX_FOLDED_PRODUCT: usize = 4096;
+
+/// The nests of a function. Values that no result needs have none.
+pub(crate) fn lower(f: &Function) -> Nests<'_> {
+    let mut b = NestBuilder::new(f);
+    for (i, e) in f.eqns().iter().enumerate() {
+        if e.results().any(|r| b.live[r.index()]) {
+            b.equation(i as u32, e);
+        }
+    }
+    let results = f.results().iter().map(|&r| b.result(r)).collect();
+    Nests {
+        function: f,
+        nests: b.nests.into_iter().flatten().collect(),
+        results,
+    }
+}
+
+/// How a value is read.
+#[derive(Clone, Default)]
+struct Known {
+    /// The read of the element at an index of the value's type. `None`: not computed yet.
+    read: Option<Read>,
+    /// The equation that defines the value.
+    eqn: u32,
+    /// The nest that computes the value as its only result.
+    nest: Option<u32>,
+    /// Number of operands and results of the function that are this value.
+    uses: u32,
+}
+
+struct NestBuilder<'a> {
+    f: &'a Function,
+    live: Vec<bool>,
+    values: Vec<Known>,
+    /// `None`: part of the expression of its reader.
+    nests: Vec<Option<Nest>>,
+    spaces: FxHashSet<Space>,
+}
+
+/// A read or an expression that did not become a nest of its own.
+enum Lowered {
+    Read(Read),
+    Nest(Space, What),
+}
+
+impl<'a> NestBuilder<'a> {
+    fn new(f: &'a Function) -> NestBuilder<'a> {
+        let live = f.needed(None);
+        let mut values = vec![Known::default(); f.len()];
+        for &p in f.params() {
+            values[p.index()].read = Some(Read::identity(p, f.ty(p).rank()));
+        }
+        f.results().iter().for_each(|r| values[r.index()].uses += 1);
+        for e in f.eqns() {
+            if e.results().any(|r| live[r.index()]) {
+                f.operands(e)
+                    .iter()
+                    .for_each(|x| values[x.index()].uses += 1);
+            }
+        }
+        NestBuilder {
+            f,
+            live,
+            values,
+            nests: Vec::new(),
+            spaces: FxHashSet::default(),
+        }
+    }
+
+    fn shape(&self, v: Val) -> &'a [Dim] {
+        &self.f.ty(v).shape
+    }
+
+    fn dtype(&self, v: Val) -> DType {
+        self.f.ty(v).dtype
+    }
+
+    /// The space of these axes of the result and of these folded axes.
+    fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
+        let axis = |kind| {
+            move |extent: &Dim| SpaceAxis {
+                extent: extent.clone(),
+                kind,
+            }
+        };
+        let axes = result.iter().map(axis(AxisKind::Par));
+        let space: Space = axes
+            .chain(folded.iter().map(axis(AxisKind::Fold)))
+            .collect();
+        match self.spaces.get(&space) {
+            Some(s) => s.clone(),
+            None => {
+                self.spaces.insert(space.clone());
+                space
+            }
+        }
+    }
+
+    /// The read of an element at an index of the value's type.
+    fn read(&self, v: Val) -> &Read {
+        let read = &self.values[v.index()].read;
+        read.as_ref().expect("operands precede their equation")
+    }
+
+    fn push(&mut self, value: Val, eqn: u32, space: Space, what: What) {
+        let known = &mut self.values[value.index()];
+        known.read = Some(Read::identity(value, self.f.ty(value).rank()));
+        known.nest = Some(self.nests.len() as u32);
+        known.eqn = eqn;
+        self.nests.push(Some(Nest {
+            value,
+            eqn,
+            space,
+            what,
+        }));
+    }
+
+    /// Whether a nest or the caller computes the value.
+    fn is_own(&self, v: Val) -> bool {
+        matches!(&self.read(v).source, Source::Element(a) if a.of == v)
+    }
+
+    /// Computes a value by a nest of its own, if it is an access of other values.
+    fn materialize(&mut self, v: Val) {
+        if self.is_own(v) {
+            return;
+        }
+        let read = self.read(v).clone();
+        let mut expr = Expr::default();
+        expr.read(read, self.dtype(v));
+        let space = self.space(self.shape(v), &[]);
+        let eqn = self.values[v.index()].eqn;
+        self.push(v, eqn, space, What::Map(expr));
+    }
+
+    /// The read of a value at mapped indices of a space. The value is computed by a nest of its own
+    /// if the read would not be affine, or would be too large.
+    fn read_at(&mut self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<Read> {
+        let own = self.is_own(v);
+        let fits = |r: &Read| own || r.size() <= MAX_READ_LEAVES;
+        match self.read(v).through(map, space).filter(fits) {
+            None if !own => {
+                self.materialize(v);
+                self.read(v).through(map, space)
+            }
+            read => read,
+        }
+    }
+
+    /// Appends an operand, read at mapped indices of a space, to an expression.
+    fn operand(&mut self, expr: &mut Expr, v: Val, map: &IndexMap, space: &[Dim]) -> u32 {
+        let found = self.mergeable(v, map, space).and_then(|k| {
+            let Some(Nest {
+                what: What::Map(own),
+                ..
+            }) = &self.nests[k]
+            else {
+                return None;
+            };
+            let all = own.nodes.len() + expr.nodes.len();
+            let own = (all < MAX_EXPR_OPERATIONS).then(|| own.through(map, space))??;
+            Some((k, own))
+        });
+        if let Some((k, own)) = found {
+            self.nests[k] = None;
+            return expr.splice(own);
+        }
+        let read = self.read_at(v, map, space);
+        let read = read.expect("the elements of a value of its own are read at any affine index");
+        expr.read(read, self.dtype(v))
+    }
+
+    /// The nest of a value with one use, if each of its indices is an index of the space.
+    fn mergeable(&self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<usize> {
+        let known = &self.values[v.index()];
+        let shape = self.shape(v);
+        let axis = |(form, d): (&Affine, &Dim)| match form.terms.as_slice() {
+            [t] => match t.var {
+                Var::Axis(k) => form.is_axis(k) && d.same(&space[k]) == Some(true),
+                Var::Start(_) => false,
+            },
+            _ => false,
+        };
+        let all = map.at.len() == space.len() && map.at.iter().zip(shape).all(axis);
+        (known.uses == 1 && all && map.starts.is_empty())
+            .then_some(known.nest)?
+            .map(|k| k as usize)
+    }
+
+    /// The read of a result of the function: a strided access, or a value of its own.
+    fn result(&mut self, v: Val) -> Read {
+        if !self.read(v).is_strided() {
+            self.materialize(v);
+        }
+        self.read(v).clone()
+    }
+
+    fn equation(&mut self, eqn: u32, e: &Eqn) {
+        let x = self.f.operands(e);
+        let first = e.results().next().expect("an equation has a result");
+        for r in e.results() {
+            self.values[r.index()].eqn = eqn;
+        }
+        match self.lowered(&e.op, x, first) {
+            Ok(Lowered::Read(read)) => self.values[first.index()].read = Some(read),
+            Ok(Lowered::Nest(space, what)) => self.push(first, eqn, space, what),
+            Err(why) => {
+                let operands = x.iter().map(|&v| self.call_operand(v)).collect();
+                let results: Vec<Val> = e.results().collect();
+                let what = What::Call {
+                    op: e.op.clone(),
+                    operands,
+                    results: results.len(),
+                    why,
+                };
+                let space = self.space(&[], &[]);
+                self.push(first, eqn, space, what);
+                for r in results {
+                    let known = &mut self.values[r.index()];
+                    known.read = Some(Read::identity(r, self.f.ty(r).rank()));
+                    known.nest = None;
+                }
+            }
+        }
+    }
+
+    /// A whole operand of a call.
+    fn call_operand(&mut self, v: Val) -> CallOperand {
+        CallOperand {
+            read: self.read(v).clone(),
+            ty: self.f.ty(v).clone(),
+        }
+    }
+
+    /// A nest of an expression for each element of `y`.
+    fn map(&mut self, y: Val, expr: Expr) -> Lowered {
+        Lowered::Nest(self.space(self.shape(y), &[]), What::Map(expr))
+    }
+
+    fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Lowered {
+        let (shape, mut expr) = (self.shape(y), Expr::default());
+        let mut operands = SmallVec::new();
+        for &v in x {
+            // A scalar predicate selects whole operands.
+            let map = IndexMap::identity(self.shape(v).len());
+            operands.push(self.operand(&mut expr, v, &map, shape));
+        }
+        let op = op.clone();
+        expr.push(ExprOp::Apply { op, operands }, self.dtype(y));
+        self.map(y, expr)
+    }
+
+    /// The read of the first operand at mapped indices.
+    fn view(&mut self, x: Val, y: Val, map: Option<IndexMap>) -> Result<Lowered, Why> {
+        let read = map.and_then(|map| self.read_at(x, &map, self.shape(y)));
+        read.map(Lowered::Read).ok_or(Why::Reshape)
+    }
+
+    /// What an operation computes: a read or a nest, or the reason for which it is a call.
+    fn lowered(&mut self, op: &Op, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        let types: SmallVec<[&Type; 4]> = x.iter().map(|&v| self.f.ty(v)).collect();
+        if op.is_elementwise(types.iter().copied()) {
+            let dtypes: Vec<DType> = types.iter().map(|t| t.dtype).collect();
+            return match op {
+                Op::Extension(p) if p.scalar(&dtypes).is_none() => Err(Why::Extension),
+                _ => Ok(self.elementwise(op, x, y)),
+            };
+        }
+        let shape = self.shape(y);
+        match op {
+            Op::Constant(c) => Ok(self.constant(c, y)),
+            Op::Iota(i) => {
+                let mut expr = Expr::default();
+                expr.push(ExprOp::Index(i.axis), i.ty.dtype);
+                Ok(self.map(y, expr))
+            }
+            Op::BroadcastInDim(b) => self.view(x[0], y, views::broadcast(types[0], shape, &b.dims)),
+            Op::Reshape(_) => self.view(x[0], y, views::reshape(types[0], shape)),
+            Op::Transpose(t) => self.view(x[0], y, Some(views::transpose(&t.perm))),
+            Op::Slice(s) => self.view(x[0], y, Some(views::slice(&s.start, &s.stride))),
+            Op::Reverse(r) => self.view(x[0], y, Some(views::reverse(types[0], &r.axes))),
+            Op::Pad(p) => self.pad(p, x, y),
+            Op::Concatenate(c) => self.concatenate(c.axis, x, y),
+            Op::DynamicSlice(d) => self.dynamic_slice(d, x, y),
+            Op::DynamicUpdateSlice(_) => self.dynamic_update_slice(x, y),
+            Op::Gather(g) => self.gather(g, x, y),
+            Op::Reduce(r) => self.reduce(r, x[0], y),
+            Op::DotGeneral(d) => self.product(d, x, y),
+            other => Err(called(other)),
+        }
+    }
+
+    fn constant(&mut self, c: &Constant, y: Val) -> Lowered {
+        let what = match &c.value {
+            Value::Splat(s) => return Lowered::Read(Read::plain(Source::Number(*s))),
+            Value::Dense(a) => What::Literal(a.clone()),
+            Value::Extent(d) => {
+                let mut expr = Expr::default();
+                expr.push(ExprOp::Extent(d.clone()), c.ty.dtype);
+                What::Map(expr)
+            }
+        };
+        Lowered::Nest(self.space(self.shape(y), &[]), what)
+    }
+
+    fn pad(&mut self, p: &Pad, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        let (ty, shape) = (self.f.ty(x[0]), self.shape(y));
+        let found = views::pad(ty, shape, &p.low, &p.high, &p.interior);
+        let (map, bounds) = found.ok_or(Why::Reshape)?;
+        let inside = self.read_at(x[0], &map, shape).ok_or(Why::Reshape)?;
+        if bounds.is_empty() {
+            return Ok(Lowered::Read(inside));
+        }
+        let outside = match x.get(1) {
+            Some(&v) => self
+                .read_at(v, &IndexMap::default(), shape)
+                .ok_or(Why::Reshape)?,
+            None => views::zeros(ty.dtype),
+        };
+        Ok(Lowered::Read(Read::choice(bounds, inside, &outside)))
+    }
+
+    fn concatenate(&mut self, axis: usize, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        if x.len() > MAX_READ_LEAVES {
+            return Err(Why::Pieces);
+        }
+        // Operands that are themselves choices are computed first if together they are too many.
+        let size: usize = x.iter().map(|&v| self.read(v).size()).sum();
+        if size > MAX_READ_LEAVES {
+            for &v in x {
+                if self.read(v).size() > 1 {
+                    self.materialize(v);
+                }
+            }
+        }
+        let parts: Vec<(Read, Type)> = x
+            .iter()
+            .map(|&v| (self.read(v).clone(), self.f.ty(v).clone()))
+            .collect();
+        let read = views::concatenate(&parts, axis, self.shape(y)).or_else(|| {
+            x.iter().for_each(|&v| self.materialize(v));
+            let own = |(&v, (_, ty)): (&Val, &(Read, Type))| (self.read(v).clone(), ty.clone());
+            let parts: Vec<_> = x.iter().zip(&parts).map(own).collect();
+            views::concatenate(&parts, axis, self.shape(y))
+        });
+        read.map(Lowered::Read).ok_or(Why::Pieces)
+    }
+
+    /// The starts of windows of these sizes in `x`, and the forms of the starts.
+    fn starts(&mut self, x: Val, sizes: &[Dim], at: &[Val], y: Val) -> (Vec<Start>, Vec<Affine>) {
+        let rank_0 = IndexMap::default();
+        let reads = at
+            .iter()
+            .map(|&v| {
+                let read = self.read_at(v, &rank_0, self.shape(y));
+                read.expect("a number is read at any index")
+            })
+            .collect();
+        views::starts(self.shape(x), sizes, reads)
+    }
+
+    fn dynamic_slice(&mut self, d: &DynamicSlice, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        let (starts, forms) = self.starts(x[0], &d.sizes, &x[1..], y);
+        let index = |(k, start): (usize, &Affine)| Affine::axis(k).plus(start);
+        let at = forms.iter().enumerate().map(index).collect();
+        self.view(x[0], y, Some(IndexMap { at, starts }))
+    }
+
+    /// The update inside of its window, the operand elsewhere.
+    fn dynamic_update_slice(&mut self, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        let (shape, sizes) = (self.shape(y), self.shape(x[1]));
+        let (starts, forms) = self.starts(x[0], sizes, &x[2..], y);
+        let mut bounds = Vec::new();
+        let mut at = Vec::new();
+        for (k, start) in forms.iter().enumerate() {
+            let form = Affine::axis(k).plus(&start.clone().times(&(-1).into()));
+            if !start.terms.is_empty() {
+                bounds.push(Bound {
+                    form: form.clone(),
+                    low: 0.into(),
+                    high: (&sizes[k]).into(),
+                    step: 1,
+                });
+            }
+            at.push(form);
+        }
+        self.materialize(x[1]);
+        let source = Source::Element(Access { of: x[1], at });
+        let update = Read { starts, source };
+        let read = match bounds.is_empty() {
+            true => update,
+            false => {
+                let identity = IndexMap::identity(shape.len());
+                let operand = self.read_at(x[0], &identity, shape);
+                Read::choice(bounds, update, &operand.ok_or(Why::Indices)?)
+            }
+        };
+        let mut expr = Expr::default();
+        expr.read(read, self.dtype(y));
+        Ok(self.map(y, expr))
+    }
+
+    /// Windows at clamped indices: a read whose starts are themselves read for each index.
+    fn gather(&mut self, g: &Gather, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        if g.bounds != Bounds::Clip {
+            return Err(Why::Indices);
+        }
+        let (w, shape, n) = (&g.windows, self.shape(y), self.shape(x[0]));
+        // The axis of the result for each axis of the indices.
+        let mut outer = (0..shape.len()).filter(|k| !w.window.contains(k));
+        let outer: Vec<Option<usize>> = (0..self.shape(x[1]).len())
+            .map(|k| (k != w.vector).then(|| outer.next())?)
+            .collect();
+        let mut window = w.window.iter();
+        let (mut at, mut starts) = (Vec::new(), Vec::new());
+        for (a, extent) in n.iter().enumerate() {
+            let batch = w.operand_batch.iter().position(|&b| b == a);
+            let mut form = match batch.and_then(|k| outer[w.index_batch[k]]) {
+                Some(k) => Affine::axis(k),
+                None => Quantity::Number(0).into(),
+            };
+            if batch.is_none() && !w.collapsed.contains(&a) {
+                form = form.plus(&Affine::axis(
+                    *window.next().expect("checked by the type rule"),
+                ));
+            }
+            let last = Quantity::from(extent).minus(&(&g.sizes[a]).into());
+            if let Some(c) = w.axes.iter().position(|&b| b == a).filter(|_| !last.is(0)) {
+                let component = || Affine::from(Quantity::Number(c as i64));
+                let index = outer.iter().map(|k| k.map_or_else(component, Affine::axis));
+                let read = self.read_at(x[1], &IndexMap::of(index.collect()), shape);
+                form = form.plus(&Var::Start(starts.len()).into());
+                starts.push(Start {
+                    read: read.ok_or(Why::Indices)?,
+                    last,
+                });
+            }
+            at.push(form);
+        }
+        self.materialize(x[0]);
+        let read = self.read_at(x[0], &IndexMap { at, starts }, shape);
+        let mut expr = Expr::default();
+        expr.read(read.ok_or(Why::Indices)?, self.dtype(y));
+        Ok(self.map(y, expr))
+    }
+
+    /// The axes of an operand that are folded; `None` if extents decide that.
+    fn folded(&self, r: &Reduce, x: Val, y: Val) -> Option<Vec<usize>> {
+        if let Some(axes) = r.axes_given() {
+            return Some(axes.to_vec());
+        }
+        let pairs = self.shape(x).iter().zip(self.shape(y)).enumerate();
+        let mut axes = Vec::new();
+        for (k, (from, to)) in pairs {
+            match from.same(to) {
+                Some(true) => {}
+                _ if to.is(1) => axes.push(k),
+                _ => return None,
+            }
+        }
+        Some(axes)
+    }
+
+    fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Result<Lowered, Why> {
+        let axes = self.folded(r, x, y).ok_or(Why::Axes)?;
+        let (from, to) = (self.shape(x), self.shape(y));
+        // Folded axes follow those of the result, which have extent 1 if they are kept.
+        let keeps = r.axes_given().is_none();
+        let (mut map, mut result, mut fold) = (IndexMap::default(), 0, 0);
+        for k in 0..from.len() {
+            if axes.contains(&k) {
+                map.at.push(Affine::axis(to.len() + fold));
+                fold += 1;
+                result += usize::from(keeps);
+            } else {
+                map.at.push(Affine::axis(result));
+                result += 1;
+            }
+        }
+        let folded: Vec<Dim> = axes.iter().map(|&k| from[k].clone()).collect();
+        let space = self.space(to, &folded);
+        let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
+        let mut expr = Expr::default();
+        self.operand(&mut expr, x, &map, &extents);
+        let order = if r.stable { Order::Exact } else { Order::Tree };
+        Ok(Lowered::Nest(
+            space,
+            What::Fold {
+                expr,
+                how: r.op,
+                order,
+            },
+        ))
+    }
+
+    /// A product of small matrices is a fold. A product without sums is an expression.
+    fn product(&mut self, d: &DotGeneral, x: &[Val], y: Val) -> Result<Lowered, Why> {
+        let (lhs, rhs, to) = (self.shape(x[0]), self.shape(x[1]), self.shape(y));
+        let volume = |shape: &[Dim], batch: &[usize]| -> Option<usize> {
+            let own = (0..shape.len()).filter(|k| !batch.contains(k));
+            own.map(|k| shape[k].as_const())
+                .try_fold(1usize, |n, d| n.checked_mul(d?))
+        };
+        let sums = !d.lhs_contract.is_empty();
+        if sums {
+            let free: Vec<usize> = [&d.rhs_batch[..], &d.rhs_contract].concat();
+            let size = volume(lhs, &d.lhs_batch)
+                .zip(volume(rhs, &free))
+                .and_then(|(a, b)| a.checked_mul(b));
+            if d.stable || size.is_none_or(|n| n > MAX_FOLDED_PRODUCT) {
+                return Err(Why::Product);
+            }
+        }
+        let folded: Vec<Dim> = d.lhs_contract.iter().map(|&k| lhs[k].clone()).collect();
+        let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
+        let batch = d.lhs_batch.len();
+        let lhs_free = lhs.len() - batch - d.lhs_contract.len();
+        let index = |rank: usize, batches: &[usize], contracted: &[usize], first: usize| {
+            let mut free = first..;
+            let axis = |k: usize| {
+                let at = |list: &[usize]| list.iter().position(|&a| a == k);
+                match (at(batches), at(contracted)) {
+                    (Some(b), _) => Affine::axis(b),
+                    (_, Some(c)) => Affine::axis(to.len() + c),
+                    _ => Affine::axis(free.next().expect("no end")),
+                }
+            };
+            IndexMap::of((0..rank).map(axis).collect())
+        };
+        let maps = [
+            index(lhs.len(), &d.lhs_batch, &d.lhs_contract, batch),
+            index(rhs.len(), &d.rhs_batch, &d.rhs_contract, batch + lhs_free),
+        ];
+        let mut expr = Expr::default();
+        let mut operands = SmallVec::new();
+        for (&v, map) in x.iter().zip(&maps) {
+            let read = self.read_at(v, map, &extents).ok_or(Why::Product)?;
+            operands.push(expr.read(read, self.dtype(v)));
+        }
+        let op = d.multiplied().into();
+        expr.push(ExprOp::Apply { op, operands }, self.dtype(y));
+        if !sums {
+            return Ok(self.map(y, expr));
+        }
+        let space = self.space(to, &folded);
+        let order = Order::Chain;
+        let how = match self.dtype(y) {
+            DType::Bool => Reduction::Any,
+            _ => Reduction::Sum,
+        };
+        Ok(Lowered::Nest(space, What::Fold { expr, how, order }))
+    }
+}
+
+/// The reason for which an operation is a call.
+fn called(op: &Op) -> Why {
+    match op {
+        Op::ReduceWindow(_) | Op::SelectWindow(_) | Op::Convolution(_) => Why::Window,
+        Op::ArgReduce(_) => Why::Position,
+        Op::Sort(_) => Why::Sort,
+        Op::Cumulative(_) | Op::LinearRecurrence(_) => Why::Prefix,
+        Op::Fft(_) => Why::Fourier,
+        Op::Scatter(_) | Op::ScatterRecurrence(_) => Why::Scatter,
+        Op::Scan(_) | Op::While(_) => Why::Loop,
+        Op::Switch(_) => Why::Branch,
+        Op::Call(_) | Op::CustomJvp(_) | Op::CustomVjp(_) | Op::CustomVjpLin(_) => Why::Region,
+        Op::LinearSolve(_) => Why::Region,
+        Op::Cholesky(_) | Op::TriangularSolve(_) | Op::Lu(_) | Op::Solve(_) => Why::Matrix,
+        Op::Det(_) | Op::Slogdet(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) => Why::Matrix,
+        Op::Eig(_) | Op::Schur(_) | Op::Spectral(_) => Why::Matrix,
+        Op::Guard(_) => Why::Check,
+        Op::Count(_) => Why::Length,
+        Op::Bitcast(_) => Why::Bits,
+        Op::Extension(_) => Why::Extension,
+        // The weight of some kinks depends on other elements.
+        Op::AtKink(_) => Why::Kink,
+        // Elementwise operations and those that become reads or nests.
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select(_)
+        | Op::Complex(_)
+        | Op::IntegerPow(_)
+        | Op::Polygamma(_)
+        | Op::BesselIe(_)
+        | Op::Special(_)
+        | Op::Betainc(_)
+        | Op::ReducePrecision(_)
+        | Op::RoundTo(_)
+        | Op::Convert(_)
+        | Op::Constant(_)
+        | Op::Iota(_)
+        | Op::BroadcastInDim(_)
+        | Op::Reshape(_)
+        | Op::Transpose(_)
+        | Op::Slice(_)
+        | Op::Reverse(_)
+        | Op::Pad(_)
+        | Op::Concatenate(_)
+        | Op::DynamicSlice(_)
+        | Op::DynamicUpdateSlice(_)
+        | Op::Gather(_)
+        | Op::Reduce(_)
+        | Op::DotGeneral(_) => unreachable!("`{}` is no call", op.name()),
+    }
+}

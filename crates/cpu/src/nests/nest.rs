@@ -1,0 +1,249 @@
+//! Nests: the computations of a function, each of one value over a space of indices.
+
+use super::access::{IndexMap, Read};
+use super::affine::{Affine, Var};
+use cotangent_core::ops::Reduction;
+use cotangent_core::{Array, DType, Dim, Function, Op, Scalar, Type, Val};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The role of an axis of a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum AxisKind {
+    /// An axis of the result.
+    Par,
+    /// An axis that is folded.
+    Fold,
+}
+
+/// An axis of a space.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SpaceAxis {
+    pub extent: Dim,
+    pub kind: AxisKind,
+}
+
+/// The indices of a nest: first the axes of the result, then those that are folded. Nests share
+/// equal spaces.
+pub(crate) type Space = Arc<[SpaceAxis]>;
+
+/// An operation of one element.
+#[derive(Clone, Debug)]
+pub(crate) enum ExprOp {
+    Read(Read),
+    Number(Scalar),
+    /// The index along an axis.
+    Index(usize),
+    Extent(Dim),
+    /// An elementwise operation of the results of earlier operations.
+    Apply {
+        op: Op,
+        operands: SmallVec<[u32; 2]>,
+    },
+}
+
+/// An operation of an expression, and the type of its result.
+#[derive(Clone, Debug)]
+pub(crate) struct ExprNode {
+    pub op: ExprOp,
+    pub dtype: DType,
+}
+
+/// A scalar expression: single assignments, of which the last is the result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Expr {
+    pub nodes: Vec<ExprNode>,
+}
+
+impl Expr {
+    /// Appends an operation, and returns its number.
+    pub(crate) fn push(&mut self, op: ExprOp, dtype: DType) -> u32 {
+        self.nodes.push(ExprNode { op, dtype });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Appends a read.
+    pub(crate) fn read(&mut self, read: Read, dtype: DType) -> u32 {
+        match read.as_number() {
+            Some(s) => self.push(ExprOp::Number(s), dtype),
+            None => self.push(ExprOp::Read(read), dtype),
+        }
+    }
+
+    /// Appends another expression, and returns the number of its result.
+    pub(crate) fn splice(&mut self, other: Expr) -> u32 {
+        let base = self.nodes.len() as u32;
+        for mut node in other.nodes {
+            if let ExprOp::Apply { operands, .. } = &mut node.op {
+                operands.iter_mut().for_each(|x| *x += base);
+            }
+            self.nodes.push(node);
+        }
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The expression at mapped indices; as [`Read::through`]. An index must become another one.
+    pub(crate) fn through(&self, map: &IndexMap, space: &[Dim]) -> Option<Expr> {
+        let node = |n: &ExprNode| {
+            let op = match &n.op {
+                ExprOp::Read(r) => ExprOp::Read(r.through(map, space)?),
+                ExprOp::Index(k) => ExprOp::Index(axis_of(&map.at[*k])?),
+                other => other.clone(),
+            };
+            Some(ExprNode { op, ..n.clone() })
+        };
+        let nodes = self.nodes.iter().map(node).collect::<Option<_>>()?;
+        Some(Expr { nodes })
+    }
+}
+
+/// The axis whose index this form is.
+fn axis_of(form: &Affine) -> Option<usize> {
+    match form.terms.as_slice() {
+        [t] => match t.var {
+            Var::Axis(k) => form.is_axis(k).then_some(k),
+            Var::Start(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// The order in which a fold combines elements. Elements are numbered in row-major order of the
+/// folded axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The tree of [`cotangent_kernels::tree`].
+    Tree,
+    /// A compensated sum.
+    Exact,
+    /// Chains of fused multiplications and additions, as in matrix products. The products that are
+    /// added are not rounded.
+    Chain,
+}
+
+/// The reason for which an equation is a [`What::Call`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Why {
+    /// A reshape of which an index is not affine.
+    Reshape,
+    /// A concatenation of more operands than a read chooses from.
+    Pieces,
+    /// A matrix product that is large, compensated, or of symbolic extents.
+    Product,
+    /// A reduction over axes that extents decide.
+    Axes,
+    /// The position of an extremum.
+    Position,
+    /// Running results along an axis.
+    Prefix,
+    /// A gather of checked or discarded indices.
+    Indices,
+    /// Updates at indices.
+    Scatter,
+    /// Sums and products over sliding windows.
+    Window,
+    /// A bitcast that changes the number of elements.
+    Bits,
+    Sort,
+    Fourier,
+    /// A factorization, or a solution by one.
+    Matrix,
+    /// A loop.
+    Loop,
+    /// A choice of a region.
+    Branch,
+    /// A region that is called.
+    Region,
+    /// A derivative at a kink whose weight depends on other elements.
+    Kink,
+    /// A condition that is checked at run time.
+    Check,
+    /// A result whose extent depends on data.
+    Length,
+    /// An extension operation without a function of one element.
+    Extension,
+}
+
+impl Why {
+    /// A noun phrase that follows "because".
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Why::Reshape => "reshape of axes that do not divide",
+            Why::Pieces => "concatenation of many operands",
+            Why::Product => "large product",
+            Why::Axes => "folded axes depend on extents",
+            Why::Position => "position of an extremum",
+            Why::Prefix => "running results",
+            Why::Indices => "checked indices",
+            Why::Scatter => "scatter",
+            Why::Window => "sliding windows",
+            Why::Bits => "bitcast of another size",
+            Why::Sort => "sort",
+            Why::Fourier => "Fourier transform",
+            Why::Matrix => "factorization",
+            Why::Loop => "loop",
+            Why::Branch => "branch",
+            Why::Region => "region",
+            Why::Kink => "kink over several elements",
+            Why::Check => "check at run time",
+            Why::Length => "length depends on data",
+            Why::Extension => "extension operation",
+        }
+    }
+}
+
+/// An operand of a call: its elements, at each index of its type.
+#[derive(Clone, Debug)]
+pub(crate) struct CallOperand {
+    pub read: Read,
+    pub ty: Type,
+}
+
+/// The computation of a nest.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// An expression for each index.
+    Map(Expr),
+    /// The reduction of an expression over the folded axes.
+    Fold {
+        expr: Expr,
+        how: Reduction,
+        order: Order,
+    },
+    /// Given elements.
+    Literal(Array),
+    /// A kernel that computes whole results, of which the value of the nest is the first.
+    Call {
+        op: Op,
+        operands: Vec<CallOperand>,
+        results: usize,
+        why: Why,
+    },
+}
+
+/// The computation of one value, or of the results of one call.
+#[derive(Clone, Debug)]
+pub(crate) struct Nest {
+    /// The (first) result.
+    pub value: Val,
+    /// The equation that defines the value.
+    pub eqn: u32,
+    pub space: Space,
+    pub what: What,
+}
+
+/// The computations of a function in order, and its results.
+#[derive(Clone, Debug)]
+pub(crate) struct Nests<'a> {
+    pub function: &'a Function,
+    pub nests: Vec<Nest>,
+    /// Each result of the function, at each index of its type.
+    pub results: Vec<Read>,
+}
+
+impl Nest {
+    /// Extents of the space.
+    pub(crate) fn extents(&self) -> Vec<Dim> {
+        self.space.iter().map(|a| a.extent.clone()).collect()
+    }
+}

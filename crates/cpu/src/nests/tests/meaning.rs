@@ -1,0 +1,192 @@
+//! Nests compute what their function does: with the reference's arithmetic the bits of the
+//! reference, with the runtime's kernels the bits of the runtime.
+
+use super::interpreter::{holds, interpret};
+use crate::executor::Executor;
+use crate::lower::resolve;
+use crate::nests::lower::lower;
+use crate::nests::verify::verify;
+use crate::tensor::Tensor;
+use cotangent_core::check::random::graph;
+use cotangent_core::check::{function_of, points};
+use cotangent_core::ops::{Op, entries};
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::{AdContext, vjp};
+use cotangent_core::{Array, Emit, Env, Function, Result, Sample, Type, Val, reference};
+use std::path::Path;
+use std::sync::Arc;
+
+fn samples() -> impl Iterator<Item = Sample> {
+    entries().into_iter().flat_map(|e| (e.samples)(e.name))
+}
+
+fn by_reference(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+    let op = resolve(op, env);
+    op.infer(&x.iter().map(Array::ty).collect::<Vec<_>>())?;
+    op.eval(x, env)
+}
+
+fn by_kernels(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+    let x = x.iter().map(Tensor::from).collect();
+    let y = Executor::new().apply(op, x, env)?;
+    y.into_iter().map(Tensor::into_array).collect()
+}
+
+fn same(what: &str, nests: &str, got: &[Array], want: &[Array]) {
+    for (got, want) in got.iter().zip(want) {
+        assert!(
+            got.same_bits(want),
+            "{what}: {got:?} is not {want:?}\n{nests}"
+        );
+    }
+}
+
+/// Verifies the nests of a function, and compares them with the reference. If `runs`, compares them
+/// with the runtime, too. Returns whether the reference has results.
+fn check(what: &str, f: &Function, args: &[Array], runs: bool) -> bool {
+    let nests = lower(f);
+    let text = format!("{f}{nests}");
+    let conditions = verify(&nests).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+    let Ok(want) = reference::run(f, args) else {
+        return false;
+    };
+    let (got, env) =
+        interpret(&nests, args, &by_reference).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+    same(what, &text, &got, &want);
+    for c in &conditions {
+        assert!(holds(c, &env), "{what}: {c} at {env:?}\n{text}");
+    }
+    if runs {
+        let program = crate::compile(&Arc::new(f.clone())).unwrap();
+        let want = program.run(args).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let (got, _) = interpret(&nests, args, &by_kernels).unwrap();
+        same(&format!("{what}, by kernels"), &text, &got, &want);
+    }
+    true
+}
+
+#[test]
+fn every_sample() {
+    for s in samples() {
+        let f = function_of(&s).unwrap();
+        assert!(check(&format!("{:?}", s.op), &f, &s.operands, true));
+    }
+}
+
+/// Forms of a value that are made of views and hold the same elements.
+fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
+    let ty = cx.ty(v);
+    let (rank, shape) = (ty.rank(), ty.shape.as_const().unwrap());
+    let axes: Vec<usize> = (0..rank).collect();
+    match form {
+        0 => {
+            let perm: Vec<usize> = axes.iter().rev().copied().collect();
+            let flat = cx.reshape(
+                cx.transpose(v, &perm),
+                &[shape.iter().product::<usize>().into()],
+            );
+            let back = cx.reshape(
+                flat,
+                &perm.iter().map(|&k| shape[k].into()).collect::<Vec<_>>(),
+            );
+            cx.transpose(back, &perm)
+        }
+        1 => {
+            let (ones, steps) = (vec![1i64; rank], vec![1usize; rank]);
+            let wide = cx.pad_zeros(v, &ones, &ones, &steps);
+            let limit = shape.iter().map(|&n| (2 * n + 1).into()).collect();
+            let slice = cotangent_core::ops::Slice {
+                start: vec![1.into(); rank],
+                limit,
+                stride: vec![2; rank],
+            };
+            cx.op(slice, &[wide])
+        }
+        _ if rank > 0 => {
+            let twice = cx.concatenate(&[v, cx.reverse(v, &axes)], rank - 1);
+            let n = shape[rank - 1];
+            let second = cx.slice_axis(twice, rank - 1, n, 2 * n);
+            cx.reverse(second, &axes)
+        }
+        _ => {
+            let row = cx.broadcast_in_dim(v, &[3.into()], &[]);
+            cx.reshape(cx.slice_axis(row, 0, 1, 2), &[])
+        }
+    }
+}
+
+#[test]
+fn every_sample_of_views_of_operands() {
+    for s in samples().filter(|s| !s.operands.is_empty()) {
+        let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
+        for form in 0..3 {
+            let f = super::function(&types, |cx, x| {
+                let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
+                cx.emit(s.op.clone(), &x).to_vec()
+            });
+            assert!(check(
+                &format!("{:?}, form {form}", s.op),
+                &f,
+                &s.operands,
+                false
+            ));
+        }
+    }
+}
+
+#[test]
+fn every_sample_as_operand_of_views() {
+    for s in samples() {
+        let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
+        for form in 0..3 {
+            let f = super::function(&types, |cx, x| {
+                let y = cx.emit(s.op.clone(), x).to_vec();
+                let known = |v: &Val| cx.ty(*v).shape.as_const().is_some();
+                let y = y.into_iter().filter(known);
+                y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % 3))
+                    .collect()
+            });
+            check(&format!("{:?}, form {form}", s.op), &f, &s.operands, false);
+        }
+    }
+}
+
+#[test]
+fn random_graphs_and_their_adjoints() {
+    let ad = AdContext::default();
+    let seeds = std::env::var("SEEDS").map_or(300, |n| n.parse().expect("a number"));
+    for seed in 0..seeds {
+        let case = graph(seed, 4 + seed as usize % 20).unwrap();
+        let (f, args) = (case.function, case.args);
+        let tangent = |t: &Type| t.dtype.has_tangent();
+        let wrt = f.params().iter().copied().filter(|&p| tangent(f.ty(p)));
+        if let Ok(g) = vjp(&ad, &f, &wrt.collect::<Vec<_>>()) {
+            let y = reference::run(&f, &args).unwrap();
+            let cts = y.into_iter().filter(|y| tangent(&y.ty()));
+            let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
+            check(&format!("adjoint of {seed}"), &simplify(&g), &args, true);
+        }
+        check(&format!("graph {seed}"), &f, &args, true);
+    }
+}
+
+#[test]
+fn every_program_of_the_corpus() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let mut count = 0;
+    for folder in std::fs::read_dir(corpus).unwrap() {
+        let folder = folder.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(folder.join("module.mlir")) else {
+            continue;
+        };
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let module = cotangent_stablehlo::read(&text, None).unwrap();
+        let f = simplify(module.main());
+        for args in points(&f).take(1) {
+            let args = args.unwrap();
+            let small = args.iter().map(Array::len).sum::<usize>() < 1024;
+            count += usize::from(small && check(&name, &f, &args, false));
+        }
+    }
+    assert!(count > 100, "{count} programs");
+}

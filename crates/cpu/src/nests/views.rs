@@ -1,0 +1,157 @@
+//! Index maps of operations that move elements, from their attributes and types.
+
+use super::access::{Bound, IndexMap, Read, Source, Start, limits};
+use super::affine::{Affine, Var};
+use super::quantity::Quantity;
+use cotangent_core::{DType, Dim, Scalar, Type};
+
+/// Index 0 along axes of extent 1. An axis whose extent may be 1 is read modulo its extent.
+pub(crate) fn broadcast(x: &Type, shape: &[Dim], dims: &[usize]) -> Option<IndexMap> {
+    let limits = limits(shape, &[]);
+    let index = |(d, &to): (&Dim, &usize)| {
+        if d.is(1) {
+            return Some(Quantity::Number(0).into());
+        }
+        let form = Affine::axis(to);
+        match d.same(&shape[to]) {
+            Some(true) => Some(form),
+            _ => Some(form.split(&d.into(), &limits)?.1),
+        }
+    };
+    let at = x.shape.iter().zip(dims).map(index).collect::<Option<_>>()?;
+    Some(IndexMap::of(at))
+}
+
+/// The element at the same position in row-major order. `None` if an index is not affine.
+pub(crate) fn reshape(x: &Type, shape: &[Dim]) -> Option<IndexMap> {
+    let limits = limits(shape, &[]);
+    let mut position = Affine::from(Quantity::Number(0));
+    for (k, d) in shape.iter().enumerate() {
+        position = position.times(&d.into()).plus(&Affine::axis(k));
+    }
+    let mut at = Vec::with_capacity(x.rank());
+    for d in x.shape.iter().skip(1).rev() {
+        let (quotient, remainder) = position.split(&d.into(), &limits)?;
+        at.push(remainder);
+        position = quotient;
+    }
+    if let Some(d) = x.shape.first() {
+        // An axis of extent 1 has index 0, which shorter forms show.
+        at.push(if d.is(1) {
+            Quantity::Number(0).into()
+        } else {
+            position
+        });
+    }
+    at.reverse();
+    Some(IndexMap::of(at))
+}
+
+/// Axis `k` of the result is axis `perm[k]` of the operand.
+pub(crate) fn transpose(perm: &[usize]) -> IndexMap {
+    let mut map = IndexMap::identity(perm.len());
+    for (k, &p) in perm.iter().enumerate() {
+        map.at[p] = Affine::axis(k);
+    }
+    map
+}
+
+/// Strided windows.
+pub(crate) fn slice(start: &[Dim], stride: &[usize]) -> IndexMap {
+    let index = |(k, (start, &stride)): (usize, (&Dim, &usize))| {
+        Affine::axis(k)
+            .times(&i64::try_from(stride).unwrap_or(i64::MAX).into())
+            .offset(&start.into())
+    };
+    IndexMap::of(start.iter().zip(stride).enumerate().map(index).collect())
+}
+
+/// Reversed axes.
+pub(crate) fn reverse(x: &Type, axes: &[usize]) -> IndexMap {
+    let mut map = IndexMap::identity(x.rank());
+    for &a in axes {
+        let last = Quantity::from(&x.shape[a]).offset(-1);
+        map.at[a] = Affine::axis(a).times(&(-1).into()).offset(&last);
+    }
+    map
+}
+
+/// The starts of a window at a data-dependent position: `reads` are those of the starts, for each
+/// index of the result. Also the number of each start; `None` where the start can only be 0.
+pub(crate) fn starts(x: &[Dim], sizes: &[Dim], reads: Vec<Read>) -> (Vec<Start>, Vec<Affine>) {
+    let (mut starts, mut forms) = (Vec::new(), Vec::new());
+    for ((n, size), read) in x.iter().zip(sizes).zip(reads) {
+        let last = Quantity::from(n).minus(&size.into());
+        if last.is(0) {
+            forms.push(Quantity::Number(0).into());
+        } else {
+            forms.push(Var::Start(starts.len()).into());
+            starts.push(Start { read, last });
+        }
+    }
+    (starts, forms)
+}
+
+/// Elements added around and between: the map of the operand, and the bounds where it is read.
+pub(crate) fn pad(
+    x: &Type,
+    shape: &[Dim],
+    low: &[i64],
+    high: &[i64],
+    interior: &[usize],
+) -> Option<(IndexMap, Vec<Bound>)> {
+    let limits = limits(shape, &[]);
+    let (mut at, mut bounds) = (Vec::new(), Vec::new());
+    for (k, d) in x.shape.iter().enumerate() {
+        let step = i64::try_from(interior[k]).ok()?.checked_add(1)?;
+        let form = Affine::axis(k);
+        at.push(if step == 1 {
+            form.clone().offset(&low[k].checked_neg()?.into())
+        } else {
+            let quotient = form.split(&step.into(), &limits)?.0;
+            quotient.offset(&(-low[k].div_euclid(step)).into())
+        });
+        if step == 1 && low[k] <= 0 && high[k] <= 0 {
+            continue;
+        }
+        let extent = Quantity::from(d).offset(-1).times(&step.into());
+        bounds.push(Bound {
+            form,
+            low: low[k].into(),
+            high: extent.offset(low[k]).offset(1),
+            step,
+        });
+    }
+    Some((IndexMap::of(at), bounds))
+}
+
+/// The first operand whose end along the axis is above the index: reads of the operands at their
+/// own indices, with their types.
+pub(crate) fn concatenate(operands: &[(Read, Type)], axis: usize, shape: &[Dim]) -> Option<Read> {
+    let mut start = Quantity::Number(0);
+    let mut parts = Vec::with_capacity(operands.len());
+    for (read, ty) in operands.iter().filter(|(_, ty)| !ty.shape[axis].is(0)) {
+        let mut map = IndexMap::identity(shape.len());
+        let from = Quantity::Number(0).minus(&start);
+        map.at[axis] = Affine::axis(axis).offset(&from);
+        start = start.plus(&(&ty.shape[axis]).into());
+        parts.push((read.through(&map, shape)?, start.clone()));
+    }
+    let mut parts = parts.into_iter().rev();
+    let (mut out, _) = parts.next()?;
+    for (read, end) in parts {
+        let bound = Bound {
+            form: Affine::axis(axis),
+            low: 0.into(),
+            high: end,
+            step: 1,
+        };
+        out = Read::choice(vec![bound], read, &out);
+    }
+    Some(out)
+}
+
+/// A read of zeros.
+pub(crate) fn zeros(dtype: DType) -> Read {
+    Read::plain(Source::Number(Scalar::I(0).cast(dtype)))
+}
