@@ -16,6 +16,7 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
         Kind::Bool => Wide::I((0..n).map(|i| i128::from(i % 3 == 1)).collect()),
         Kind::Int if dtype.is_signed() => Wide::I((0..n).map(|i| 2 - i as i128).collect()),
         Kind::Int => Wide::I((0..n).map(|i| i as i128).collect()),
+        Kind::Opaque => unreachable!("arrays have numbers, not {dtype}"),
     };
     wide.narrow(dtype, shape)
         .expect("the numbers fill the shape")
