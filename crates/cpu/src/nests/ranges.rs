@@ -225,7 +225,7 @@ impl<'a> Ranges<'a> {
                 && let Some(d) = quotient_of(t, u)
             {
                 let offset = Quantity::Number(0).minus(&fact.form.offset);
-                let index = fact.range.map(&|q: &Quantity| q.plus(&offset).floor_div(d));
+                let index = fact.range.map(|q: &Quantity| q.plus(&offset).floor_div(d));
                 out = out.and(index);
             }
             let Some(own) = fact.form.terms.iter().find(|u| u.same_index(t)) else {

@@ -240,7 +240,7 @@ impl Interpreter<'_> {
                     })
                     .collect::<Vec<C128>>(),
             ),
-            Kind::Int | Kind::Bool => Wide::I(
+            Kind::Int | Kind::Bool | Kind::Opaque => Wide::I(
                 found
                     .into_iter()
                     .map(|e| match e {
