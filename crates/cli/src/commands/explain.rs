@@ -1,5 +1,5 @@
 //! `explain`: operations, residuals of the forward pass, and the cost of derivatives; or the stages
-//! on the way to a plan.
+//! of planning.
 
 use super::residuals::residual_table;
 use crate::args::Args;

@@ -44,7 +44,7 @@ pub(crate) fn lower(f: &Function) -> Nests<'_> {
 
 /// How a value is read.
 #[derive(Clone, Default)]
-struct Known {
+struct ValueSource {
     /// The read of the element at an index of the value's type. `None`: not computed yet.
     read: Option<Read>,
     /// The equation that defines the value.
@@ -58,7 +58,7 @@ struct Known {
 struct NestBuilder<'a> {
     f: &'a Function,
     live: Vec<bool>,
-    values: Vec<Known>,
+    values: Vec<ValueSource>,
     /// `None`: part of the expression of its reader.
     nests: Vec<Option<Nest>>,
     spaces: FxHashSet<Space>,
@@ -73,7 +73,7 @@ enum Lowered {
 impl<'a> NestBuilder<'a> {
     fn new(f: &'a Function) -> NestBuilder<'a> {
         let live = f.needed(None);
-        let mut values = vec![Known::default(); f.len()];
+        let mut values = vec![ValueSource::default(); f.len()];
         for &p in f.params() {
             values[p.index()].read = Some(Read::identity(p, f.ty(p).rank()));
         }
@@ -283,7 +283,7 @@ impl<'a> NestBuilder<'a> {
         read.map(Lowered::Read).ok_or(Why::Reshape)
     }
 
-    /// What an operation computes: a read or a nest, or the reason for which it is a call.
+    /// The read or the nest that an operation is, or the reason for which it is a call.
     fn lowered(&mut self, op: &Op, x: &[Val], y: Val) -> Result<Lowered, Why> {
         let types: SmallVec<[&Type; 4]> = x.iter().map(|&v| self.f.ty(v)).collect();
         if op.is_elementwise(types.iter().copied()) {

@@ -20,7 +20,7 @@ struct Fact {
     range: Interval,
 }
 
-/// What is known of the indices of a space.
+/// Ranges of the indices of a space, and facts about them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranges<'a> {
     space: &'a [Dim],
@@ -124,7 +124,7 @@ impl<'a> Ranges<'a> {
         self.starts.len()
     }
 
-    /// The same where these bounds hold.
+    /// The ranges where these bounds hold.
     pub(crate) fn inside(&self, bounds: &[Bound]) -> Ranges<'a> {
         let mut out = self.clone();
         out.facts.extend(bounds.iter().map(|b| Fact {
@@ -134,8 +134,8 @@ impl<'a> Ranges<'a> {
         out
     }
 
-    /// The same where not all of these bounds hold. That gives a fact if one side of a single bound
-    /// always holds.
+    /// The ranges where not all of these bounds hold. That gives a fact if one side of a single
+    /// bound always holds.
     pub(crate) fn outside(&self, bounds: &[Bound]) -> Ranges<'a> {
         let mut out = self.clone();
         let [b] = bounds else {

@@ -248,7 +248,7 @@ fn wrong_folds_calls_and_literals_are_refused() {
     });
 }
 
-/// What extents decide is a condition, not an error.
+/// A bound that extents decide is a condition, not an error.
 #[test]
 fn symbolic_extents_that_cannot_be_ordered_are_conditions() {
     let ty = |n: &str| Type::new(DType::F64, vec![Dim::sym(n)]);

@@ -131,7 +131,7 @@ fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 
 /// One element.
 #[derive(Clone, Copy)]
-enum Found {
+enum ReadElement {
     Number(Scalar),
     At(Val, usize),
 }
@@ -163,24 +163,24 @@ impl Interpreter<'_> {
 
     fn start(&self, s: &Start, index: &[usize]) -> i64 {
         let at = match self.element(&s.read, index) {
-            Found::Number(Scalar::I(i)) => i,
-            Found::At(v, i) => match &self.values[v.index()].as_ref().unwrap().wide {
+            ReadElement::Number(Scalar::I(i)) => i,
+            ReadElement::At(v, i) => match &self.values[v.index()].as_ref().unwrap().wide {
                 Wide::I(w) => w[i],
                 _ => panic!("a start is an integer"),
             },
-            Found::Number(_) => panic!("a start is an integer"),
+            ReadElement::Number(_) => panic!("a start is an integer"),
         };
         at.clamp(0, i128::from(number(&s.last, &self.env))) as i64
     }
 
-    fn element(&self, r: &Read, index: &[usize]) -> Found {
+    fn element(&self, r: &Read, index: &[usize]) -> ReadElement {
         let starts: Vec<i64> = r.starts.iter().map(|s| self.start(s, index)).collect();
         self.source(&r.source, index, &starts)
     }
 
-    fn source(&self, s: &Source, index: &[usize], starts: &[i64]) -> Found {
+    fn source(&self, s: &Source, index: &[usize], starts: &[i64]) -> ReadElement {
         match s {
-            Source::Number(s) => Found::Number(*s),
+            Source::Number(s) => ReadElement::Number(*s),
             Source::Element(a) => {
                 let stored = self.values[a.of.index()].as_ref().expect("it is computed");
                 let at =
@@ -191,7 +191,7 @@ impl Interpreter<'_> {
                             assert!((0..d as i64).contains(&i), "{a:?} at {index:?}: {i} of {d}");
                             at * d + i as usize
                         });
-                Found::At(a.of, at)
+                ReadElement::At(a.of, at)
             }
             Source::Choice(c) => {
                 let holds = |b: &Bound| {
@@ -209,7 +209,7 @@ impl Interpreter<'_> {
 
     /// The elements of a read at every index of a space, as a vector.
     fn read(&self, r: &Read, dtype: DType, shape: &[usize]) -> Result<Array> {
-        let found: Vec<Found> = indices(shape).map(|i| self.element(r, &i)).collect();
+        let found: Vec<ReadElement> = indices(shape).map(|i| self.element(r, &i)).collect();
         let (n, wide) = (found.len(), |v: Val| {
             &self.values[v.index()].as_ref().unwrap().wide
         });
@@ -218,8 +218,8 @@ impl Interpreter<'_> {
                 found
                     .into_iter()
                     .map(|e| match e {
-                        Found::Number(Scalar::F(x)) => x,
-                        Found::At(v, i) => match wide(v) {
+                        ReadElement::Number(Scalar::F(x)) => x,
+                        ReadElement::At(v, i) => match wide(v) {
                             Wide::F(w) => w[i],
                             _ => panic!("no float"),
                         },
@@ -231,8 +231,8 @@ impl Interpreter<'_> {
                 found
                     .into_iter()
                     .map(|e| match e {
-                        Found::Number(Scalar::C(x)) => x,
-                        Found::At(v, i) => match wide(v) {
+                        ReadElement::Number(Scalar::C(x)) => x,
+                        ReadElement::At(v, i) => match wide(v) {
                             Wide::C(w) => w[i],
                             _ => panic!("no complex number"),
                         },
@@ -244,8 +244,8 @@ impl Interpreter<'_> {
                 found
                     .into_iter()
                     .map(|e| match e {
-                        Found::Number(Scalar::I(x)) => x,
-                        Found::At(v, i) => match wide(v) {
+                        ReadElement::Number(Scalar::I(x)) => x,
+                        ReadElement::At(v, i) => match wide(v) {
                             Wide::I(w) => w[i],
                             _ => panic!("no integer"),
                         },
