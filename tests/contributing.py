@@ -4,8 +4,8 @@
     python3 tests/contributing.py
 
 The example of CONTRIBUTING.md is the only change by hand. Then its commands run: the laws, which ask for what is missing, and
-the test that writes the methods. Exit code 1 if a command fails, or if a file changes that does not
-say that this test writes it.
+the test that writes the methods. Exit code 1 if a command fails, or if another file
+changes that does not say that this test writes it.
 Takes minutes: the copy is compiled in target/debug.
 """
 
