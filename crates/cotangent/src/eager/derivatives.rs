@@ -3,9 +3,8 @@
 use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
 use super::hook::HookHandle;
-use super::tape::{Edge, Grad, Gradient, Node, Value};
+use super::tape::{Edge, Gradient, GradientPlace, Node, Value, gradient_place};
 use super::tensor::{EagerTensor, core, tensor_of};
-use super::turns::lock;
 use crate::here::{AtCaller, here};
 use crate::tensor::{Given, Tensor};
 use cotangent_core::Code;
@@ -211,26 +210,20 @@ impl EagerTensor {
         };
         let seed = (self.edge()?.clone(), seed);
         let mut all = Cotangents(Vec::with_capacity(4));
-        // Others have no tensors that ask for their gradients.
-        let mut reached: SmallVec<[(Shared<Node>, u32, Value); 2]> = SmallVec::new();
-        pull(&self.rt, &[seed], options, &mut |node, slots, held| {
-            for (slot, v) in slots {
-                if held || node.is_leaf() {
-                    reached.push((node.clone(), *slot, v.clone()));
-                }
-                if held {
-                    all.0.push(((node.id(), *slot), v.clone()));
-                }
-            }
+        let mut reached: SmallVec<[Shared<Node>; 4]> = SmallVec::new();
+        pull(&self.rt, &[seed], options, &mut |node, slot, ct| {
+            reached.push(node.clone());
+            all.0.push(((node.id(), slot), ct));
         })
         .at_caller()?;
-        for (node, slot, mut v) in reached {
+        for (node, ((_, slot), ct)) in reached.iter().zip(&all.0) {
             let track = options.create_graph && node.is_leaf();
-            if !track {
-                (v.edge, v.sides) = (None, None);
-            }
-            if let Some(grad) = node.gradient_or_new(slot, |grad| self.rt.note_gradient(grad)) {
-                Gradient::add(&grad, &self.rt, v, track).at_caller()?;
+            let ct = match track {
+                true => ct.clone(),
+                false => Value::new(ct.tensor.clone(), ct.given),
+            };
+            if let Some(place) = gradient_place(node, *slot) {
+                Gradient::add(&place, &self.rt, ct, track).at_caller()?;
             }
         }
         Ok(all)
@@ -241,17 +234,18 @@ impl EagerTensor {
     }
 
     /// The place of the gradient; `None` if there is none.
-    fn gradient_place(&self) -> Result<Option<Grad>> {
+    fn gradient_place(&self) -> Result<Option<GradientPlace<'_>>> {
         Ok(match (&self.grad, &self.value()?.edge) {
-            (Some(grad), _) => Some(grad.clone()),
-            (None, Some(e)) => e.node.gradient(e.slot),
+            (Some(grad), _) => Some(GradientPlace::Variable(grad.clone())),
+            (None, Some(e)) => gradient_place(&e.node, e.slot),
             (None, None) => None,
         })
     }
 
     /// The accumulated gradient, in the memory order of this tensor.
     fn gradient(&self) -> Result<Option<Value>> {
-        let value = self.gradient_place()?.and_then(|g| lock(&g).value.clone());
+        let place = self.gradient_place()?;
+        let value = place.and_then(|g| g.with(self.rt.clears(), |g| g.value.clone()));
         Ok(value.map(|v| Value {
             given: self.given(),
             ..v
@@ -309,7 +303,8 @@ impl EagerTensor {
     /// Clears the gradient of this tensor.
     #[track_caller]
     pub fn clear_grad(&self) -> Result<()> {
-        let old = self.gradient_place()?.and_then(|g| lock(&g).take());
+        let place = self.gradient_place()?;
+        let old = place.and_then(|g| g.with(self.rt.clears(), Gradient::take));
         drop(old);
         Ok(())
     }
@@ -350,12 +345,10 @@ impl EagerTensor {
         };
         let seed = (edge, ct);
         let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
-        pull(&self.rt, &[seed], options, &mut |node, slots, _| {
-            for (slot, v) in slots
-                .iter()
-                .filter(|(slot, _)| keys.contains(&(node.id(), *slot)))
-            {
-                found.insert((node.id(), *slot), v.clone());
+        pull(&self.rt, &[seed], options, &mut |node, slot, ct| {
+            let key = (node.id(), slot);
+            if keys.contains(&key) {
+                found.insert(key, ct);
             }
         })
         .at_caller()?;

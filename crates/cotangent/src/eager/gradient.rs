@@ -2,48 +2,44 @@
 
 use super::apply::apply;
 use super::runtime::EagerRuntime;
-use super::tape::{Gradient, Value};
-use super::turns::lock;
+use super::tape::{Gradient, GradientPlace, Value};
 use cotangent_core::{Env, Loc, Result};
-use std::sync::Mutex;
 
 impl Gradient {
     /// Adds a value to a gradient. Only an in-place addition runs under the lock; any other may run
     /// user code. If the gradient changed meanwhile, the addition is repeated.
     pub(super) fn add(
-        grad: &Mutex<Gradient>,
+        place: &GradientPlace<'_>,
         rt: &EagerRuntime,
         v: Value,
         track: bool,
     ) -> Result<()> {
+        let clears = rt.clears();
+        let mut v = Some(v);
         loop {
-            let (mut sum, version) = {
-                let mut g = lock(grad);
+            let other = place.with(clears, |g| {
                 g.version += 1;
-                match &mut g.value {
-                    None => {
-                        g.value = Some(v);
-                        return Ok(());
-                    }
-                    Some(old) => {
-                        if add_in_place(rt, old, &v, track) {
-                            return Ok(());
-                        }
-                        (old.clone(), g.version)
-                    }
-                }
+                let Some(old) = &mut g.value else {
+                    g.value = v.take();
+                    return None;
+                };
+                let added = v.as_ref().is_none_or(|v| add_in_place(rt, old, v, track));
+                (!added).then(|| (old.clone(), g.version))
+            });
+            let (Some((mut sum, version)), Some(v)) = (other, &v) else {
+                return Ok(());
             };
-            add_up(rt, &mut sum, &v, track)?;
-            let old = {
-                let mut g = lock(grad);
-                if g.version != version {
-                    continue;
-                }
-                g.version += 1;
-                g.value.replace(sum)
-            };
-            drop(old);
-            return Ok(());
+            add_up(rt, &mut sum, v, track)?;
+            // The old value is dropped after the lock is released.
+            let old = place.with(clears, |g| {
+                (g.version == version).then(|| {
+                    g.version += 1;
+                    g.value.replace(sum)
+                })
+            });
+            if old.is_some() {
+                return Ok(());
+            }
         }
     }
 }

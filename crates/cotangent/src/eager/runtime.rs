@@ -15,7 +15,7 @@ use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};
 use cotangent_cpu::kernel::{Operands, Results};
 use cotangent_cpu::{Executor, Program};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 /// The runtime of eager tensors: backend, rules and caches. An operation on tensors of two runtimes
@@ -49,7 +49,10 @@ pub struct EagerRuntime {
     tape_lock: TapeLock,
     /// The scalar 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
+    /// The gradients of the variables.
     gradients: Mutex<Vec<Weak<Mutex<Gradient>>>>,
+    /// How often all gradients were cleared.
+    clears: AtomicU64,
     anomaly: AtomicBool,
     profiling: AtomicBool,
     profile: Arc<Profile>,
@@ -69,6 +72,7 @@ impl EagerRuntime {
             tape_lock: TapeLock::default(),
             ones: Default::default(),
             gradients: Mutex::default(),
+            clears: AtomicU64::new(0),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(profiling),
             profile,
@@ -84,7 +88,13 @@ impl EagerRuntime {
         &self.session
     }
 
-    /// Notes a gradient, for [`EagerRuntime::clear_grads`].
+    /// How often all gradients were cleared. A gradient of the result of an operation is none if it
+    /// is older than the last time.
+    pub(super) fn clears(&self) -> u64 {
+        self.clears.load(Ordering::Acquire)
+    }
+
+    /// Notes the gradient of a variable, for [`EagerRuntime::clear_grads`].
     pub(super) fn note_gradient(&self, grad: &Grad) {
         let mut all = lock(&self.gradients);
         if all.len() == all.capacity() {
@@ -96,6 +106,7 @@ impl EagerRuntime {
     /// Clears the gradients of all tensors.
     #[track_caller]
     pub fn clear_grads(&self) -> Result<()> {
+        self.clears.fetch_add(1, Ordering::AcqRel);
         let all: Vec<Grad> = lock(&self.gradients)
             .iter()
             .filter_map(Weak::upgrade)
@@ -354,9 +365,8 @@ impl<T: std::fmt::Debug> std::fmt::Debug for OrLocked<T> {
 }
 
 impl std::fmt::Debug for EagerRuntime {
-    /// Prints the backend, its executor, the number of compiled rules, and that of gradient slots
-    /// (one for each variable, and for each live tensor with a gradient). A part that another call
-    /// uses is `<locked>`: the executor, while a call changes the backend.
+    /// Prints the backend, its executor, the number of compiled rules, and that of live variables.
+    /// A part that another call uses is `<locked>`: the executor, while a call changes the backend.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let executor = self.executor.try_read().ok();
         let executor = executor.filter(|_| !self.changing.is_held());

@@ -7,7 +7,7 @@
 //! order, so the bits are the same.
 
 use super::backward::CotangentSink;
-use super::backward::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph};
+use super::backward::subgraph::{CotangentSeed, TapeSubgraph};
 use super::error::{Error, Result};
 use super::rule::compile_static;
 use super::rule::table::{CompiledTape, Rules, TapeKeyWords, TapeProgram};
@@ -15,7 +15,6 @@ use super::runtime::EagerRuntime;
 use super::tape::{NodeDerivative, NodeKind, SavedTensors, Value};
 use super::turns::lock;
 use crate::tensor::Given;
-use cotangent_core::tape::NodeData;
 use cotangent_core::{Builder, Emit, Type, Val};
 use cotangent_cpu::Tensor;
 use rustc_hash::FxHasher;
@@ -182,7 +181,7 @@ impl CompiledTape {
         for &i in &part.order {
             let visit = &part.nodes[i as usize];
             let slots = std::mem::take(&mut pending[i as usize]);
-            if visit.node.is_leaf() || visit.is_held() {
+            if visit.is_held() {
                 results.extend(slots.iter().map(|&(slot, _)| (i, slot)));
                 outputs.extend(slots.iter().map(|&(_, v)| v));
             }
@@ -244,17 +243,11 @@ impl CompiledTape {
         for ((_, derivative, _), tape) in operations.clone().zip(&tapes) {
             residuals(derivative, tape).iter().for_each(|t| x.push(t));
         }
-        let mut results = self.results.iter().peekable();
-        let mut slots = NodeCotangents::new();
+        let mut results = self.results.iter();
         self.program.run_each(x.iter().copied(), |ct| {
-            let Some(&(i, slot)) = results.next() else {
-                return;
-            };
-            slots.push((slot, Value::new(ct, Given::Nothing)));
-            if results.peek().is_none_or(|next| next.0 != i) {
-                let visit = &part.nodes[i as usize];
-                sink(visit.node, &slots, visit.is_held());
-                slots.clear();
+            if let Some(&(i, slot)) = results.next() {
+                let ct = Value::new(ct, Given::Nothing);
+                sink(part.nodes[i as usize].node, slot, ct);
             }
         })?;
         drop(x);

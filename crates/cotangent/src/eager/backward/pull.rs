@@ -15,9 +15,9 @@ use cotangent_core::{Code, Loc, Val};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A receiver of the nodes that a cotangent reaches: a node, the cotangents of its slots, and
-/// whether a tensor outside the tape may refer to it.
-pub(in crate::eager) type CotangentSink<'s> = dyn FnMut(&Shared<Node>, &NodeCotangents, bool) + 's;
+/// A receiver of cotangents: a node that a tensor outside the tape may refer to, a slot, and its
+/// complete cotangent. Others have no tensors that ask for their cotangents.
+pub(in crate::eager) type CotangentSink<'s> = dyn FnMut(&Shared<Node>, u32, Value) + 's;
 
 /// A reverse pass, node by node.
 struct NodePass<'p, 's> {
@@ -39,7 +39,10 @@ impl ReversePass<NodeBody> for NodePass<'_, '_> {
 
     fn reach(&mut self, at: &TapeNode<'_, NodeBody>, cts: &mut NodeCotangents) -> Result<()> {
         run_hooks(at.node, cts)?;
-        (self.sink)(at.node, cts, at.is_held());
+        if at.is_held() {
+            let each = cts.iter().cloned();
+            each.for_each(|(slot, ct)| (self.sink)(at.node, slot, ct));
+        }
         Ok(())
     }
 
@@ -90,7 +93,8 @@ impl ReversePass<NodeBody> for NodePass<'_, '_> {
     }
 }
 
-/// Pulls cotangents back, and passes those of every node that one reaches to `sink`.
+/// Pulls cotangents back, and passes those of every node to `sink` that one reaches and that a
+/// tensor outside the tape may refer to.
 pub(in crate::eager) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],

@@ -11,7 +11,7 @@ mod node;
 mod saved;
 
 pub(super) use node::{
-    Edge, Grad, Gradient, Hook, HookFn, Hooks, Inputs, Node, NodeBody, NodeKind, Sides, Value,
-    Values, given_by, number, record_node,
+    Edge, Grad, Gradient, GradientPlace, Hook, HookFn, Hooks, Inputs, Node, NodeBody, NodeKind,
+    Sides, Value, Values, given_by, gradient_place, number, record_node,
 };
 pub(super) use saved::{NodeDerivative, RestoredTensor, SavedTensors};

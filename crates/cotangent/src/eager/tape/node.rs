@@ -85,8 +85,48 @@ pub(in crate::eager) struct Gradient {
     pub version: u64,
 }
 
-/// A gradient, shared by the tensors with one tangent.
+/// The gradient of a variable, shared by its tensors.
 pub(in crate::eager) type Grad = Arc<Mutex<Gradient>>;
+
+/// The gradients of the results of an operation, by slot.
+#[derive(Default)]
+pub(in crate::eager) struct ResultGradients {
+    of: SmallVec<[(u32, Gradient); 1]>,
+    /// The number of times that the runtime's gradients were cleared when one was used last.
+    /// Gradients from before the last time are none.
+    clears: u64,
+}
+
+/// The place of the gradient of the tensors with one tangent.
+pub(in crate::eager) enum GradientPlace<'n> {
+    /// Of a variable.
+    Variable(Grad),
+    /// Of a result of an operation, by slot.
+    Result(&'n Node, u32),
+}
+
+impl GradientPlace<'_> {
+    /// Runs `f` on the gradient, under its lock. `clears` is the number of times that the
+    /// runtime's gradients were cleared.
+    pub(crate) fn with<R>(&self, clears: u64, f: impl FnOnce(&mut Gradient) -> R) -> R {
+        let (node, slot) = match self {
+            GradientPlace::Variable(grad) => return f(&mut lock(grad)),
+            GradientPlace::Result(node, slot) => (node, *slot),
+        };
+        let mut all = lock(node.gradients.get_or_init(Box::default));
+        if all.clears < clears {
+            // No drop of an untracked tensor runs user code.
+            all.of.clear();
+            all.clears = clears;
+        }
+        let known = all.of.iter().position(|g| g.0 == slot);
+        let at = known.unwrap_or_else(|| {
+            all.of.push((slot, Gradient::default()));
+            all.of.len() - 1
+        });
+        f(&mut all.of[at].1)
+    }
+}
 
 impl Gradient {
     /// Removes the gradient. The caller drops it after the lock is released, since it may hold the
@@ -126,13 +166,10 @@ pub(in crate::eager) struct NodeBody {
     pub hooks: OnceLock<Arc<Hooks>>,
     /// Allocated for derivatives at kinks, and for operations on them.
     pub kinks: OnceBox<KinkWeights>,
-    /// The gradients of the results, by slot. Allocated by a pass that reaches the node while a
-    /// tensor refers to it. They are untracked: a tracked one would refer to this node.
+    /// Allocated by a pass that reaches the node while a tensor refers to it. The gradients are
+    /// untracked: a tracked one would refer to this node.
     pub gradients: OnceBox<Mutex<ResultGradients>>,
 }
-
-/// The gradients of the results of an operation, by slot.
-pub(in crate::eager) type ResultGradients = SmallVec<[(u32, Grad); 1]>;
 
 pub(in crate::eager) enum NodeKind {
     /// A variable. Its gradient is owned by the tensors of the variable. A differentiable gradient
@@ -205,35 +242,6 @@ impl NodeBody {
         }
     }
 
-    /// The gradient of the tensors with the tangent in a slot; `None` if no pass reached them.
-    pub(crate) fn gradient(&self, slot: u32) -> Option<Grad> {
-        match &self.kind {
-            NodeKind::Leaf { grad } => grad.upgrade(),
-            NodeKind::Op { .. } => {
-                let all = lock(self.gradients.get()?);
-                all.iter().find(|g| g.0 == slot).map(|g| g.1.clone())
-            }
-        }
-    }
-
-    /// As [`NodeBody::gradient`], with a new gradient for a result that has none. `note` receives
-    /// a new one. `None` for a variable without live tensors.
-    pub(crate) fn gradient_or_new(&self, slot: u32, note: impl FnOnce(&Grad)) -> Option<Grad> {
-        self.gradient(slot).or_else(|| {
-            if let NodeKind::Leaf { .. } = self.kind {
-                return None;
-            }
-            let mut all = lock(self.gradients.get_or_init(Box::default));
-            let known = all.iter().find(|g| g.0 == slot).map(|g| g.1.clone());
-            Some(known.unwrap_or_else(|| {
-                let grad = Grad::default();
-                note(&grad);
-                all.push((slot, grad.clone()));
-                grad
-            }))
-        })
-    }
-
     /// A variable, and its gradient.
     pub(crate) fn leaf() -> (Edge, Grad) {
         let grad = Grad::default();
@@ -263,6 +271,15 @@ impl NodeBody {
             .get()
             .map(|hooks| lock(hooks).clone())
             .unwrap_or_default()
+    }
+}
+
+/// The place of the gradient of the tensors with the tangent in a slot of a node. `None` for a
+/// variable without live tensors.
+pub(in crate::eager) fn gradient_place(node: &Node, slot: u32) -> Option<GradientPlace<'_>> {
+    match &node.kind {
+        NodeKind::Leaf { grad } => grad.upgrade().map(GradientPlace::Variable),
+        NodeKind::Op { .. } => Some(GradientPlace::Result(node, slot)),
     }
 }
 
