@@ -488,6 +488,33 @@ fn derived_trees() {
     close(Ok(p.1[0].clone()), &[35.0]);
 }
 
+/// A network of 128 rows and a scan of 200 steps: the reference would take minutes.
+#[test]
+fn checks_run_compiled_programs() {
+    let wave = |m: usize, n: usize| {
+        let data = (0..m * n)
+            .map(|k| (0.7 * k as f64).sin())
+            .collect::<Vec<_>>();
+        T::from_vec_row_major([m, n], data)
+    };
+    let x = wave(128, 64);
+    let loss = |(w, v): (T, T)| Ok(x.matmul(&w)?.tanh().matmul(&v)?.square().mean(..));
+    let report = check(loss, (wave(64, 32), wave(32, 4))).unwrap();
+    assert!(report.passed(), "{report}");
+    let walk = |a: T| {
+        let step = |x: T, _: T| {
+            let next = (&x * &a).sin() + 0.1;
+            Ok((next.clone(), next))
+        };
+        Ok(scan(step, vec(&[0.3; 16]), wave(200, 1))?
+            .1
+            .square()
+            .mean(..))
+    };
+    let report = check(walk, vec(&[0.9; 16])).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
 #[path = "../examples/closures.rs"]
 mod example;
 

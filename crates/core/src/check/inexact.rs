@@ -12,10 +12,10 @@
 //! Finite differences with smaller steps measure the iteration, not the derivative.
 
 use super::numbers::flat;
+use super::options::Evaluator;
 use crate::array::Array;
 use crate::error::Result;
 use crate::ir::{Builder, Emit, Function, Op, Val, Visit, Walk};
-use crate::reference;
 use crate::shape::{Dim, Type};
 use crate::transform::Session;
 use std::sync::Arc;
@@ -31,12 +31,17 @@ pub(super) enum Iterations {
 
 /// The changes of the results of `f`, by coordinate: infinite where the changed function has no
 /// value. `None` if no such iteration is in `f`.
-pub(super) fn changes(f: &Function, args: &[Array], of: Iterations) -> Result<Option<Vec<f64>>> {
+pub(super) fn changes(
+    evaluator: &Evaluator,
+    f: &Function,
+    args: &[Array],
+    of: Iterations,
+) -> Result<Option<Vec<f64>>> {
     let Some(g) = changed(f, of)? else {
         return Ok(None);
     };
-    let at = flat(&reference::run(f, args)?);
-    let Ok(other) = reference::run(&g, args) else {
+    let at = flat(&evaluator.run(f, args)?);
+    let Ok(other) = evaluator.run(&g, args) else {
         return Ok(Some(vec![f64::INFINITY; at.len()]));
     };
     let change = |(a, b): (&f64, f64)| match (a - b).abs() {

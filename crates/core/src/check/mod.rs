@@ -41,7 +41,7 @@ pub use classes::is_elementwise;
 pub use custom::check_custom_rules;
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
-pub use options::Options;
+pub use options::{Evaluator, Options};
 pub use perturb::agree_up_to_rounding;
 pub use report::{Law, LawResult, Report, Verdict};
 pub use widen::{retype, widen};
@@ -50,7 +50,6 @@ use crate::array::{Array, Wide, room};
 use crate::dtype::{C128, Kind};
 use crate::error::Result;
 use crate::ir::{AdContext, Function, Val, unbound};
-use crate::reference;
 use crate::shape::{Env, Type};
 use problem::CheckedFunction;
 
@@ -73,7 +72,7 @@ pub fn check_function(
     args: &[Array],
     opts: &Options,
 ) -> Result<Report> {
-    reference::run(f, args)?;
+    opts.evaluator.run(f, args)?;
     let wrt = opts.wrt.clone().unwrap_or_else(|| differentiable(f));
     if let Some(&v) = wrt.iter().find(|v| v.index() >= f.len()) {
         return Err(unbound(f, v));

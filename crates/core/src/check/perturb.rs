@@ -9,6 +9,7 @@
 //! sensitivity (Monte Carlo arithmetic, Parker 1997).
 
 use super::numbers::{Rng, flat};
+use super::options::Evaluator;
 use super::widen::{copied, dtypes};
 use crate::array::Array;
 use crate::dtype::DType;
@@ -85,11 +86,15 @@ pub fn agree_up_to_rounding(
 
 /// The largest changes of the results of `f` at `args` by rounding errors, by coordinate: those of
 /// the perturbed runs. Terms that cancel leave errors that are large relative to their sum.
-pub(super) fn rounding_errors(f: &Function, args: &[Array]) -> Result<Vec<f64>> {
-    let at = flat(&reference::run(f, args)?);
+pub(super) fn rounding_errors(
+    evaluator: &Evaluator,
+    f: &Function,
+    args: &[Array],
+) -> Result<Vec<f64>> {
+    let at = flat(&evaluator.run(f, args)?);
     let mut most = vec![0.0f64; at.len()];
     for seed in 0..RUNS as u64 {
-        let Ok(y) = reference::run(&perturbed(f, &mut Rng::new(seed))?, args) else {
+        let Ok(y) = evaluator.run(&perturbed(f, &mut Rng::new(seed))?, args) else {
             continue;
         };
         for ((most, a), b) in most.iter_mut().zip(&at).zip(flat(&y)) {

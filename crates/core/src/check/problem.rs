@@ -11,7 +11,6 @@ use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
 use crate::error::{Code, Result};
 use crate::ir::{AdContext, Builder, Emit, Function, Session, Val};
-use crate::reference;
 use crate::transform::{self};
 
 /// Tolerance of third derivatives, relative to that of first ones: second derivatives have larger
@@ -55,7 +54,7 @@ impl<'a> CheckedFunction<'a> {
         opts: &'a Options,
     ) -> Result<CheckedFunction<'a>> {
         let narrow = |d: DType| d.has_tangent() && !matches!(d, DType::F64 | DType::C128);
-        let at = reference::run(&f.clone().with_results(wrt), args)?;
+        let at = opts.evaluator.run(&f.clone().with_results(wrt), args)?;
         let make = |wide: bool| -> Result<CheckedFunction<'a>> {
             let (f, wrt) = open(f, wrt, wide)?;
             let args = if wide {
@@ -178,10 +177,11 @@ impl<'a> CheckedFunction<'a> {
 
     /// The results that have tangents, with `by` added to the values.
     fn value(&self, by: &[Array]) -> Result<Vec<Array>> {
-        Ok(tangible(reference::run(
-            &self.f,
-            &[&self.args[..], by].concat(),
-        )?))
+        Ok(tangible(
+            self.opts
+                .evaluator
+                .run(&self.f, &[&self.args[..], by].concat())?,
+        ))
     }
 
     /// The random directions: for complex values also along the real and the imaginary axis alone.
@@ -211,7 +211,10 @@ impl<'a> CheckedFunction<'a> {
 
     /// The tangents of the results for a tangent of the values.
     fn push(&self, jvp: &Function, t: &[Array]) -> Result<Vec<Array>> {
-        let mut y = reference::run(jvp, &[&self.args[..], &self.zeros, t].concat())?;
+        let mut y = self
+            .opts
+            .evaluator
+            .run(jvp, &[&self.args[..], &self.zeros, t].concat())?;
         Ok(y.split_off(self.f.results().len()))
     }
 
@@ -227,13 +230,22 @@ impl<'a> CheckedFunction<'a> {
         if !iterates(f) {
             return Ok(None);
         }
-        changes(&with_tangents(f, skip), &self.arguments(rest), of)
+        changes(
+            &self.opts.evaluator,
+            &with_tangents(f, skip),
+            &self.arguments(rest),
+            of,
+        )
     }
 
     /// Rounding errors in the results of a derived function that have tangents, by coordinate,
     /// without the first `skip` results.
     fn rounding(&self, f: &Function, skip: usize, rest: &[Array]) -> Result<Vec<f64>> {
-        rounding_errors(&with_tangents(f, skip), &self.arguments(rest))
+        rounding_errors(
+            &self.opts.evaluator,
+            &with_tangents(f, skip),
+            &self.arguments(rest),
+        )
     }
 
     /// The arguments of a derived function at the point.
@@ -248,7 +260,10 @@ impl<'a> CheckedFunction<'a> {
         for t in self.directions(rng)? {
             let dy = self.push(&jvp, &t)?;
             let ct = rng.like(&dy)?;
-            let back = reference::run(&vjp, &[&self.args[..], &self.zeros, &ct].concat())?;
+            let back = self
+                .opts
+                .evaluator
+                .run(&vjp, &[&self.args[..], &self.zeros, &ct].concat())?;
             let ((a, p), (b, q)) = (inner(&ct, &dy), inner(&back, &t));
             let n = self.f.results().len();
             let left = weighted(self.errors(&jvp, n, &t, Iterations::Linear)?, &ct)
@@ -324,7 +339,9 @@ impl<'a> CheckedFunction<'a> {
         let hvp = transform::hvp(self.ad, &loss, &self.wrt)?;
         let reverse = transform::hvp_reverse(self.ad, &loss, &self.wrt)?;
         let run = |f: &Function, v: &[Array]| {
-            reference::run(f, &[&self.args[..], &self.zeros, v].concat())
+            self.opts
+                .evaluator
+                .run(f, &[&self.args[..], &self.zeros, v].concat())
         };
         let (mut orders, mut symmetric, mut against) = (
             WorstComparison::default(),
@@ -352,7 +369,11 @@ impl<'a> CheckedFunction<'a> {
             let mut curve = |h: f64| {
                 let by = scaled(h, &v).ok()?;
                 Some(flat(
-                    &reference::run(&grad, &[&self.args[..], &by].concat()).ok()?,
+                    &self
+                        .opts
+                        .evaluator
+                        .run(&grad, &[&self.args[..], &by].concat())
+                        .ok()?,
                 ))
             };
             let got = Derivative {
@@ -388,7 +409,10 @@ impl<'a> CheckedFunction<'a> {
         let third = transform::jvp(self.ad, &hvp, &wrt)?;
         let mut worst = WorstComparison::default();
         let (t, v) = (self.steady(rng.like(&self.zeros)?)?, rng.like(&self.zeros)?);
-        let mut y = reference::run(&third, &[&self.args[..], &self.zeros, &v, &t].concat())?;
+        let mut y = self
+            .opts
+            .evaluator
+            .run(&third, &[&self.args[..], &self.zeros, &v, &t].concat())?;
         let got = Derivative {
             values: flat(&y.split_off(hvp.results().len())),
             errors: self.errors(
@@ -408,7 +432,11 @@ impl<'a> CheckedFunction<'a> {
         let mut curve = |h: f64| {
             let by = scaled(h, &t).ok()?;
             Some(flat(
-                &reference::run(&hvp, &[&self.args[..], &by, &v].concat()).ok()?,
+                &self
+                    .opts
+                    .evaluator
+                    .run(&hvp, &[&self.args[..], &by, &v].concat())
+                    .ok()?,
             ))
         };
         self.compare(

@@ -191,7 +191,7 @@ fn scoped<T>(context: AdContext, f: impl FnOnce() -> T) -> T {
 ///         Some(Ok(cx.one(y, t[0].map(|t| cx.scale(half, t)))))
 ///     }
 /// }
-/// let d = || grad(|x: TracedTensor| x.sin())(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
+/// let d = || grad(|x: TracedTensor| x.sin())(TracedTensor::scalar(0.0))?.item::<f64>();
 /// assert_eq!(with_rules(RuleSet::default().with("sin", Gentle), d)?, 0.5);
 /// assert_eq!(d()?, 1.0);
 /// # Ok::<(), cotangent::Error>(())
@@ -207,7 +207,7 @@ pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
 /// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
 /// // The root of 0 is not chosen, but its derivative is infinite.
 /// let f = |x: TracedTensor| x.greater(0.0).select(&x.sqrt(), &(&x * 0.0));
-/// let d = || grad(f)(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
+/// let d = || grad(f)(TracedTensor::scalar(0.0))?.item::<f64>();
 /// assert!(d()?.is_nan());
 /// assert_eq!(with_numerics(Numerics { strong_zero: true, ..Numerics::default() }, d)?, 0.0);
 /// # Ok::<(), cotangent::Error>(())

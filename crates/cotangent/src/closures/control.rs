@@ -36,8 +36,8 @@ pub fn checkpoint<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Resu
 /// ```
 /// use cotangent::{TracedTensor, closures::{cond, grad}};
 /// let f = |x: TracedTensor| cond(&x.greater(0.0), x, |x: TracedTensor| x.sqrt(), |x| x * 0.0);
-/// assert_eq!(grad(f)(TracedTensor::scalar(4.0))?.to_tensor()?.item::<f64>()?, 0.25);
-/// assert_eq!(grad(f)(TracedTensor::scalar(-1.0))?.to_tensor()?.item::<f64>()?, 0.0);
+/// assert_eq!(grad(f)(TracedTensor::scalar(4.0))?.item::<f64>()?, 0.25);
+/// assert_eq!(grad(f)(TracedTensor::scalar(-1.0))?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -89,8 +89,8 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
 /// type F = fn(TracedTensor) -> TracedTensor;
 /// let branches: [F; 3] = [|x| x, |x| &x * &x, |x| x.powi(3)];
 /// let d = |k: i64| grad(move |x: TracedTensor| switch(&TracedTensor::scalar(k), x, &branches))(TracedTensor::scalar(2.0));
-/// assert_eq!(d(1)?.to_tensor()?.item::<f64>()?, 4.0);
-/// assert_eq!(d(7)?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(d(1)?.item::<f64>()?, 4.0);
+/// assert_eq!(d(7)?.item::<f64>()?, 12.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]

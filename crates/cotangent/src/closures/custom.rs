@@ -177,7 +177,7 @@ fn full(cx: &dyn Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
 ///     |x: TracedTensor| &x * &x,
 ///     |x: TracedTensor, t: TracedTensor| (&x * &x, &t * &x * 100.0),
 /// );
-/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 300.0);
+/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.item::<f64>()?, 300.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -241,7 +241,7 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
 ///     |x: TracedTensor| (x.sin(), x),
 ///     |x: TracedTensor, ct: TracedTensor| ct * x.cos() * 10.0,
 /// );
-/// let g = grad(f)(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?;
+/// let g = grad(f)(TracedTensor::scalar(1.0))?.item::<f64>()?;
 /// assert!((g - 10.0 * 1f64.cos()).abs() < 1e-12);
 /// # Ok::<(), cotangent::Error>(())
 /// ```

@@ -156,7 +156,7 @@ pub(super) fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
 /// use cotangent::{TracedTensor, closures::jvp};
 /// let (x, t) = (TracedTensor::scalar(3.0), TracedTensor::scalar(10.0));
 /// let (y, dy) = jvp(|x: TracedTensor| &x * &x, x, t)?;
-/// assert_eq!((y.to_tensor()?.item::<f64>()?, dy.to_tensor()?.item::<f64>()?), (9.0, 60.0));
+/// assert_eq!((y.item::<f64>()?, dy.item::<f64>()?), (9.0, 60.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -187,9 +187,9 @@ pub(super) const COTANGENT: (Code, &str) = (Code::SeedMismatch, "the cotangent")
 /// ```
 /// use cotangent::{TracedTensor, closures::vjp};
 /// let (y, back) = vjp(|x: TracedTensor| &x * &x, TracedTensor::scalar(3.0))?;
-/// assert_eq!(y.to_tensor()?.item::<f64>()?, 9.0);
-/// assert_eq!(back(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?, 6.0);
-/// assert_eq!(back(TracedTensor::scalar(2.0))?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(y.item::<f64>()?, 9.0);
+/// assert_eq!(back(TracedTensor::scalar(1.0))?.item::<f64>()?, 6.0);
+/// assert_eq!(back(TracedTensor::scalar(2.0))?.item::<f64>()?, 12.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -216,7 +216,7 @@ pub fn vjp<A: Tree, R: Returns>(
 /// use cotangent::{TracedTensor, closures::jacobian};
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
 /// let j = jacobian(|x: TracedTensor| &x * &x)(x)?;
-/// assert_eq!(j.to_tensor()?.to_vec::<f64>()?, [2.0, 0.0, 0.0, 4.0]);
+/// assert_eq!(j.to_vec::<f64>()?, [2.0, 0.0, 0.0, 4.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -239,11 +239,11 @@ pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(
 /// use cotangent::{TracedTensor, closures::hessian};
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![2.0, 3.0]);
 /// let h = hessian(|x: TracedTensor| x.index(0, 0).powi(2) * x.index(0, 1))(x)?;
-/// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 4.0, 4.0, 0.0]);
+/// assert_eq!(h.to_vec::<f64>()?, [6.0, 4.0, 4.0, 0.0]);
 /// // Several arguments: a block for each pair of them.
 /// let at = (TracedTensor::scalar(2.0), TracedTensor::scalar(3.0));
 /// let ((xx, xy), (yx, yy)) = hessian(|(x, y): (TracedTensor, TracedTensor)| x.powi(2) * y)(at)?;
-/// let number = |t: TracedTensor| t.to_tensor()?.item::<f64>();
+/// let number = |t: TracedTensor| t.item::<f64>();
 /// assert_eq!([number(xx)?, number(xy)?, number(yx)?, number(yy)?], [6.0, 4.0, 4.0, 0.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -270,7 +270,7 @@ pub fn hessian<A: Nest<A>, R: Returns<Out = TracedTensor>>(
 /// ```
 /// use cotangent::{TracedTensor, closures::hvp};
 /// let h = hvp(|x: TracedTensor| x.powi(3));
-/// assert_eq!(h(TracedTensor::scalar(2.0), TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(h(TracedTensor::scalar(2.0), TracedTensor::scalar(1.0))?.item::<f64>()?, 12.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -298,7 +298,7 @@ pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(
 /// use cotangent::{TracedTensor, closures::{grad, vmap}};
 /// let x = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
 /// let g = vmap(grad(|x: TracedTensor| &x * &x))(x)?;
-/// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0, 6.0]);
+/// assert_eq!(g.to_vec::<f64>()?, [2.0, 4.0, 6.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -318,7 +318,7 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
 /// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
 /// let s = TracedTensor::scalar(10.0);
 /// let f = vmap_axes(|(x, s): (TracedTensor, TracedTensor)| x.sum(..) * s, &[Some(1), None]);
-/// assert_eq!(f((x, s))?.to_tensor()?.to_vec::<f64>()?, [40.0, 60.0]);
+/// assert_eq!(f((x, s))?.to_vec::<f64>()?, [40.0, 60.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -338,8 +338,8 @@ pub fn vmap_axes<A: Tree, R: Returns>(
 /// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
 /// let f = vmap_axes_to(|x: TracedTensor| (&x * 10.0, x.sum(..)), &[Some(0)], &[Some(1), Some(0)]);
 /// let (y, sums) = f(x)?;
-/// assert_eq!(y.to_tensor()?.to_vec::<f64>()?, [10.0, 30.0, 20.0, 40.0]);
-/// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [3.0, 7.0]);
+/// assert_eq!(y.to_vec::<f64>()?, [10.0, 30.0, 20.0, 40.0]);
+/// assert_eq!(sums.to_vec::<f64>()?, [3.0, 7.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]

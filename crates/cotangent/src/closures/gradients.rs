@@ -41,12 +41,12 @@ fn with_gradient<A: Tree, R: Returns>(
 /// use cotangent::{TracedTensor, closures::grad};
 /// let x = || TracedTensor::scalar(2.0);
 /// let f = |x: TracedTensor| &x * &x * &x;
-/// assert_eq!(grad(f)(x())?.to_tensor()?.item::<f64>()?, 12.0);
-/// assert_eq!(grad(grad(f))(x())?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(f)(x())?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(grad(f))(x())?.item::<f64>()?, 12.0);
 /// // Several arguments are a tuple.
 /// let (dx, dy) = grad(|(x, y): (TracedTensor, TracedTensor)| x.sin() * y)((x(), x()))?;
-/// assert_eq!(dx.to_tensor()?.item::<f64>()?, 2.0 * 2f64.cos());
-/// assert_eq!(dy.to_tensor()?.item::<f64>()?, 2f64.sin());
+/// assert_eq!(dx.item::<f64>()?, 2.0 * 2f64.cos());
+/// assert_eq!(dy.item::<f64>()?, 2f64.sin());
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -63,7 +63,7 @@ pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
 /// ```
 /// use cotangent::{TracedTensor, closures::value_and_grad};
 /// let (y, g) = value_and_grad(|x: TracedTensor| x.exp())(TracedTensor::scalar(0.0))?;
-/// assert_eq!((y.to_tensor()?.item::<f64>()?, g.to_tensor()?.item::<f64>()?), (1.0, 1.0));
+/// assert_eq!((y.item::<f64>()?, g.item::<f64>()?), (1.0, 1.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -81,7 +81,7 @@ pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
 /// let x = TracedTensor::vector(vec![1.0, 2.0]);
 /// let at = TracedTensor::scalar(1i64);
 /// let g = grad_of(|x: TracedTensor, i: TracedTensor| x.take(&i, 0, Bounds::Error).square())(x, at)?;
-/// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [0.0, 4.0]);
+/// assert_eq!(g.to_vec::<f64>()?, [0.0, 4.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -105,7 +105,7 @@ pub fn grad_of<A: Tree, B: Tree, R: Returns<Out = TracedTensor>>(
 /// let labels = TracedTensor::vector(vec![0i32, 1]);
 /// let (l, g) = value_and_grad_of(loss)(w, (x, labels))?;
 /// assert_eq!(l.item::<f64>()?, 2f64.ln());
-/// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [0.5, -0.5]);
+/// assert_eq!(g.to_vec::<f64>()?, [0.5, -0.5]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]

@@ -22,13 +22,13 @@ use cotangent_core::ops::{Solver, Stopping};
 /// use cotangent::closures::{Stopping, fixed_point_with};
 /// let few = Stopping { max_steps: Some(3), ..Stopping::default() };
 /// let s = fixed_point_with(|x: TracedTensor| x.cos(), TracedTensor::scalar(1.0), few)?;
-/// assert!(!s.converged.to_tensor()?.item::<bool>()?);
-/// assert!(s.residual.to_tensor()?.item::<f64>()? > 1e-3);
-/// assert_eq!(s.steps.to_tensor()?.item::<i64>()?, 3);
+/// assert!(!s.converged.item::<bool>()?);
+/// assert!(s.residual.item::<f64>()? > 1e-3);
+/// assert_eq!(s.steps.item::<i64>()?, 3);
 /// assert!(s.x.to_tensor().unwrap_err().to_string().contains("did not converge"));
 /// let any = Stopping { accept_unconverged: true, ..few };
 /// let s = fixed_point_with(|x: TracedTensor| x.cos(), TracedTensor::scalar(1.0), any)?;
-/// assert!((s.x.to_tensor()?.item::<f64>()? - 0.739).abs() < 0.1);
+/// assert!((s.x.item::<f64>()? - 0.739).abs() < 0.1);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -106,9 +106,9 @@ fn solve_root<X: Tree, R: Returns<Out = X>>(
 /// use cotangent::{TracedTensor, closures::{grad, root}};
 /// let square_root = |a: TracedTensor| root(|x: TracedTensor| &x * &x - &a, TracedTensor::scalar(1.0));
 /// let four = TracedTensor::scalar(4.0);
-/// assert_eq!(square_root(four.clone())?.to_tensor()?.item::<f64>()?, 2.0);
-/// assert_eq!(grad(square_root)(four.clone())?.to_tensor()?.item::<f64>()?, 0.25);
-/// assert_eq!(grad(grad(square_root))(four)?.to_tensor()?.item::<f64>()?, -0.03125);
+/// assert_eq!(square_root(four.clone())?.item::<f64>()?, 2.0);
+/// assert_eq!(grad(square_root)(four.clone())?.item::<f64>()?, 0.25);
+/// assert_eq!(grad(grad(square_root))(four)?.item::<f64>()?, -0.03125);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -122,7 +122,7 @@ pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> R
 /// use cotangent::{TracedTensor, closures::{Stopping, root, root_with}};
 /// let no_root = |x: TracedTensor| &x * &x + 1.0;
 /// let s = root_with(no_root, TracedTensor::scalar(1.0), Stopping::default())?;
-/// assert!(!s.converged.to_tensor()?.item::<bool>()?);
+/// assert!(!s.converged.item::<bool>()?);
 /// let error = root(no_root, TracedTensor::scalar(1.0))?.to_tensor().unwrap_err();
 /// assert!(error.to_string().contains("did not converge"), "{error}");
 /// # Ok::<(), cotangent::Error>(())
@@ -156,10 +156,10 @@ fn solve_fixed_point<X: Tree, R: Returns<Out = X>>(
 /// ```
 /// use cotangent::{TracedTensor, closures::{fixed_point, grad}};
 /// let dottie = |a: TracedTensor| fixed_point(|x: TracedTensor| (&a * &x).cos(), TracedTensor::scalar(0.5));
-/// let x = dottie(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?;
+/// let x = dottie(TracedTensor::scalar(1.0))?.item::<f64>()?;
 /// assert!((x - 0.7390851332151607).abs() < 1e-14);
 /// // dx = -sin(a x) (x da + a dx)
-/// let d = grad(dottie)(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?;
+/// let d = grad(dottie)(TracedTensor::scalar(1.0))?.item::<f64>()?;
 /// assert!((d + x * x.sin() / (1.0 + x.sin())).abs() < 1e-12);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -203,8 +203,8 @@ fn minimize<X: Tree, R: Returns<Out = TracedTensor>>(
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
 /// let slope = |y: TracedTensor| argmin(|w: TracedTensor| (&x * &w - &y).square().sum(..), TracedTensor::scalar(0.0));
 /// let y = TracedTensor::from_vec_row_major(vec![2], vec![3.0, 6.0]);
-/// assert!((slope(y.clone())?.to_tensor()?.item::<f64>()? - 3.0).abs() < 1e-12);
-/// let d = jacobian(slope)(y)?.to_tensor()?.to_vec::<f64>()?;
+/// assert!((slope(y.clone())?.item::<f64>()? - 3.0).abs() < 1e-12);
+/// let d = jacobian(slope)(y)?.to_vec::<f64>()?;
 /// assert!((d[0] - 0.2).abs() < 1e-12 && (d[1] - 0.4).abs() < 1e-12);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -234,8 +234,8 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
 /// let b = TracedTensor::scalar(6.0);
 /// let solve = |a: TracedTensor| linear_solve(|x: TracedTensor| &a * &x, b.clone(), Solver::Gmres);
 /// let two = TracedTensor::scalar(2.0);
-/// assert_eq!(solve(two.clone())?.to_tensor()?.item::<f64>()?, 3.0);
-/// assert_eq!(grad(solve)(two)?.to_tensor()?.item::<f64>()?, -1.5);
+/// assert_eq!(solve(two.clone())?.item::<f64>()?, 3.0);
+/// assert_eq!(grad(solve)(two)?.item::<f64>()?, -1.5);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// let number = |x: f64| TracedTensor::scalar(x);
 /// let product = |(a, b): (TracedTensor, TracedTensor)| a * b;
 /// let (_, map) = linearize(product)((number(3.0), number(4.0)))?;
-/// assert_eq!(map((number(1.0), number(0.5)))?.to_tensor()?.item::<f64>()?, 4.0 + 1.5);
+/// assert_eq!(map((number(1.0), number(0.5)))?.item::<f64>()?, 4.0 + 1.5);
 /// let (a, b) = map.transpose()(number(2.0))?;
-/// assert_eq!((a.to_tensor()?.item::<f64>()?, b.to_tensor()?.item::<f64>()?), (8.0, 6.0));
+/// assert_eq!((a.item::<f64>()?, b.item::<f64>()?), (8.0, 6.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub struct DerivativeMap<A, B> {
@@ -67,9 +67,9 @@ impl<A, B> std::fmt::Debug for DerivativeMap<A, B> {
 /// ```
 /// use cotangent::{TracedTensor, closures::linearize};
 /// let (y, map) = linearize(|x: TracedTensor| x.sin())(TracedTensor::scalar(0.0))?;
-/// assert_eq!(y.to_tensor()?.item::<f64>()?, 0.0);
+/// assert_eq!(y.item::<f64>()?, 0.0);
 /// for t in [1.0, 2.0] {
-///     assert_eq!(map(TracedTensor::scalar(t))?.to_tensor()?.item::<f64>()?, t);
+///     assert_eq!(map(TracedTensor::scalar(t))?.item::<f64>()?, t);
 /// }
 /// # Ok::<(), cotangent::Error>(())
 /// ```

@@ -70,7 +70,7 @@ pub fn checkpointing(policy: Checkpoint) -> Loops {
 /// let f = |x: TracedTensor| {
 ///     loops.while_loop(|c: TracedTensor| c.less(1000.0), |c: TracedTensor| &c * 2.0, x)
 /// };
-/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 512.0);
+/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.item::<f64>()?, 512.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +84,8 @@ pub struct Loops {
 /// use cotangent::{TracedTensor, closures::scan};
 /// let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
 /// let (total, sums) = scan(|c: TracedTensor, x: TracedTensor| (&c + &x, &c + &x), TracedTensor::scalar(0.0), xs)?;
-/// assert_eq!(total.to_tensor()?.item::<f64>()?, 6.0);
-/// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [1.0, 3.0, 6.0]);
+/// assert_eq!(total.item::<f64>()?, 6.0);
+/// assert_eq!(sums.to_vec::<f64>()?, [1.0, 3.0, 6.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -104,9 +104,9 @@ pub fn scan<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
 /// use cotangent::{TracedTensor, closures::{grad, map}};
 /// let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
 /// let cube = |x: TracedTensor| x.powi(3);
-/// assert_eq!(map(cube, xs.clone())?.to_tensor()?.to_vec::<f64>()?, [1.0, 8.0, 27.0]);
+/// assert_eq!(map(cube, xs.clone())?.to_vec::<f64>()?, [1.0, 8.0, 27.0]);
 /// let total = |xs: TracedTensor| Ok::<_, cotangent::Error>(map(cube, xs)?.sum(..));
-/// assert_eq!(grad(total)(xs)?.to_tensor()?.to_vec::<f64>()?, [3.0, 12.0, 27.0]);
+/// assert_eq!(grad(total)(xs)?.to_vec::<f64>()?, [3.0, 12.0, 27.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -122,7 +122,7 @@ pub fn map<X: Tree, R: Returns>(f: impl FnOnce(X) -> R, xs: X) -> Result<R::Out>
 /// let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
 /// let f = |c: TracedTensor, x: TracedTensor| (&c + &x, &c + &x);
 /// let (_, sums) = scan_reverse(f, TracedTensor::scalar(0.0), xs)?;
-/// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [6.0, 5.0, 3.0]);
+/// assert_eq!(sums.to_vec::<f64>()?, [6.0, 5.0, 3.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -142,7 +142,7 @@ pub fn scan_reverse<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
 /// // Known when the program is traced, or at run time.
 /// let a = fori_loop(0, 3, twice, TracedTensor::scalar(1.0))?;
 /// let b = fori_loop(0, &TracedTensor::scalar(3i64), twice, TracedTensor::scalar(1.0))?;
-/// assert_eq!((a.to_tensor()?.item::<f64>()?, b.to_tensor()?.item::<f64>()?), (8.0, 8.0));
+/// assert_eq!((a.item::<f64>()?, b.item::<f64>()?), (8.0, 8.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl From<&TracedTensor> for LoopBound {
 /// use cotangent::{TracedTensor, closures::{fori_loop, grad}};
 /// let n = TracedTensor::scalar(3i64);
 /// let cube = |x: TracedTensor| fori_loop(0, &n, |_, c: TracedTensor| &c * &x, TracedTensor::scalar(1.0));
-/// assert_eq!(grad(cube)(TracedTensor::scalar(2.0))?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(cube)(TracedTensor::scalar(2.0))?.item::<f64>()?, 12.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
@@ -193,8 +193,8 @@ pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
 /// let f = |x: TracedTensor| {
 ///     while_loop(|c: TracedTensor| c.less(10.0), |c: TracedTensor| &c * 2.0, x)
 /// };
-/// assert_eq!(f(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 12.0);
-/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.to_tensor()?.item::<f64>()?, 4.0);
+/// assert_eq!(f(TracedTensor::scalar(3.0))?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.item::<f64>()?, 4.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]

@@ -15,7 +15,7 @@
 //!     Ok::<_, cotangent::Error>(&x * &dy)
 //! };
 //! let x = TracedTensor::from_vec_row_major(vec![2], vec![3.0, -1.0]);
-//! assert_eq!(vmap(grad(f))(x)?.to_tensor()?.to_vec::<f64>()?, [6.0, -2.0]);
+//! assert_eq!(vmap(grad(f))(x)?.to_vec::<f64>()?, [6.0, -2.0]);
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!

@@ -22,8 +22,8 @@ use std::hash::{BuildHasher, Hash};
 /// let g = grad(|p: BTreeMap<&str, TracedTensor>| (&p["w"] * &p["w"] * &p["b"]).sum(..));
 /// let at = BTreeMap::from([("b", TracedTensor::scalar(2.0)), ("w", TracedTensor::scalar(3.0))]);
 /// let g = g(at)?;
-/// assert_eq!(g["w"].to_tensor()?.item::<f64>()?, 12.0);
-/// assert_eq!(g["b"].to_tensor()?.item::<f64>()?, 9.0);
+/// assert_eq!(g["w"].item::<f64>()?, 12.0);
+/// assert_eq!(g["b"].item::<f64>()?, 9.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 ///
@@ -36,8 +36,8 @@ use std::hash::{BuildHasher, Hash};
 /// struct Line { slope: TracedTensor, offset: TracedTensor, #[tree(fixed)] power: i64 }
 /// let g = grad(|l: Line| (l.slope * 3.0 + l.offset).powi(l.power));
 /// let g = g(Line { slope: TracedTensor::scalar(1.0), offset: TracedTensor::scalar(-1.0), power: 2 })?;
-/// assert_eq!(g.slope.to_tensor()?.item::<f64>()?, 12.0);
-/// assert_eq!(g.offset.to_tensor()?.item::<f64>()?, 4.0);
+/// assert_eq!(g.slope.item::<f64>()?, 12.0);
+/// assert_eq!(g.offset.item::<f64>()?, 4.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub trait Tree: Sized {
@@ -472,7 +472,7 @@ tuples! {
 /// // A closure may fail, or not.
 /// let g = grad(|x: TracedTensor| x.square())(TracedTensor::scalar(3.0))?;
 /// let h = grad(|x: TracedTensor| -> Result<TracedTensor> { x.matmul(&x) })(TracedTensor::from_vec_row_major([1], vec![3.0]))?;
-/// assert_eq!((g.to_tensor()?.item::<f64>()?, h.to_tensor()?.to_vec::<f64>()?), (6.0, vec![6.0]));
+/// assert_eq!((g.item::<f64>()?, h.to_vec::<f64>()?), (6.0, vec![6.0]));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub trait Returns {

@@ -80,8 +80,8 @@ impl AdContext {
     /// let x = TracedTensor::scalar(0.0);
     /// let h = x.sin() + 2.0;
     /// let loss = &h * &h;
-    /// assert_eq!(ad.grad(&loss, &h)?.to_tensor()?.item::<f64>()?, 4.0);
-    /// assert_eq!(ad.grad(&loss, &x)?.to_tensor()?.item::<f64>()?, 4.0);
+    /// assert_eq!(ad.grad(&loss, &h)?.item::<f64>()?, 4.0);
+    /// assert_eq!(ad.grad(&loss, &x)?.item::<f64>()?, 4.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
@@ -95,8 +95,8 @@ impl AdContext {
     /// use cotangent::{TracedTensor, ad::AdContext};
     /// let (x, y) = (TracedTensor::scalar(2.0), TracedTensor::scalar(5.0));
     /// let g = AdContext::default().grad_many(&(&x * &y), &[&x, &y])?;
-    /// assert_eq!(g[0].to_tensor()?.item::<f64>()?, 5.0);
-    /// assert_eq!(g[1].to_tensor()?.item::<f64>()?, 2.0);
+    /// assert_eq!(g[0].item::<f64>()?, 5.0);
+    /// assert_eq!(g[1].item::<f64>()?, 2.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
@@ -147,7 +147,7 @@ impl AdContext {
     /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
     /// let ct = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
     /// let g = AdContext::default().vjp(&(&x * &x), &x, &ct)?;
-    /// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [2.0, 40.0]);
+    /// assert_eq!(g.to_vec::<f64>()?, [2.0, 40.0]);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
@@ -227,9 +227,9 @@ impl AdContext {
     /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
     /// let t = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
     /// let dy = AdContext::default().jvp(&(&x * &x).sum(..), &x, &t)?;
-    /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 42.0);
+    /// assert_eq!(dy.item::<f64>()?, 42.0);
     /// let dy = AdContext::default().jvp(&(&x * &x).sum(..), &x, None)?;
-    /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 6.0);
+    /// assert_eq!(dy.item::<f64>()?, 6.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
@@ -254,7 +254,7 @@ impl AdContext {
     /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
     /// let dir = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
     /// let h = AdContext::default().hvp(&x.powi(3).sum(..), &x, &dir)?;
-    /// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 120.0]);
+    /// assert_eq!(h.to_vec::<f64>()?, [6.0, 120.0]);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
@@ -315,7 +315,7 @@ impl AdContext {
 /// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
 /// let y = &x * &x;
 /// let one = TracedTensor::from_vec_row_major([2], vec![1.0, 1.0]);
-/// assert_eq!(y.sum(..).grad(&x)?.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0]);
+/// assert_eq!(y.sum(..).grad(&x)?.to_vec::<f64>()?, [2.0, 4.0]);
 /// assert_eq!(y.vjp(&x, &one)?.to_tensor()?, y.jvp(&x, &one)?.to_tensor()?);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -350,8 +350,8 @@ pub trait TracedTensorAdExt {
     /// use cotangent::{TracedTensor, TracedTensorAdExt};
     /// let x = TracedTensor::scalar(2.0);
     /// let u = x.powi(3);
-    /// assert_eq!(u.jvp(&x, None)?.to_tensor()?.item::<f64>()?, 12.0);
-    /// assert_eq!(u.hvp(&x, &TracedTensor::scalar(10.0))?.to_tensor()?.item::<f64>()?, 120.0);
+    /// assert_eq!(u.jvp(&x, None)?.item::<f64>()?, 12.0);
+    /// assert_eq!(u.hvp(&x, &TracedTensor::scalar(10.0))?.item::<f64>()?, 120.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     fn hvp(&self, x: &TracedTensor, dir: &TracedTensor) -> Result<TracedTensor>;

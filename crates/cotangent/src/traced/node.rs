@@ -30,7 +30,7 @@ pub(crate) fn fresh_id() -> u64 {
 /// assert_eq!(y.shape()?[0], x.shape()?[0]);
 /// // Without placeholders the value can be computed immediately.
 /// let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
-/// assert_eq!(z.to_tensor()?.item::<f64>()?, 5.0);
+/// assert_eq!(z.item::<f64>()?, 5.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone)]
