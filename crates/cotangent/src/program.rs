@@ -48,8 +48,8 @@ enum Origin {
 }
 
 impl Program {
-    /// Reads StableHLO: text as JAX and PyTorch print it, a portable artefact (`.mlirbc`), or a file
-    /// of `jax.export`.
+    /// Reads StableHLO: text as JAX and PyTorch print it, a portable artefact (`.mlirbc`), or a
+    /// file of `jax.export`.
     ///
     /// # Errors
     /// The source is malformed, or its main function reaches an unsupported operation. The message
@@ -419,8 +419,8 @@ impl Program {
         )
     }
 
-    /// Adds the file and the line of the text to an error with a position in the text. An error with
-    /// an offset in bytecode gets the line of the program that JAX compiled.
+    /// Adds the file and the line of the text to an error with a position in the text. An error
+    /// with an offset in bytecode gets the line of the program that JAX compiled.
     pub fn locate(&self, e: Error) -> Error {
         let file = self.file.as_deref();
         match &*self.origin {

@@ -1,5 +1,5 @@
-//! Syntax tree of StableHLO, in text or bytecode: functions, operations, attributes and types, without their
-//! meaning.
+//! Syntax tree of StableHLO, in text or bytecode: functions, operations, attributes and types,
+//! without their meaning.
 //!
 //! Values are numbered in the order of their definitions within a function. The values of a region
 //! are therefore a range, and its captures are known once it has been parsed.

@@ -28,8 +28,7 @@ pub(crate) fn constant(
     };
     let Some(count) = numel(&shape) else {
         return Err(
-            Error::new(Code::Limit, format!("a constant of type {ty} is too large"))
-                .at(d.pos),
+            Error::new(Code::Limit, format!("a constant of type {ty} is too large")).at(d.pos),
         );
     };
     match &d.elements {
@@ -283,7 +282,10 @@ fn raw(
     let size = ty.dtype.size();
     let equal = |first: &[u8]| bytes.chunks(size).all(|b| b == first);
     match bytes.get(..size) {
-        Some(one) if count > 0 && (bytes.len() == size || is_whole(&bytes, size, count) && equal(one)) => {
+        Some(one)
+            if count > 0
+                && (bytes.len() == size || is_whole(&bytes, size, count) && equal(one)) =>
+        {
             let data = for_dtype!(ty.dtype, T => T::wrap(vec![<T as FromBytes>::read(one)]));
             let one = Array::from_data(Vec::new(), data)?;
             Ok(Constant::splat(ty.clone(), scalar(&one)))

@@ -12,9 +12,10 @@
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
 //! Reading has two steps: `parser` for text and `bytecode` for artefacts build a syntax tree, and
-//! `lower` turns it into graphs. They take time linear in the length of the source. They recurse over nesting only, whose depth is
-//! limited. Errors contain line, column and the text at that position, or the offset in the
-//! bytecode and the location in the program that was compiled. [`write()`] is the inverse.
+//! `lower` turns it into graphs. They take time linear in the length of the source. They recurse
+//! over nesting only, whose depth is limited. Errors contain line, column and the text at that
+//! position, or the offset in the bytecode and the location in the program that was compiled.
+//! [`write()`] is the inverse.
 
 mod ast;
 mod bytecode;

@@ -50,10 +50,15 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let (source, name) = (target.source()?, target.name());
     let text = match is_stablehlo(&source, Some(&name)) {
         true => cotangent::stablehlo::format(&source, Some(&name))?,
-        false => {
-            cotangent::text::Program::parse(as_text(&source, Some(&name))?, Some(&name))?.to_string()
-        }
+        false => cotangent::text::Program::parse(as_text(&source, Some(&name))?, Some(&name))?
+            .to_string(),
     };
+    if (args.check || args.write) && std::str::from_utf8(&source).is_err() {
+        return Err(usage(format!(
+            "`fmt --check` and `--write` take texts: {} is bytecode, which `fmt` prints as text",
+            shown(&name, 200)
+        )));
+    }
     if args.check {
         let same = text.as_bytes() == source;
         if !same {

@@ -138,7 +138,9 @@ impl<'a> Cursor<'a> {
     pub(super) fn bits(&mut self, width: u32) -> Result<u128> {
         match width {
             0..=8 => Ok(self.byte()?.into()),
-            9..=64 => Ok(u128::from(self.signed()? as u64 & (u64::MAX >> (64 - width)))),
+            9..=64 => Ok(u128::from(
+                self.signed()? as u64 & (u64::MAX >> (64 - width)),
+            )),
             65..=128 => {
                 let words = self.list(Cursor::signed)?;
                 let word = |k: usize| words.get(k).map_or(0, |&w| u128::from(w as u64));

@@ -1,8 +1,8 @@
-//! Attributes and types of a bytecode file, in the forms of the syntax tree. An entry is read when it
-//! is first used.
+//! Attributes and types of a bytecode file, in the forms of the syntax tree. An entry is read when
+//! it is first used.
 //!
-//! Entries refer to others by number, so they form a graph. Cycles, deep nesting and attributes that
-//! are large when shared parts are counted at each use are errors.
+//! Entries refer to others by number, so they form a graph. Cycles, deep nesting and attributes
+//! that are large when shared parts are counted at each use are errors.
 
 use super::cursor::Cursor;
 use super::file::{Entry, File};
@@ -215,10 +215,7 @@ impl<'a> Entries<'a> {
             1 => Attr::List(c.list(|c| self.attr(c))?.into()),
             2 => Attr::Bool(c.varint()? != 0),
             3 => word(c, &["EQ", "NE", "GE", "GT", "LE", "LT"])?,
-            4 => word(
-                c,
-                &["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"],
-            )?,
+            4 => word(c, &["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"])?,
             // The version of a custom call's interface is a number in StableHLO.
             5 => Attr::Int(c.varint()?.into()),
             6 => Attr::Dict(c.list(|c| Ok((self.name(c)?, self.attr(c)?)))?.into()),

@@ -1,10 +1,11 @@
 //! Operations of a bytecode file: its blocks and regions as functions of the syntax tree.
 //!
-//! A value has a number in its scope: the values of an isolated region are numbered from 0, those of
-//! another region continue the numbers of the regions around it. The syntax tree numbers the values
-//! of a function in the order of the text form, in which regions precede the results of their
-//! operation.
+//! A value has a number in its scope: the values of an isolated region are numbered from 0, those
+//! of another region continue the numbers of the regions around it. The syntax tree numbers the
+//! values of a function in the order of the text form, in which regions precede the results of
+//! their operation.
 
+use super::attributes;
 use super::cursor::Cursor;
 use super::entries::Entries;
 use super::file;
@@ -54,7 +55,7 @@ pub(super) fn module(entries: Entries<'_>, platform: Option<i64>) -> Result<Pars
 
 /// The kind of an operation, by its name.
 #[derive(Clone, Copy)]
-enum Kind<'a> {
+enum OperationKind<'a> {
     Module,
     Function(&'static VhloOperation),
     Vhlo(&'static VhloOperation),
@@ -64,23 +65,25 @@ enum Kind<'a> {
     Other(&'a str),
 }
 
-fn kind_of<'a>(name: &file::Name<'a>) -> Kind<'a> {
+fn kind_of<'a>(name: &file::Name<'a>) -> OperationKind<'a> {
     match (name.dialect, name.name) {
-        ("builtin", "module") => Kind::Module,
+        ("builtin", "module") => OperationKind::Module,
         ("builtin", "unrealized_conversion_cast")
-        | ("sdy", "sharding_constraint" | "reshard" | "propagation_barrier") => Kind::Identity,
+        | ("sdy", "sharding_constraint" | "reshard" | "propagation_barrier") => {
+            OperationKind::Identity
+        }
         ("vhlo", name) => match operations::find(name) {
-            Some(op) if op.name == "func.func" => Kind::Function(op),
-            Some(op) => Kind::Vhlo(op),
-            None => Kind::Other(name),
+            Some(op) if op.name == "func.func" => OperationKind::Function(op),
+            Some(op) => OperationKind::Vhlo(op),
+            None => OperationKind::Other(name),
         },
-        (_, name) => Kind::Other(name),
+        (_, name) => OperationKind::Other(name),
     }
 }
 
 /// The parts of an operation before its regions.
 struct Head<'a> {
-    kind: Kind<'a>,
+    kind: OperationKind<'a>,
     pos: Loc,
     attrs: NamedAttrs<'a>,
     results: Vec<Ty>,
@@ -129,7 +132,9 @@ impl Scope {
 
     /// The value of a number that was read before `c`.
     fn used(&mut self, number: u64, c: &Cursor<'_>) -> Result<Value> {
-        let value = usize::try_from(number).ok().and_then(|n| self.values.get(n));
+        let value = usize::try_from(number)
+            .ok()
+            .and_then(|n| self.values.get(n));
         match value {
             Some(Some(value)) => {
                 self.open.used(value.0);
@@ -146,7 +151,7 @@ impl Scope {
 struct Reader<'a> {
     entries: Entries<'a>,
     /// Kinds of operations by the number of their name.
-    kinds: Vec<Kind<'a>>,
+    kinds: Vec<OperationKind<'a>>,
     platform: Option<i64>,
     module: ParsedModule<'a>,
 }
@@ -167,7 +172,7 @@ impl<'a> Reader<'a> {
             let at = *c;
             let head = self.head(c)?;
             match head.kind {
-                Kind::Module => {
+                OperationKind::Module => {
                     let attrs = head.attrs.into_iter();
                     let attrs = attrs.map(|(name, value)| (name, value, head.pos));
                     self.module.attrs.extend(attrs);
@@ -179,7 +184,7 @@ impl<'a> Reader<'a> {
                     }
                     self.end(c, head.regions, regions)?;
                 }
-                Kind::Function(_) => {
+                OperationKind::Function(_) => {
                     let f = self.function(c, head);
                     let f = f.map_err(|e| location::note(&self.entries.file, at, e))?;
                     self.module.functions.push(f);
@@ -234,7 +239,7 @@ impl<'a> Reader<'a> {
         c.index("location", self.entries.file.attributes.len())?;
         let has = |bit: u8| mask & bit != 0;
         let own = match kind {
-            Kind::Vhlo(op) | Kind::Function(op) => op.attributes,
+            OperationKind::Vhlo(op) | OperationKind::Function(op) => op.attributes,
             _ => &[],
         };
         let mut attrs = NamedAttrs::new();
@@ -253,8 +258,8 @@ impl<'a> Reader<'a> {
                 properties.finish("the properties of an operation")?;
             }
         }
-        if let Kind::Vhlo(op) = kind {
-            attrs = operations::to_stablehlo(op, attrs).map_err(|e| e.at(pos))?;
+        if let OperationKind::Vhlo(op) = kind {
+            attrs = attributes::to_stablehlo(op, attrs).map_err(|e| e.at(pos))?;
         }
         let mut results = Vec::new();
         if has(part::RESULTS) {
@@ -344,17 +349,17 @@ impl<'a> Reader<'a> {
         let count = head.results.len();
         let numbers = scope.reserve(count, c)?..scope.next;
         let (name, opaque) = match head.kind {
-            Kind::Identity if passed.len() == count && head.regions.0 == 0 => {
+            OperationKind::Identity if passed.len() == count && head.regions.0 == 0 => {
                 scope.values[numbers].clone_from_slice(&passed);
                 return Ok(None);
             }
-            Kind::Vhlo(op) if op.name == "func.return" && scope.open.depth() > 1 => {
+            OperationKind::Vhlo(op) if op.name == "func.return" && scope.open.depth() > 1 => {
                 ("stablehlo.return", false)
             }
-            Kind::Vhlo(op) | Kind::Function(op) => (op.name, false),
-            Kind::Other(name) => (name, true),
-            Kind::Module => ("module", true),
-            Kind::Identity => ("sharding", true),
+            OperationKind::Vhlo(op) | OperationKind::Function(op) => (op.name, false),
+            OperationKind::Other(name) => (name, true),
+            OperationKind::Module => ("module", true),
+            OperationKind::Identity => ("sharding", true),
         };
         let (n, isolated) = head.regions;
         let mut data = self.regions(c, head.regions)?;

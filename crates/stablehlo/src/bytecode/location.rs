@@ -73,5 +73,8 @@ fn string(file: &File<'_>, c: &mut Cursor<'_>) -> Option<String> {
         return None;
     }
     let i = data.index("string", file.strings.len()).ok()?;
-    Some(shown(&String::from_utf8_lossy(file.strings[i]), MAX_NAME_CHARS))
+    Some(shown(
+        &String::from_utf8_lossy(file.strings[i]),
+        MAX_NAME_CHARS,
+    ))
 }

@@ -2,9 +2,11 @@
 //! with operations of the dialect VHLO, alone or in artefacts of `jax.export`.
 //!
 //! `cursor` reads numbers and ranges, `file` the sections, `entries` attributes and types, and `ir`
-//! operations. `operations` is the table of VHLO. Positions are offsets in the file.
+//! operations. `operations` is the table of VHLO, and
+//! `attributes` writes its attributes as those of StableHLO. Positions are offsets in the file.
 //! Memory is proportional to the size of the file, and recursion is limited.
 
+mod attributes;
 mod cursor;
 mod entries;
 mod export;

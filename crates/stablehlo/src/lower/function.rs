@@ -54,8 +54,7 @@ impl<'t> FunctionLowering<'t> {
         let b = Builder::new(&f.name, lowering.session.clone());
         let Some(body) = &f.body else {
             return Err(
-                Error::new(Code::UnknownName, format!("`@{}` has no body", f.name))
-                    .at(f.pos),
+                Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos),
             );
         };
         let is_uncalled = lowering
@@ -199,7 +198,9 @@ impl<'t> FunctionLowering<'t> {
                     .filter(|_| rank == 0)
                     .map(|n| (c, v, n)),
             );
-            let useful = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none()) || rank == 1 && !d.is_empty();
+            let useful = |d: &Vec<Dim>| {
+                d.iter().any(|d| d.as_const().is_none()) || rank == 1 && !d.is_empty()
+            };
             let negative = || {
                 self.numbers(outside)
                     .is_some_and(|n| n.iter().any(|&n| n < 0))

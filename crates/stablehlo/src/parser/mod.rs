@@ -243,9 +243,11 @@ impl<'a> Parser<'a> {
 
     /// Records the attributes of a module and their position.
     fn module_attrs(&mut self, attrs: NamedAttrs<'a>, pos: Pos) {
-        self.module
-            .attrs
-            .extend(attrs.into_iter().map(|(name, value)| (name, value, pos.into())));
+        self.module.attrs.extend(
+            attrs
+                .into_iter()
+                .map(|(name, value)| (name, value, pos.into())),
+        );
     }
 
     /// Skips a module-level operation that does not affect values: up to the end of its line, with

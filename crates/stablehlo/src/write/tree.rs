@@ -96,8 +96,17 @@ impl TreeText<'_> {
         for a in args {
             self.name(a.id, format!("%{}", a.name));
         }
-        let args = list(args.iter().map(|a| format!("%{}: {}", a.name, ty(&a.ty))));
-        let head = format!("func.func {visibility} @{}({args}) -> ({results})", symbol(&f.name));
+        let args = list(args.iter().map(|a| {
+            let bound = match a.constant {
+                Some(_) => " {jax.global_constant = \"_platform_index\"}",
+                None => "",
+            };
+            format!("%{}: {}{bound}", a.name, ty(&a.ty))
+        }));
+        let head = format!(
+            "func.func {visibility} @{}({args}) -> ({results})",
+            symbol(&f.name)
+        );
         match body {
             None => self.line(&head),
             Some(body) => {
@@ -238,7 +247,11 @@ impl TreeText<'_> {
     }
 
     /// `#stablehlo.gather<offset_dims = [0], index_vector_dim = 1>`.
-    fn record(&self, name: &str, fields: &[(std::borrow::Cow<'_, str>, Attr<'_>)]) -> Result<String> {
+    fn record(
+        &self,
+        name: &str,
+        fields: &[(std::borrow::Cow<'_, str>, Attr<'_>)],
+    ) -> Result<String> {
         let mut all = Vec::new();
         for (key, a) in fields {
             let text = match a {

@@ -1,5 +1,5 @@
-//! Damaged artefacts, and artefacts written here byte by byte: each is a program or an error with an
-//! offset, in little time and memory.
+//! Damaged artefacts, and artefacts written here byte by byte: each is a program or an error with
+//! an offset, in little time and memory.
 
 use crate::Artefact;
 use cotangent_core::{Code, Error, Function, Loc, verify};
@@ -82,7 +82,10 @@ fn check(bytes: &[u8]) -> bool {
 
 /// The variable `MUTANTS`, or a small number.
 fn mutants(n: usize) -> usize {
-    std::env::var("MUTANTS").ok().and_then(|v| v.parse().ok()).unwrap_or(n)
+    std::env::var("MUTANTS")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(n)
 }
 
 #[test]
@@ -91,7 +94,10 @@ fn truncated_artefacts_are_errors_with_an_offset() {
         for n in 0..a.bytes.len() {
             // The module of an export may be complete before its last bytes.
             let is_read = check(&a.bytes[..n]);
-            assert!(!is_read || a.path.extension().unwrap() == "jax_export", "{n} bytes");
+            assert!(
+                !is_read || a.path.extension().unwrap() == "jax_export",
+                "{n} bytes"
+            );
         }
     }
 }
@@ -99,7 +105,11 @@ fn truncated_artefacts_are_errors_with_an_offset() {
 #[test]
 fn artefacts_with_one_byte_replaced_are_programs_or_errors_with_an_offset() {
     let mut r = Random(3);
-    for name in ["effects-1.17.0.mlirbc", "training-1.17.0.mlirbc", "loops-0.9.0.mlirbc"] {
+    for name in [
+        "effects-1.17.0.mlirbc",
+        "training-1.17.0.mlirbc",
+        "loops-0.9.0.mlirbc",
+    ] {
         let bytes = Artefact::named(name).bytes;
         for at in 0..bytes.len() {
             for byte in [0x00, 0xFF, r.below(256) as u8] {
@@ -118,7 +128,10 @@ fn damaged_artefacts_are_programs_or_errors_with_an_offset() {
     for k in 0..4_000 {
         programs += usize::from(check(&damaged(&all[k % all.len()].bytes, &mut r)));
     }
-    assert!(programs > 100, "{programs} of the damaged artefacts are programs");
+    assert!(
+        programs > 100,
+        "{programs} of the damaged artefacts are programs"
+    );
 }
 
 /// `MUTANTS=1000000 cargo test -p cotangent-stablehlo --test bytecode -- --ignored --nocapture`
@@ -156,7 +169,10 @@ fn a_million_damaged_artefacts_need_little_time_and_memory() {
             assert!(now < before + MAX_KIB, "mutant {k}: {} KiB", now - before);
         }
     }
-    println!("{programs} programs; at most {longest:?}; {:?} KiB, before {before:?}", status("VmHWM:"));
+    println!(
+        "{programs} programs; at most {longest:?}; {:?} KiB, before {before:?}",
+        status("VmHWM:")
+    );
 }
 
 /// A number of KiB in the status of this process, on Linux.
@@ -197,15 +213,22 @@ impl Writer {
         };
         let strings = [&["builtin", "vhlo", "module"], &self.strings[..]].concat();
         let mut data = varint(strings.len() as u64);
-        strings.iter().rev().for_each(|s| data.extend(varint(s.len() as u64 + 1)));
-        strings.iter().for_each(|s| data.extend([s.as_bytes(), &[0]].concat()));
+        strings
+            .iter()
+            .rev()
+            .for_each(|s| data.extend(varint(s.len() as u64 + 1)));
+        strings
+            .iter()
+            .for_each(|s| data.extend([s.as_bytes(), &[0]].concat()));
         section(0, &data);
         let mut data = varint(2);
         [0, 1].iter().for_each(|&d| data.extend(varint(d << 1)));
         data.extend(varint(1 + self.names.len() as u64));
         data.extend([varint(0), varint(1), varint(2 << 1)].concat());
         data.extend([varint(1), varint(self.names.len() as u64)].concat());
-        self.names.iter().for_each(|&n| data.extend(varint((u64::from(n) + 3) << 1)));
+        self.names
+            .iter()
+            .for_each(|&n| data.extend(varint((u64::from(n) + 3) << 1)));
         section(1, &data);
         let (mut all, mut sizes) = (Vec::new(), Vec::new());
         sizes.extend(varint(self.attributes.len() as u64));
@@ -219,7 +242,9 @@ impl Writer {
         section(3, &sizes);
         section(4, &self.operations);
         let mut data = varint(self.properties.len() as u64);
-        self.properties.iter().for_each(|p| data.extend([varint(p.len() as u64), p.clone()].concat()));
+        self.properties
+            .iter()
+            .for_each(|p| data.extend([varint(p.len() as u64), p.clone()].concat()));
         section(8, &data);
         out
     }
@@ -229,7 +254,15 @@ impl Writer {
     fn program(name: &'static str, ops: u64, values: u64, body: &[u8]) -> Writer {
         let list = |v: &[u64]| v.iter().flat_map(|&n| varint(n)).collect::<Vec<u8>>();
         let mut w = Writer {
-            strings: vec!["func_v1", "return_v1", name, "main", "", "f.py", "jit(f)/mystery"],
+            strings: vec![
+                "func_v1",
+                "return_v1",
+                name,
+                "main",
+                "",
+                "f.py",
+                "jit(f)/mystery",
+            ],
             names: vec![0, 1, 2],
             ..Writer::default()
         };
@@ -262,14 +295,14 @@ impl Writer {
             list(&[0, 1, values]),
         ]
         .concat();
-        let function = [
-            list(&[1]),
-            vec![0x50],
-            list(&[0, 0, 1 << 1]),
-            block,
+        let function = [list(&[1]), vec![0x50], list(&[0, 0, 1 << 1]), block].concat();
+        let module = [
+            list(&[0]),
+            vec![0x10],
+            list(&[0, 1 << 1, 1, 0, 1 << 1]),
+            function,
         ]
         .concat();
-        let module = [list(&[0]), vec![0x10], list(&[0, 1 << 1, 1, 0, 1 << 1]), function].concat();
         w.operations = [list(&[1 << 1]), module].concat();
         w
     }
@@ -277,7 +310,10 @@ impl Writer {
 
 /// An operation of one operand and one result: its number, location and operand.
 fn unary(op: u64, location: u64, operand: u64) -> Vec<u8> {
-    let fields = [location, 1, 1, 1, operand].into_iter().flat_map(varint).collect();
+    let fields = [location, 1, 1, 1, operand]
+        .into_iter()
+        .flat_map(varint)
+        .collect();
     [varint(op), vec![0x06], fields].concat()
 }
 
@@ -288,7 +324,11 @@ fn error(bytes: &[u8]) -> Error {
 #[test]
 fn bytecode_written_by_hand_is_a_program() {
     let w = Writer::program("abs_v1", 1, 1, &unary(3, 0, 0));
-    assert!(check(&w.bytes("StableHLO_v1.17.0")), "{}", error(&w.bytes("")));
+    assert!(
+        check(&w.bytes("StableHLO_v1.17.0")),
+        "{}",
+        error(&w.bytes(""))
+    );
     // `compare_v1` needs its attributes, `sine_v1` is an older version of `sine_v2`.
     let w = Writer::program("sine_v1", 1, 1, &unary(3, 0, 0));
     assert!(check(&w.bytes("StableHLO_v1.0.0")));
@@ -301,7 +341,10 @@ fn an_unknown_operation_is_an_error_with_its_line_and_version() {
     assert_eq!(e.code(), Code::UnknownOperation);
     let text = e.to_string();
     assert!(text.starts_with("a.mlirbc:byte "), "{text}");
-    assert!(text.contains("the operation `mystery_v1` is not supported"), "{text}");
+    assert!(
+        text.contains("the operation `mystery_v1` is not supported"),
+        "{text}"
+    );
     assert!(text.contains("in jit(f)/mystery, f.py:12"), "{text}");
     assert!(text.contains("written by StableHLO 1.99"), "{text}");
     // Where it is not used by the main function, it is no error of that.
@@ -358,7 +401,8 @@ fn shared_attributes_do_not_grow_without_bound() {
         let next = [1, 2, 10 + k, 10 + k].into_iter().flat_map(varint);
         w.attributes.push((1, next.collect()));
     }
-    w.attributes.push((1, [1, 0].into_iter().flat_map(varint).collect()));
+    w.attributes
+        .push((1, [1, 0].into_iter().flat_map(varint).collect()));
     let e = error(&w.bytes(""));
     assert_eq!(e.code(), Code::Limit, "{e}");
     for k in 30..200 {
@@ -375,7 +419,16 @@ fn deeply_nested_regions_are_an_error() {
     let mut body = Vec::new();
     for _ in 0..1_000_000 {
         let region = [1, 0, 1 << 1].into_iter().flat_map(varint);
-        body.extend([varint(3), vec![0x10], varint(0), varint(1 << 1), region.collect()].concat());
+        body.extend(
+            [
+                varint(3),
+                vec![0x10],
+                varint(0),
+                varint(1 << 1),
+                region.collect(),
+            ]
+            .concat(),
+        );
     }
     let e = error(&Writer::program("case_v1", 1, 0, &body).bytes(""));
     assert_eq!(e.code(), Code::Limit, "{e}");

@@ -5,7 +5,7 @@ mod damage;
 
 use cotangent_core::text::print_function;
 use cotangent_core::{Array, DType, Wide};
-use cotangent_stablehlo::{Module, read, read_unraised};
+use cotangent_stablehlo::{Module, format, read, read_unraised};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,10 @@ impl Artefact {
             .flatten()
             .flat_map(files)
             .map(|e| e.unwrap().path())
-            .filter(|p| p.extension().is_some_and(|e| e == "mlirbc" || e == "jax_export"))
+            .filter(|p| {
+                p.extension()
+                    .is_some_and(|e| e == "mlirbc" || e == "jax_export")
+            })
             .collect();
         paths.sort();
         let artefact = |path: PathBuf| Artefact {
@@ -68,7 +71,9 @@ fn difference(got: &Array, want: &Array) -> Option<String> {
         (DType::BF16, DType::U16) => {
             let float = |b| f32::from_bits((b as u32) << 16).into();
             let floats = want.to_f64().into_iter().map(float).collect();
-            Wide::F(floats).narrow(DType::BF16, want.shape().to_vec()).unwrap()
+            Wide::F(floats)
+                .narrow(DType::BF16, want.shape().to_vec())
+                .unwrap()
         }
         _ => want.clone(),
     };
@@ -84,12 +89,19 @@ fn difference(got: &Array, want: &Array) -> Option<String> {
         DType::F32 => 2e-5,
         _ => 0.0,
     };
-    let parts = |a: &Array| a.to_c128().into_iter().flat_map(|z| [z.re, z.im]).collect::<Vec<f64>>();
-    let (a, b) = (parts(got), parts(&want));
-    let scale = b.iter().filter(|x| x.is_finite()).fold(1.0f64, |m, x| m.max(x.abs()));
-    let same = |x: f64, y: f64| {
-        x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale
+    let parts = |a: &Array| {
+        a.to_c128()
+            .into_iter()
+            .flat_map(|z| [z.re, z.im])
+            .collect::<Vec<f64>>()
     };
+    let (a, b) = (parts(got), parts(&want));
+    let scale = b
+        .iter()
+        .filter(|x| x.is_finite())
+        .fold(1.0f64, |m, x| m.max(x.abs()));
+    let same =
+        |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale;
     let bad = a.iter().zip(&b).find(|(x, y)| !same(**x, **y));
     bad.map(|(x, y)| format!("{x}, not {y}"))
 }
@@ -130,7 +142,9 @@ fn artefacts_run_to_the_values_of_xla() {
 fn unnamed(text: &str) -> String {
     let (mut out, mut numbers, mut next) = (String::new(), BTreeMap::new(), 0);
     for line in text.lines() {
-        let results = line.find(" = ").filter(|_| line.trim_start().starts_with('%'));
+        let results = line
+            .find(" = ")
+            .filter(|_| line.trim_start().starts_with('%'));
         let mut rest = line;
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
@@ -170,7 +184,10 @@ fn artefacts_read_to_the_program_of_their_text() {
         };
         count += 1;
         let of = |m: Result<Module, cotangent_core::Error>| m.map(|m| functions(&m));
-        let (got, want) = (of(read_unraised(&a.bytes, None)), of(read_unraised(&text, None)));
+        let (got, want) = (
+            of(read_unraised(&a.bytes, None)),
+            of(read_unraised(&text, None)),
+        );
         match (got, want) {
             (Ok(got), Ok(want)) => {
                 let differs = got.iter().zip(&want).find(|(a, b)| a != b);
@@ -183,11 +200,86 @@ fn artefacts_read_to_the_program_of_their_text() {
             (Err(got), Err(want)) if got.message() == want.message() => {}
             (got, want) => {
                 let why = |r: Result<_, cotangent_core::Error>| r.err().map(|e| e.to_string());
-                bad.push(format!("{}: {:?}, {:?}", a.path.display(), why(got), why(want)));
+                bad.push(format!(
+                    "{}: {:?}, {:?}",
+                    a.path.display(),
+                    why(got),
+                    why(want)
+                ));
             }
         }
     }
-    let shown: Vec<String> = bad.iter().take(5).map(|b| b.chars().take(4000).collect()).collect();
-    assert!(bad.is_empty(), "{} of {count} differ:\n{}", bad.len(), shown.join("\n"));
+    let shown: Vec<String> = bad
+        .iter()
+        .take(5)
+        .map(|b| b.chars().take(4000).collect())
+        .collect();
+    assert!(
+        bad.is_empty(),
+        "{} of {count} differ:\n{}",
+        bad.len(),
+        shown.join("\n")
+    );
     assert!(count >= 15, "{count} artefacts with a text");
+}
+
+#[test]
+fn printed_artefacts_read_to_the_same_program() {
+    for a in Artefact::all() {
+        let text = format(&a.bytes, None).unwrap_or_else(|e| panic!("{e}"));
+        // The text does not select a platform.
+        if text.contains("_platform_index") {
+            continue;
+        }
+        let of = |m: cotangent_core::Result<Module>| {
+            functions(&m.unwrap_or_else(|e| panic!("{e}\n{text}")))
+        };
+        let (got, want) = (
+            of(read_unraised(&text, None)),
+            of(read_unraised(&a.bytes, None)),
+        );
+        assert_eq!(got, want, "{}:\n{text}", a.path.display());
+    }
+}
+
+#[test]
+fn a_file_without_the_platform_cpu_is_an_error() {
+    let mut bytes = Artefact::named("platforms.jax_export").bytes;
+    let at = bytes
+        .windows(8)
+        .position(|w| w == b"\x03\0\0\0cpu\0")
+        .unwrap();
+    bytes[at + 4..at + 7].copy_from_slice(b"tpu");
+    let e = read(&bytes, None).unwrap_err().to_string();
+    assert!(
+        e.contains("for the platforms cuda, tpu: export it for `cpu`, too"),
+        "{e}"
+    );
+}
+
+#[test]
+fn callbacks_of_an_artefact_are_dropped_with_a_note() {
+    let module = Artefact::named("effects-1.17.0.mlirbc").read();
+    let note = &module.notes()[0];
+    assert!(
+        note.starts_with("host callbacks dropped (byte ") && note.contains(", and 1 more"),
+        "{note}"
+    );
+}
+
+#[test]
+fn errors_name_the_line_of_the_program_that_was_compiled() {
+    let name = "sharded-1.17.0.mlirbc";
+    let mut bytes = Artefact::named(name).bytes;
+    // The name of an operation that is unknown.
+    let at = bytes.windows(7).position(|w| w == b"tanh_v2").unwrap();
+    bytes[at..at + 4].copy_from_slice(b"tang");
+    let e = read(&bytes, Some(name)).unwrap_err().to_string();
+    assert!(e.starts_with("sharded-1.17.0.mlirbc:byte "), "{e}");
+    assert!(
+        e.contains("the operation `tang_v2` is not supported"),
+        "{e}"
+    );
+    assert!(e.contains("in jit(product)/"), "{e}");
+    assert!(e.contains("make.py:"), "{e}");
 }
