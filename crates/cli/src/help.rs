@@ -17,8 +17,8 @@ cotangent: differentiable tensor programs in files
   cotangent profile  FILE[@NAME] [--grad]      the time of each step of a run
   cotangent ops      [NAME]                    the operation set
 
-FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME selects a module, also a derived one; the
-default is @main, else the first module.
+FILE is .tgraph or StableHLO (.mlir, .mlirbc, .jax_export); `-` is standard input. @NAME selects a module,
+also a derived one; the default is @main, else the first module.
 `cotangent COMMAND --help` describes a command. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
 ";
 

@@ -3,7 +3,7 @@
 use crate::args::{Args, usage};
 use crate::streams;
 use cotangent::ad::Policy;
-use cotangent::program::{Program, is_stablehlo};
+use cotangent::program::{Program, as_text, is_stablehlo};
 use cotangent::{AdContext, Code, Error, Function, Result, Val, files, text};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -105,23 +105,15 @@ impl Target {
         }
     }
 
-    /// The text of the file.
-    pub(crate) fn source(&self) -> Result<String> {
+    /// The contents of the file.
+    pub(crate) fn source(&self) -> Result<Vec<u8>> {
         let bytes = if self.is_stdin() {
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         } else {
             std::fs::read(&self.file)
         };
-        let bytes =
-            bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.name())))?;
-        String::from_utf8(bytes).map_err(|e| {
-            let at = e.utf8_error().valid_up_to();
-            Error::new(
-                Code::Syntax,
-                format!("{} is not UTF-8 text (byte {at})", self.name()),
-            )
-        })
+        bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.name())))
     }
 
     /// The program before its directives run: modules and directives.
@@ -132,9 +124,10 @@ impl Target {
             let main = text::Program::from_modules([program.main().clone()])?;
             return Ok(main.with_numerics(program.numerics()));
         }
+        let name = self.name();
         text::Program::parse_over(
-            &source,
-            Some(&self.name()),
+            as_text(&source, Some(&name))?,
+            Some(&name),
             &[],
             self.numerics.unwrap_or_default(),
         )
@@ -142,7 +135,7 @@ impl Target {
 
     /// The program after its directives have run. Notes about dropped parts are printed on standard
     /// error.
-    pub(crate) fn program(&self, source: &str) -> Result<Program> {
+    pub(crate) fn program(&self, source: &[u8]) -> Result<Program> {
         let program = Program::parse(source, Some(&self.name()))?;
         program
             .notes()

@@ -707,3 +707,26 @@ fn the_readme_counts_the_operations() {
     );
     assert!(readme.contains(&counts), "README.md should say: {counts}");
 }
+
+#[test]
+fn bytecode_is_a_program_like_any_other() {
+    let example = |name: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        folder.join(name).to_str().unwrap().to_owned()
+    };
+    let file = example("export.jax_export");
+    let text = good(&["fmt", &file], "");
+    assert!(text.contains("func.func public @main"), "{text}");
+    let ran = good(&["run", &file], "");
+    assert!(ran.contains("out_0 f32[]"), "{ran}");
+    bad(&["fmt", &file, "--check"], "", "is bytecode");
+    let dir = folder("bytecode");
+    let cut = dir.join("cut.jax_export");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&cut, &bytes[..1000]).unwrap();
+    bad(
+        &["run", cut.to_str().unwrap()],
+        "",
+        "neither StableHLO text nor bytecode",
+    );
+}

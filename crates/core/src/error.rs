@@ -71,13 +71,15 @@ pub enum Code {
 }
 
 /// Where an equation was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loc {
     /// Unknown, or made by a transform.
     #[default]
     None,
     /// Line and column (both from 1) of a text.
     Text(u32, u32),
+    /// Offset in bytes in a binary file.
+    Byte(usize),
     /// A place in a Rust program.
     Rust(&'static std::panic::Location<'static>),
 }
@@ -87,6 +89,7 @@ impl fmt::Display for Loc {
         match self {
             Loc::None => Ok(()),
             Loc::Text(line, col) => write!(f, "{line}:{col}"),
+            Loc::Byte(at) => write!(f, "byte {at}"),
             Loc::Rust(l) => write!(f, "{}:{}", l.file(), l.line()),
         }
     }
@@ -261,8 +264,8 @@ impl fmt::Display for Error {
         } = &*self.0;
         match (file, loc) {
             (Some(file), Loc::None | Loc::Rust(_)) => write!(f, "{file}: ")?,
-            (Some(file), Loc::Text(..)) => write!(f, "{file}:{loc}: ")?,
-            (None, Loc::Text(..)) => write!(f, "{loc}: ")?,
+            (Some(file), Loc::Text(..) | Loc::Byte(_)) => write!(f, "{file}:{loc}: ")?,
+            (None, Loc::Text(..) | Loc::Byte(_)) => write!(f, "{loc}: ")?,
             (None, _) => {}
         }
         write!(f, "{message} [{code:?}]")?;

@@ -1,4 +1,4 @@
-//! [`Program`]: functions that are read from tgraph or StableHLO text, and run, called and differentiated.
+//! [`Program`]: functions that are read from tgraph text or StableHLO, and run, called and differentiated.
 
 use crate::ad::{Numerics, Policy};
 use crate::here::{AtCaller, here};
@@ -30,7 +30,6 @@ pub struct Program {
     origin: Arc<Origin>,
     main: Arc<Function>,
     numerics: Numerics,
-    source: Arc<str>,
     file: Option<Arc<str>>,
     notes: Vec<String>,
 }
@@ -41,6 +40,7 @@ enum Origin {
     StableHlo(cotangent_stablehlo::Module),
     Tgraph {
         program: text::Program,
+        source: Arc<str>,
         derived: Mutex<FxHashMap<String, Arc<Function>>>,
         /// Why the text cannot be read with other numerics.
         broken: Option<Error>,
@@ -48,13 +48,15 @@ enum Origin {
 }
 
 impl Program {
-    /// Reads StableHLO text, as JAX and PyTorch print it.
+    /// Reads StableHLO: text as JAX and PyTorch print it, a portable artefact (`.mlirbc`), or a
+    /// file of `jax.export`.
     ///
     /// # Errors
-    /// The text does not follow the grammar, or its main function reaches an unsupported operation.
-    /// The message names the operation, with line and column.
-    pub fn from_stablehlo(text: &str) -> Result<Program> {
-        Program::stablehlo(text, None)
+    /// The source is malformed, or its main function reaches an unsupported operation. The message
+    /// names the operation, with line and column, or with its offset and its line of the program
+    /// that JAX compiled.
+    pub fn from_stablehlo(source: impl AsRef<[u8]>) -> Result<Program> {
+        Program::stablehlo(source.as_ref(), None)
     }
 
     /// Reads tgraph text. Functions of directives are derived on their first use
@@ -66,17 +68,16 @@ impl Program {
         Program::tgraph(text, None)
     }
 
-    /// Reads either form: `.mlir` files and texts that contain StableHLO are StableHLO. `file` is
-    /// the file name in messages.
-    pub fn parse(text: &str, file: Option<&str>) -> Result<Program> {
-        if is_stablehlo(text, file) {
-            Program::stablehlo(text, file)
-        } else {
-            Program::tgraph(text, file)
+    /// Reads either form, as [`is_stablehlo`] decides. `file` is the file name in messages.
+    pub fn parse(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<Program> {
+        let source = source.as_ref();
+        if is_stablehlo(source, file) {
+            return Program::stablehlo(source, file);
         }
+        Program::tgraph(as_text(source, file)?, file)
     }
 
-    fn stablehlo(source: &str, file: Option<&str>) -> Result<Program> {
+    fn stablehlo(source: &[u8], file: Option<&str>) -> Result<Program> {
         let module = cotangent_stablehlo::read(source, file)?;
         let (main, numerics, notes) = (
             module.main().clone(),
@@ -88,7 +89,6 @@ impl Program {
             origin,
             main,
             numerics,
-            source: source.into(),
             file: file.map(Into::into),
             notes,
         })
@@ -116,6 +116,7 @@ impl Program {
         let numerics = program.numerics();
         let origin = Arc::new(Origin::Tgraph {
             program,
+            source: source.into(),
             derived: Mutex::default(),
             broken: None,
         });
@@ -124,7 +125,6 @@ impl Program {
             origin,
             main,
             numerics,
-            source: source.into(),
             file,
             notes: Vec::new(),
         })
@@ -199,7 +199,10 @@ impl Program {
     /// ```
     pub fn with_policy(self, choices: Policy) -> Program {
         let numerics = choices.or(self.numerics);
-        let Origin::Tgraph { program, .. } = &*self.origin else {
+        let Origin::Tgraph {
+            program, source, ..
+        } = &*self.origin
+        else {
             return Program { numerics, ..self };
         };
         let raises = choices.raise.unwrap_or(program.raises());
@@ -212,12 +215,13 @@ impl Program {
         };
         // Directives are derived again. The text is known to parse; a derivative that does not
         // exist is an error of `function`.
-        match Program::tgraph_over(&self.source, self.file.as_deref(), all) {
+        match Program::tgraph_over(source, self.file.as_deref(), all) {
             Ok(program) => program,
             Err(e) => {
                 let (program, broken) = (program.clone(), Some(e));
                 let origin = Arc::new(Origin::Tgraph {
                     program,
+                    source: source.clone(),
                     derived: Mutex::default(),
                     broken,
                 });
@@ -415,26 +419,57 @@ impl Program {
         )
     }
 
-    /// Adds the file and the line of the text to an error with a position in the text.
+    /// Adds the file and the line of the text to an error with a position in the text. An error
+    /// with an offset in bytecode gets the line of the program that JAX compiled.
     pub fn locate(&self, e: Error) -> Error {
-        text::locate(e, &self.source, self.file.as_deref())
+        let file = self.file.as_deref();
+        match &*self.origin {
+            Origin::StableHlo(module) => module.locate(e, file),
+            Origin::Tgraph { source, .. } => text::locate(e, source, file),
+        }
     }
 }
 
-/// Whether a text is StableHLO: by the extension of its file, otherwise by its contents.
+/// Bytes as text. `file` is the file name in messages.
+///
+/// ```
+/// use cotangent::program::as_text;
+/// assert_eq!(as_text(b"tgraph", None)?, "tgraph");
+/// assert!(as_text(b"\xff", Some("a.tgraph")).is_err());
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+///
+/// # Errors
+/// They are not UTF-8.
+pub fn as_text<'s>(source: &'s [u8], file: Option<&str>) -> Result<&'s str> {
+    std::str::from_utf8(source).map_err(|e| {
+        let (name, at) = (file.unwrap_or("the source"), e.valid_up_to());
+        Error::new(
+            Code::Syntax,
+            format!("{name} is not UTF-8 text (byte {at})"),
+        )
+    })
+}
+
+/// Whether a source is StableHLO: by the extension of its file, otherwise by its contents. Bytes
+/// that are not UTF-8 are bytecode.
 ///
 /// ```
 /// use cotangent::program::is_stablehlo;
-/// assert!(is_stablehlo("", Some("model.mlir")));
+/// assert!(is_stablehlo("", Some("model.mlir")) && is_stablehlo("", Some("model.mlirbc")));
+/// assert!(is_stablehlo(b"ML\xefR", None));
 /// assert!(!is_stablehlo("tgraph.module @m {", None));
 /// ```
-pub fn is_stablehlo(text: &str, file: Option<&str>) -> bool {
+pub fn is_stablehlo(source: impl AsRef<[u8]>, file: Option<&str>) -> bool {
     match file.and_then(|f| f.rsplit_once('.')) {
-        Some((_, "mlir")) => true,
+        Some((_, "mlir" | "mlirbc" | "jax_export")) => true,
         Some((_, "tgraph")) => false,
-        _ => {
-            !text.contains("tgraph.")
-                && ["func.func", "stablehlo."].iter().any(|w| text.contains(w))
-        }
+        _ => match std::str::from_utf8(source.as_ref()) {
+            Ok(text) => {
+                !text.contains("tgraph.")
+                    && ["func.func", "stablehlo."].iter().any(|w| text.contains(w))
+            }
+            Err(_) => true,
+        },
     }
 }

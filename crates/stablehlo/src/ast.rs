@@ -1,15 +1,19 @@
-//! Syntax tree of StableHLO text: functions, operations, attributes and types, without their
-//! meaning.
+//! Syntax tree of StableHLO, in text or bytecode: functions, operations, attributes and types,
+//! without their meaning.
 //!
 //! Values are numbered in the order of their definitions within a function. The values of a region
 //! are therefore a range, and its captures are known once it has been parsed.
 
-use crate::lexer::Pos;
 use cotangent_core::ops::Format;
-use cotangent_core::{DType, Type};
+use cotangent_core::{DType, Dim, Loc, Type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::rc::Rc;
+
+/// Maximum nesting depth of regions: the limit of graphs, plus a function and a module.
+pub(crate) const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
+/// Maximum nesting depth of attributes and types.
+pub(crate) const MAX_NESTED: usize = 40;
 
 /// A value of a function, by number.
 pub(crate) type Id = u32;
@@ -23,7 +27,7 @@ pub(crate) struct ParsedModule<'a> {
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
     /// Attributes of the enclosing modules, with their positions.
-    pub attrs: Vec<(Cow<'a, str>, Attr<'a>, Pos)>,
+    pub attrs: Vec<(Cow<'a, str>, Attr<'a>, Loc)>,
     /// Blobs of a `dialect_resources` section, by name, as hex strings.
     pub resources: Vec<(Cow<'a, str>, &'a str)>,
 }
@@ -36,7 +40,7 @@ pub(crate) struct Function<'a> {
     /// Whether it is not marked `private`.
     pub public: bool,
     /// Where it starts.
-    pub pos: Pos,
+    pub pos: Loc,
     /// Types of the results.
     pub results: Vec<Ty>,
     /// Parameters and operations; `None` for a declaration.
@@ -47,7 +51,7 @@ pub(crate) struct Function<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region<'a> {
     /// Where it starts.
-    pub pos: Pos,
+    pub pos: Loc,
     /// Its arguments, numbered from `first`.
     pub args: Vec<Argument<'a>>,
     /// Operations in order; the last one returns.
@@ -64,9 +68,11 @@ pub(crate) struct Argument<'a> {
     /// Its number.
     pub id: Id,
     /// Its name without `%`.
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     /// Its type.
     pub ty: Ty,
+    /// Its value, if that is known: it is no parameter of the program.
+    pub constant: Option<i64>,
 }
 
 /// One operation.
@@ -75,7 +81,7 @@ pub(crate) struct Operation<'a> {
     /// The name with its dialect: `stablehlo.add`.
     pub name: &'a str,
     /// Where it starts.
-    pub pos: Pos,
+    pub pos: Loc,
     /// The first of its results.
     pub first: Id,
     /// Number of results.
@@ -118,6 +124,18 @@ pub(crate) enum Ty {
     Function(Rc<(Vec<Ty>, Vec<Ty>)>),
     /// Any other, as written.
     Other(Rc<str>),
+}
+
+impl Ty {
+    /// The tensor type of an element type by name. Element types that are not supported have none.
+    pub(crate) fn tensor(element: &str, dims: Vec<Dim>) -> Option<Ty> {
+        // These names are those of the text language.
+        let dtype = DType::parse(element).filter(|_| !matches!(element, "bool" | "c64" | "c128"));
+        match dtype {
+            Some(dtype) => Some(Ty::Tensor(Type::new(dtype, dims))),
+            None => Narrow::parse(element).map(|n| Ty::Narrow(Type::new(n.wide(), dims), n)),
+        }
+    }
 }
 
 /// An element type that is stored in a wider one.
@@ -182,15 +200,49 @@ pub(crate) enum Attr<'a> {
     Skipped,
 }
 
-/// A constant as it stands in the text.
+/// A constant as it is written.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
     /// Where it starts.
-    pub pos: Pos,
+    pub pos: Loc,
     /// Its elements.
     pub elements: Elements<'a>,
     /// Its type, if one follows it.
     pub ty: Option<Ty>,
+}
+
+impl Dense<'_> {
+    /// The element type.
+    fn dtype(&self) -> Option<DType> {
+        match &self.ty {
+            Some(Ty::Tensor(t)) => Some(t.dtype),
+            _ => None,
+        }
+    }
+
+    /// The number of elements, if it is small: that of an attribute that lists axes or windows.
+    fn few(&self) -> Option<usize> {
+        const MAX_LISTED: usize = 1 << 16;
+        match &self.ty {
+            Some(Ty::Tensor(t)) => {
+                cotangent_core::array::numel(&t.shape.as_const()?).filter(|&n| n <= MAX_LISTED)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `count` booleans from bytes of [`Elements::Bytes`].
+pub(crate) fn booleans(bytes: &[u8], count: usize) -> Option<Vec<bool>> {
+    match bytes {
+        [0xFF] => Some(vec![true; count]),
+        [b] if count > 8 => Some(vec![*b != 0; count]),
+        b if b.len() == count.div_ceil(8) => {
+            Some((0..count).map(|i| b[i / 8] >> (i % 8) & 1 != 0).collect())
+        }
+        b if b.len() == count => Some(b.iter().map(|&b| b != 0).collect()),
+        _ => None,
+    }
 }
 
 /// The elements of a constant.
@@ -202,6 +254,9 @@ pub(crate) enum Elements<'a> {
     List(Vec<Number<'a>>, Vec<usize>),
     /// `"0x.."`: bytes in memory order, as hex digits.
     Hex(&'a str),
+    /// Bytes in memory order: of all elements, or of one value for all. Booleans may be packed,
+    /// eight in a byte.
+    Bytes(&'a [u8]),
     /// `dense_resource<name>`: a blob at the end of the text.
     Resource(Cow<'a, str>),
 }
@@ -257,13 +312,16 @@ impl<'a> Attr<'a> {
     pub(crate) fn ints(&self) -> Option<Vec<i64>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::int).collect(),
-            Attr::Dense(d) => match (&d.elements, &d.ty) {
-                (Elements::List(l, _), _) => l.iter().map(|n| n.re.parse().ok()).collect(),
-                (Elements::Splat(n), Some(Ty::Tensor(t))) => {
-                    let n: i64 = n.re.parse().ok()?;
-                    let count = cotangent_core::array::numel(&t.shape.as_const()?)
-                        .filter(|&c| c <= 1 << 16)?;
-                    Some(vec![n; count])
+            Attr::Dense(d) => match &d.elements {
+                Elements::List(l, _) => l.iter().map(|n| n.re.parse().ok()).collect(),
+                Elements::Splat(n) => Some(vec![n.re.parse().ok()?; d.few()?]),
+                Elements::Bytes(b) if d.dtype()? == DType::I64 => {
+                    let number = |b: &[u8]| Some(i64::from_le_bytes(b.try_into().ok()?));
+                    match d.few()? {
+                        count if b.len() == 8 => Some(vec![number(b)?; count]),
+                        count if b.len() == 8 * count => b.chunks_exact(8).map(number).collect(),
+                        _ => None,
+                    }
                 }
                 _ => None,
             },
@@ -275,15 +333,12 @@ impl<'a> Attr<'a> {
     pub(crate) fn bools(&self) -> Option<Vec<bool>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::bool).collect(),
-            Attr::Dense(d) => match (&d.elements, &d.ty) {
-                (Elements::List(l, _), _) => {
+            Attr::Dense(d) => match &d.elements {
+                Elements::List(l, _) => {
                     Some(l.iter().map(|n| n.re == "true" || n.re == "1").collect())
                 }
-                (Elements::Splat(n), Some(Ty::Tensor(t))) => {
-                    let count = cotangent_core::array::numel(&t.shape.as_const()?)
-                        .filter(|&c| c <= 1 << 16)?;
-                    Some(vec![n.re == "true" || n.re == "1"; count])
-                }
+                Elements::Splat(n) => Some(vec![n.re == "true" || n.re == "1"; d.few()?]),
+                Elements::Bytes(b) if d.dtype()? == DType::Bool => booleans(b, d.few()?),
                 _ => None,
             },
             _ => None,

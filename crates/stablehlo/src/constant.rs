@@ -3,14 +3,15 @@
 //! Floats are decimal, or their bits in hexadecimal. Blobs are little-endian bytes in memory order.
 //! Booleans have one byte each, or one bit each in older texts.
 
-use crate::ast::{Dense, Elements, Narrow, Number, ParsedModule};
-use crate::lexer::{Pos, syntax};
+use crate::ast::{Dense, Elements, Narrow, Number, ParsedModule, booleans};
+use crate::lexer::syntax;
 use cotangent_core::array::numel;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::Constant;
 use cotangent_core::{
-    Array, C128, Code, DType, Element, Error, Result, Scalar, Type, bf16, f16, for_dtype,
+    Array, C128, Code, DType, Element, Error, Loc, Result, Scalar, Type, bf16, f16, for_dtype,
 };
+use std::borrow::Cow;
 
 /// The constant of type `ty`. With `narrow`, its elements are of that narrow type, stored in `ty`.
 pub(crate) fn constant(
@@ -27,8 +28,7 @@ pub(crate) fn constant(
     };
     let Some(count) = numel(&shape) else {
         return Err(
-            Error::new(Code::Limit, format!("a constant of type {ty} is too large"))
-                .at(d.pos.into()),
+            Error::new(Code::Limit, format!("a constant of type {ty} is too large")).at(d.pos),
         );
     };
     match &d.elements {
@@ -50,8 +50,9 @@ pub(crate) fn constant(
                 .collect::<Result<Vec<Scalar>>>()?;
             Ok(Constant::dense(from_scalars(values, ty.dtype, shape)?))
         }
+        Elements::Bytes(b) => raw(b, ty, narrow, shape, count, d.pos),
         Elements::Hex(text) => blob(
-            &widened(bytes(text, d.pos)?, narrow),
+            &widened(&bytes(text, d.pos)?, narrow),
             ty,
             shape,
             count,
@@ -67,7 +68,7 @@ pub(crate) fn constant(
             // The first four bytes are the alignment.
             let all = bytes(text, d.pos)?;
             blob(
-                &widened(all.get(4..).unwrap_or(&[]).to_vec(), narrow),
+                &widened(all.get(4..).unwrap_or(&[]), narrow),
                 ty,
                 shape,
                 count,
@@ -109,9 +110,9 @@ fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<
 }
 
 /// Bytes of the wide type, from one byte per element of the narrow type.
-fn widened(bytes: Vec<u8>, narrow: Option<Narrow>) -> Vec<u8> {
+fn widened(bytes: &[u8], narrow: Option<Narrow>) -> Cow<'_, [u8]> {
     match narrow {
-        None => bytes,
+        None => bytes.into(),
         Some(Narrow::Float(f)) => bytes
             .iter()
             .flat_map(|&b| (f.decode(b.into()) as f32).to_le_bytes())
@@ -134,7 +135,7 @@ fn wrapped(i: i128, bits: u32, signed: bool) -> i128 {
 }
 
 /// One element, converted to the kind of its type.
-fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Result<Scalar> {
+fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Loc) -> Result<Scalar> {
     let wrong = |text: &str| syntax(pos, format!("`{text}` is not an element of type {dtype}"));
     match (narrow, n.im) {
         (Some(Narrow::Float(f)), None) => {
@@ -216,7 +217,7 @@ fn real(text: &str, dtype: DType) -> Option<f64> {
 }
 
 /// The bytes of `"0x.."`.
-fn bytes(text: &str, pos: Pos) -> Result<Vec<u8>> {
+fn bytes(text: &str, pos: Loc) -> Result<Vec<u8>> {
     let digits = text
         .trim_matches('"')
         .strip_prefix("0x")
@@ -237,7 +238,7 @@ fn bytes(text: &str, pos: Pos) -> Result<Vec<u8>> {
 }
 
 /// A constant from the bytes of its elements. The bytes of a single element are a splat.
-fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> Result<Constant> {
+fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Loc) -> Result<Constant> {
     let size = ty.dtype.size();
     if ty.dtype == DType::Bool && bytes.len() != count && bytes.len() == count.div_ceil(8) {
         let bits = (0..count)
@@ -246,7 +247,7 @@ fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> R
         return Ok(Constant::dense(Array::from_vec(shape, bits)?));
     }
     let splat = bytes.len() == size && count != 1;
-    if !splat && Some(bytes.len()) != count.checked_mul(size) {
+    if !splat && !is_whole(bytes, size, count) {
         return Err(syntax(
             pos,
             format!("a constant of type {ty} cannot have {} bytes", bytes.len()),
@@ -258,6 +259,44 @@ fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> R
         return Ok(Constant::splat(ty.clone(), scalar(&one)));
     }
     Ok(Constant::dense(Array::from_data(shape, data)?))
+}
+
+/// A constant from [`Elements::Bytes`]. Equal elements are a splat, as in the text form.
+fn raw(
+    bytes: &[u8],
+    ty: &Type,
+    narrow: Option<Narrow>,
+    shape: Vec<usize>,
+    count: usize,
+    pos: Loc,
+) -> Result<Constant> {
+    let unpacked = match ty.dtype {
+        // A splat of any count is one byte.
+        DType::Bool if bytes.len() > 1 || count <= 8 => booleans(bytes, count),
+        _ => None,
+    };
+    let bytes = match unpacked {
+        Some(all) => all.into_iter().map(u8::from).collect(),
+        None => widened(bytes, narrow),
+    };
+    let size = ty.dtype.size();
+    let equal = |first: &[u8]| bytes.chunks(size).all(|b| b == first);
+    match bytes.get(..size) {
+        Some(one)
+            if count > 0
+                && (bytes.len() == size || is_whole(&bytes, size, count) && equal(one)) =>
+        {
+            let data = for_dtype!(ty.dtype, T => T::wrap(vec![<T as FromBytes>::read(one)]));
+            let one = Array::from_data(Vec::new(), data)?;
+            Ok(Constant::splat(ty.clone(), scalar(&one)))
+        }
+        _ => blob(&bytes, ty, shape, count, pos),
+    }
+}
+
+/// Whether bytes are those of `count` elements of this size.
+fn is_whole(bytes: &[u8], size: usize, count: usize) -> bool {
+    count.checked_mul(size) == Some(bytes.len())
 }
 
 /// The first element of an array.

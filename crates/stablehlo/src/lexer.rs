@@ -93,7 +93,7 @@ pub(crate) struct Lexer<'a> {
 }
 
 /// A syntax error at a position.
-pub(crate) fn syntax(pos: Pos, message: impl Into<String>) -> Error {
+pub(crate) fn syntax(pos: impl Into<Loc>, message: impl Into<String>) -> Error {
     Error::new(Code::Syntax, message).at(pos.into())
 }
 

@@ -1,5 +1,5 @@
-//! StableHLO text: a reader to Cotangent graphs for text printed by JAX and PyTorch, and a writer
-//! for graphs.
+//! StableHLO: a reader to Cotangent graphs for text that JAX and PyTorch print, portable artefacts
+//! (`.mlirbc`) and files of `jax.export`, and a writer of text for graphs.
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
@@ -11,43 +11,49 @@
 //! let y = reference::run(module.main(), &[Array::vector(vec![2.0, 3.0])]).unwrap();
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
-//! Reading has two steps: `parser` builds a syntax tree, and `lower` turns it into graphs. Both
-//! take time linear in the length of the text. They recurse over nesting only, whose depth is
-//! limited. Errors contain line, column and the text at that position. [`write()`] is the inverse.
+//! Reading has two steps: `parser` for text and `bytecode` for artefacts build a syntax tree, and
+//! `lower` turns it into graphs. They take time linear in the length of the source. They recurse
+//! over nesting only, whose depth is limited. Errors contain line, column and the text at that
+//! position, or the offset in the bytecode and the location in the program that was compiled.
+//! [`write()`] is the inverse.
 
 mod ast;
+mod bytecode;
 mod constant;
 mod format;
 mod lexer;
 mod lower;
 mod names;
 mod parser;
+mod scope;
 mod write;
 
 pub use write::{write, write_with};
 
 use cotangent_core::rewrite::raise;
 use cotangent_core::transform::{Numerics, Policy};
-use cotangent_core::{Function, Result, bail};
+use cotangent_core::{Error, Function, Result, bail};
 use names::NUMERICS;
 use std::sync::{Arc, OnceLock};
 
 /// The text with its lines indented. Names, private functions, attributes and comments are
-/// unchanged.
+/// unchanged. Bytecode is printed as text, with operations in MLIR's generic form.
 ///
 /// # Errors
-/// The text does not follow the grammar.
-pub fn format(text: &str, file: Option<&str>) -> Result<String> {
-    match parser::parse(text) {
-        Ok(_) => Ok(format::layout(text)),
-        Err(e) => Err(cotangent_core::text::locate(e, text, file)),
+/// The source is malformed.
+pub fn format(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<String> {
+    let source = source.as_ref();
+    let parsed = located_parse(source, file)?;
+    match std::str::from_utf8(source) {
+        Ok(text) => Ok(format::layout(text)),
+        Err(_) => write::tree(&parsed).map_err(|e| locate(e, source, file)),
     }
 }
 
-/// The functions of a text.
+/// The functions of a text or an artefact.
 #[derive(Clone, Debug)]
 pub struct Module {
-    text: Arc<str>,
+    source: Arc<[u8]>,
     /// Names of functions, and whether each is public.
     names: Vec<(String, bool)>,
     main: Arc<Function>,
@@ -59,27 +65,63 @@ pub struct Module {
     notes: Vec<String>,
 }
 
-/// Reads StableHLO text and [raises](cotangent_core::rewrite::raise()) its functions. `file` is its
-/// name in error messages.
+/// Reads StableHLO and [raises](cotangent_core::rewrite::raise()) its functions: text, a portable
+/// artefact, or a file of `jax.export`. `file` is its name in error messages.
 ///
 /// # Errors
-/// The text does not follow the grammar, or its main function (`main`, or the first public one)
-/// reaches an operation that is unsupported or malformed.
-pub fn read(text: &str, file: Option<&str>) -> Result<Module> {
-    read_module(text, true).map_err(|e| cotangent_core::text::locate(e, text, file))
+/// The source is malformed, or its main function (`main`, or the first public one) reaches an
+/// operation that is unsupported or malformed.
+pub fn read(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<Module> {
+    read_module(source.as_ref(), file, true)
 }
 
 /// As [`read`], operation by operation: functions are not raised.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_unraised(text: &str, file: Option<&str>) -> Result<Module> {
-    read_module(text, false).map_err(|e| cotangent_core::text::locate(e, text, file))
+pub fn read_unraised(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<Module> {
+    read_module(source.as_ref(), file, false)
 }
 
-fn read_module(text: &str, raises: bool) -> Result<Module> {
-    let parsed = parser::parse(text)?;
-    let numerics = numerics(&parsed)?;
+/// The syntax tree of text or bytecode. Bytecode contains bytes that text cannot have.
+fn parsed(source: &[u8]) -> Result<ast::ParsedModule<'_>> {
+    match std::str::from_utf8(source) {
+        Ok(text) => parser::parse(text),
+        Err(_) => bytecode::read(source),
+    }
+}
+
+/// The error with its file, and with the line of the text or the location of the operation.
+fn locate(e: Error, source: &[u8], file: Option<&str>) -> Error {
+    match std::str::from_utf8(source) {
+        Ok(text) => cotangent_core::text::locate(e, text, file),
+        Err(_) => bytecode::locate(in_file(e, file), source),
+    }
+}
+
+fn in_file(e: Error, file: Option<&str>) -> Error {
+    match file {
+        Some(file) => e.in_file(file),
+        None => e,
+    }
+}
+
+/// The syntax tree, or an error with its location.
+fn located_parse<'s>(source: &'s [u8], file: Option<&str>) -> Result<ast::ParsedModule<'s>> {
+    parsed(source).map_err(|e| match std::str::from_utf8(source) {
+        Ok(text) => cotangent_core::text::locate(e, text, file),
+        // Errors of the reader have the location of their operation.
+        Err(_) => in_file(e, file),
+    })
+}
+
+fn read_module(source: &[u8], file: Option<&str>, raises: bool) -> Result<Module> {
+    let parsed = located_parse(source, file)?;
+    lowered(&parsed, source, raises).map_err(|e| locate(e, source, file))
+}
+
+fn lowered(parsed: &ast::ParsedModule<'_>, source: &[u8], raises: bool) -> Result<Module> {
+    let numerics = numerics(parsed)?;
     let with_body = || parsed.functions.iter().filter(|f| f.body.is_some());
     let names: Vec<(String, bool)> = with_body()
         .map(|f| (f.name.to_string(), f.public))
@@ -89,14 +131,14 @@ fn read_module(text: &str, raises: bool) -> Result<Module> {
         .or_else(|| names.iter().position(|f| f.1))
         .or(if names.is_empty() { None } else { Some(0) })
     else {
-        bail!(Input, "the text has no function")
+        bail!(Input, "the program has no function")
     };
-    let (mut lowered, notes) = lower::lower(&parsed, Some(&names[at].0))?;
+    let (mut lowered, notes) = lower::lower(parsed, Some(&names[at].0))?;
     let main = lowered
         .pop()
         .expect("the function that was asked for is lowered")?;
     let mut module = Module {
-        text: text.into(),
+        source: source.into(),
         names,
         main: main.clone(),
         numerics,
@@ -129,7 +171,7 @@ fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
             "`{NUMERICS}` is a dictionary such as {{zero_division = \"nan\"}}"
         ),
     };
-    set_policy(attribute).map_err(|e| e.at((*pos).into()))?;
+    set_policy(attribute).map_err(|e| e.at(*pos))?;
     Ok(policy.or(Numerics::STABLEHLO))
 }
 
@@ -179,6 +221,12 @@ impl Module {
         }
     }
 
+    /// The error with its file, and with the line of the text, or the location that bytecode has of
+    /// the operation in the program that was compiled.
+    pub fn locate(&self, e: Error, file: Option<&str>) -> Error {
+        locate(e, &self.source, file)
+    }
+
     fn raised(&self, f: Arc<Function>) -> Arc<Function> {
         match self.raises {
             true => Arc::new(raise(&f)),
@@ -188,7 +236,7 @@ impl Module {
 
     fn others(&self) -> &[Result<Arc<Function>>] {
         self.others.get_or_init(|| {
-            let all = parser::parse(&self.text).and_then(|t| lower::lower(&t, None));
+            let all = parsed(&self.source).and_then(|t| lower::lower(&t, None));
             let all = all.map_or_else(|e| vec![Err(e); self.names.len()], |(all, _)| all);
             let raised = |f: Result<Arc<Function>>| f.map(|f| self.raised(f));
             all.into_iter().map(raised).collect()

@@ -14,7 +14,7 @@ use crate::output::{NamedResult, Outcome, print, results};
 use crate::{help, streams};
 use cotangent::ad::AdContext;
 use cotangent::error::shown;
-use cotangent::program::is_stablehlo;
+use cotangent::program::{as_text, is_stablehlo};
 use cotangent::rewrite::raise;
 use cotangent::{Result, files};
 use std::ffi::OsStr;
@@ -50,10 +50,17 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let (source, name) = (target.source()?, target.name());
     let text = match is_stablehlo(&source, Some(&name)) {
         true => cotangent::stablehlo::format(&source, Some(&name))?,
-        false => cotangent::text::Program::parse(&source, Some(&name))?.to_string(),
+        false => cotangent::text::Program::parse(as_text(&source, Some(&name))?, Some(&name))?
+            .to_string(),
     };
+    if (args.check || args.write) && std::str::from_utf8(&source).is_err() {
+        return Err(usage(format!(
+            "`fmt --check` and `--write` take texts: {} is bytecode, which `fmt` prints as text",
+            shown(&name, 200)
+        )));
+    }
     if args.check {
-        let same = text == source;
+        let same = text.as_bytes() == source;
         if !same {
             streams::report(&format!("{} is not in canonical form", shown(&name, 200)));
         }
@@ -65,7 +72,7 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if target.is_stdin() {
         return Err(usage("`fmt --write` needs a file, not standard input"));
     }
-    if text != source {
+    if text.as_bytes() != source {
         target.write(&text)?;
     }
     Ok(Outcome::Good)

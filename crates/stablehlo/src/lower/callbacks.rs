@@ -8,23 +8,26 @@
 
 use super::function::FunctionLowering;
 use super::module::ModuleLowering;
-use super::needed::{TextPosition, position};
 use crate::ast::Operation;
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Code, DType, Error, Result};
+use cotangent_core::{Code, DType, Error, Loc, Result};
 
 impl ModuleLowering<'_> {
     /// The note about dropped callbacks.
     pub(super) fn dropped_callbacks(&self) -> Option<String> {
-        let mut positions: Vec<TextPosition> = self.dropped.borrow().iter().copied().collect();
+        let mut positions: Vec<Loc> = self.dropped.borrow().iter().copied().collect();
         positions.sort_unstable();
-        let (&(line, _), rest) = positions.split_first()?;
+        let (first, rest) = positions.split_first()?;
+        let place = match first {
+            Loc::Text(line, _) => format!("line {line}"),
+            other => other.to_string(),
+        };
         let (what, whose, more) = match rest.len() {
             0 => ("a host callback", "its", String::new()),
             n => ("host callbacks", "their", format!(", and {n} more")),
         };
         Some(format!(
-            "{what} dropped (line {line}{more}): {whose} results reach no result of the program"
+            "{what} dropped ({place}{more}): {whose} results reach no result of the program"
         ))
     }
 }
@@ -40,10 +43,10 @@ pub(super) fn unsupported_callback(name: &str) -> Error {
 /// Lowers a callback. If its results are read, that is an error; otherwise they are replaced by
 /// zeros.
 pub(super) fn callback(f: &FunctionLowering<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
-    if f.lowering.needed.places.contains(&position(op)) {
+    if f.lowering.needed.places.contains(&op.pos) {
         return Err(unsupported_callback(name));
     }
-    f.lowering.dropped.borrow_mut().insert(position(op));
+    f.lowering.dropped.borrow_mut().insert(op.pos);
     // Unknown extents become 0: the value is unused.
     let nothing = |k: usize| {
         let ty = f.result(op, k)?;

@@ -9,7 +9,7 @@ use crate::names::{COMPOSITE_MODULE, COMPOSITE_PREFIX};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
 use cotangent_core::text::Program;
-use cotangent_core::{Code, DType, Error, Function, Op, Result, Scalar, Type, Val, bail};
+use cotangent_core::{Code, DType, Error, Function, Op, Result, Type, Val, bail};
 use std::sync::Arc;
 
 pub(super) const CONTROL: &[LoweringRow] = &[
@@ -67,7 +67,7 @@ fn composite(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     g.apply_types(&x.iter().map(|&v| cx.ty(v)).collect::<Vec<_>>())?;
     let y = cx.inline(g, &x);
-    cx.set_loc(op.pos.into());
+    cx.set_loc(op.pos);
     Ok(y.into())
 }
 
@@ -123,7 +123,7 @@ fn called(
         CalleeForm::Expand(g) => return Ok(f.expand(g, x)?.into()),
         CalleeForm::ExpandOnce(g) => {
             let y = f.expand_in_place(g, x)?;
-            cx.set_loc(op.pos.into());
+            cx.set_loc(op.pos);
             return Ok(y.into());
         }
         CalleeForm::Call(g) | CalleeForm::Inline(g) if g.params().len() != x.len() => {
@@ -141,7 +141,7 @@ fn called(
     g.apply_types(&types)?;
     let g = cx.session().specialize(&g, &types);
     let y = cx.inline(&g, x);
-    cx.set_loc(op.pos.into());
+    cx.set_loc(op.pos);
     Ok(y.into())
 }
 
@@ -190,8 +190,9 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         0 => bail!(Arity, "`{}` needs at least one branch", op.name),
         n => n - 1,
     };
-    // The index is a constant.
-    if let Some(Scalar::I(k)) = f.number(index) {
+    // The index is a constant, such as that of a platform.
+    if let Some([k]) = f.numbers(index).as_deref() {
+        let k = *k;
         let chosen = usize::try_from(k).map_or(last, |k| k.min(last));
         return Ok(f.lower_in_place(&op.regions[chosen])?.into());
     }

@@ -54,8 +54,7 @@ impl<'t> FunctionLowering<'t> {
         let b = Builder::new(&f.name, lowering.session.clone());
         let Some(body) = &f.body else {
             return Err(
-                Error::new(Code::UnknownName, format!("`@{}` has no body", f.name))
-                    .at(f.pos.into()),
+                Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos),
             );
         };
         let is_uncalled = lowering
@@ -76,7 +75,14 @@ impl<'t> FunctionLowering<'t> {
                 frame.set(a.id, frame.token());
                 continue;
             }
-            let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
+            let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos))?;
+            if let Some(n) = a.constant {
+                frame.set(a.id, frame.cx().full(&ty, n));
+                if !is_uncalled {
+                    frame.b.param(ty, Some(&a.name));
+                }
+                continue;
+            }
             // Every `?` of a parameter becomes a distinct symbol.
             let dims: Vec<Dim> = ty
                 .shape
@@ -89,7 +95,7 @@ impl<'t> FunctionLowering<'t> {
                     }
                 })
                 .collect();
-            let v = frame.b.param(ty.with_shape(dims), Some(a.name));
+            let v = frame.b.param(ty.with_shape(dims), Some(&a.name));
             // Arguments of public functions are rounded to their narrow type.
             frame.set(
                 a.id,
@@ -114,12 +120,12 @@ impl<'t> FunctionLowering<'t> {
                 results.len(),
                 f.results.len()
             );
-            return Err(Error::new(Code::Arity, text).at(f.pos.into()));
+            return Err(Error::new(Code::Arity, text).at(f.pos));
         }
         let mut values = Vec::with_capacity(results.len());
         for (&v, ty) in results.iter().zip(&f.results) {
             self.check_type(&f.name, "returns", Some(v), ty)
-                .map_err(|e| e.at(f.pos.into()))?;
+                .map_err(|e| e.at(f.pos))?;
             values.extend((*ty != Ty::Token).then_some(v));
         }
         Ok(values)
@@ -147,7 +153,8 @@ impl<'t> FunctionLowering<'t> {
         let (tokens, args): (Vec<_>, Vec<_>) = body.args.iter().partition(|a| a.ty == Ty::Token);
         tokens.iter().for_each(|a| self.set(a.id, self.token()));
         for (a, &v) in args.iter().zip(x) {
-            self.set(a.id, v);
+            let constant = a.constant.map(|n| self.cx().full_like(v, n));
+            self.set(a.id, constant.unwrap_or(v));
         }
         let agree = |(a, &v): (&&ast::Argument<'_>, &Val)| {
             self.check_type(&f.name, "is given", Some(v), &a.ty)
@@ -191,7 +198,9 @@ impl<'t> FunctionLowering<'t> {
                     .filter(|_| rank == 0)
                     .map(|n| (c, v, n)),
             );
-            let useful = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none()) || rank == 1;
+            let useful = |d: &Vec<Dim>| {
+                d.iter().any(|d| d.as_const().is_none()) || rank == 1 && !d.is_empty()
+            };
             let negative = || {
                 self.numbers(outside)
                     .is_some_and(|n| n.iter().any(|&n| n < 0))
@@ -210,10 +219,10 @@ impl<'t> FunctionLowering<'t> {
                 region.args.len(),
                 args.len()
             );
-            return Err(Error::new(Code::Arity, text).at(region.pos.into()));
+            return Err(Error::new(Code::Arity, text).at(region.pos));
         }
         for (a, t) in region.args.iter().zip(args) {
-            let v = frame.b.param(t.clone(), Some(a.name));
+            let v = frame.b.param(t.clone(), Some(&a.name));
             frame.set(a.id, v);
         }
         // Inside, a captured constant is a constant and a captured extent an extent, not a
@@ -248,7 +257,7 @@ impl<'t> FunctionLowering<'t> {
                 "a branch takes no arguments, this one has {}",
                 region.args.len()
             );
-            return Err(Error::new(Code::Arity, text).at(region.pos.into()));
+            return Err(Error::new(Code::Arity, text).at(region.pos));
         }
         self.ops(region)
     }
@@ -315,11 +324,11 @@ impl<'t> FunctionLowering<'t> {
             ) {
                 return self.operands(op);
             }
-            self.b.set_loc(op.pos.into());
-            self.operation(op).map_err(|e| e.at(op.pos.into()))?;
+            self.b.set_loc(op.pos);
+            self.operation(op).map_err(|e| e.at(op.pos))?;
         }
         let place = region.ops.first().map_or(region.pos, |o| o.pos);
-        Err(Error::new(Code::Syntax, "a region without `return`").at(place.into()))
+        Err(Error::new(Code::Syntax, "a region without `return`").at(place))
     }
 
     fn operation(&self, op: &Operation<'_>) -> Result<()> {

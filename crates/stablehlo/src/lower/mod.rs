@@ -54,7 +54,7 @@ pub(crate) fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lower
                 Code::DuplicateName,
                 format!("the function `@{}` is defined twice", f.name),
             );
-            return Err(e.at(f.pos.into()));
+            return Err(e.at(f.pos));
         }
     }
     let mut callees: Vec<Vec<usize>> = Vec::with_capacity(text.functions.len());
@@ -110,10 +110,9 @@ pub(crate) fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lower
     }
     let notes = lowering.dropped_callbacks().into_iter().collect();
     let mut done = lowering.lowered.into_inner();
-    for (&i, &(line, column)) in &lowering.needed.private_results {
+    for (&i, &at) in &lowering.needed.private_results {
         if let Some(Ok(_)) = &done[i] {
-            done[i] = Some(Err(callbacks::unsupported_callback("python")
-                .at(cotangent_core::Loc::Text(line, column))));
+            done[i] = Some(Err(callbacks::unsupported_callback("python").at(at)));
         }
     }
     let is_requested = |i: usize| only.is_none_or(|o| o == i);

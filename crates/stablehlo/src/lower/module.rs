@@ -1,9 +1,9 @@
 //! State of lowering a module: its functions, and the form of a call to each.
 
-use super::needed::{NeededCallbacks, TextPosition};
+use super::needed::NeededCallbacks;
 use crate::ast::ParsedModule;
 use cotangent_core::transform::Session;
-use cotangent_core::{Code, Function, Result, bail};
+use cotangent_core::{Code, Function, Loc, Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct ModuleLowering<'t> {
     /// Host callbacks whose results are read.
     pub(super) needed: NeededCallbacks,
     /// Positions of dropped host callbacks.
-    pub(super) dropped: RefCell<FxHashSet<TextPosition>>,
+    pub(super) dropped: RefCell<FxHashSet<Loc>>,
 }
 
 /// Form of a call to a function.

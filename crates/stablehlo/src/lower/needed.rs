@@ -3,10 +3,8 @@
 
 use super::attributes::{callee, find};
 use crate::ast::{Attr, Function, Id, Operation, ParsedModule, Region, Ty};
+use cotangent_core::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Line and column of an operation.
-pub(super) type TextPosition = (u32, u32);
 
 /// Maximum nesting depth of calls that is analysed. Deeper calls count as reading all their
 /// arguments.
@@ -29,18 +27,14 @@ fn calls_back(op: &Operation<'_>) -> bool {
     op.name.ends_with(".custom_call") && target(op).is_some_and(is_callback)
 }
 
-pub(super) fn position(op: &Operation<'_>) -> TextPosition {
-    (op.pos.line, op.pos.column)
-}
-
 /// Callbacks whose results are read.
 #[derive(Default)]
 pub(super) struct NeededCallbacks {
     /// Positions of callbacks whose results reach a result of a public function.
-    pub(super) places: FxHashSet<TextPosition>,
+    pub(super) places: FxHashSet<Loc>,
     /// Private functions that return results of a callback, with its position. They cannot be
     /// requested by name.
-    pub(super) private_results: FxHashMap<usize, TextPosition>,
+    pub(super) private_results: FxHashMap<usize, Loc>,
 }
 
 /// Analyses a text.
@@ -95,7 +89,7 @@ struct CallbackSearch<'s, 't> {
     by_name: &'s FxHashMap<&'t str, usize>,
     /// Parameters that a function needs for these results.
     done: FxHashMap<(usize, Vec<bool>), Vec<bool>>,
-    found: FxHashSet<TextPosition>,
+    found: FxHashSet<Loc>,
 }
 
 /// Ids of live values.
@@ -131,7 +125,7 @@ impl<'t> CallbackSearch<'_, 't> {
     fn all(&mut self, r: &'t Region<'t>) {
         for op in &r.ops {
             if calls_back(op) {
-                self.found.insert(position(op));
+                self.found.insert(op.pos);
             }
             op.regions.iter().for_each(|r| self.all(r));
             if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c))
@@ -175,7 +169,7 @@ impl<'t> CallbackSearch<'_, 't> {
                 .enumerate()
                 .any(|(k, &w)| w && !token(k))
             {
-                self.found.insert(position(op));
+                self.found.insert(op.pos);
             }
             return;
         }

@@ -19,8 +19,9 @@ use super::attributes::{attribute, size};
 use super::elementwise::{direction, total_key, total_order};
 use super::function::FunctionLowering;
 use super::row::{LoweringRow, LoweringRule::Custom};
-use crate::ast::{Attr, Elements, Id, Operation, Region};
-use cotangent_core::ops::{Comparison, Sort};
+use crate::ast::{Attr, Elements, Id, Operation, Region, Ty};
+use crate::constant::constant;
+use cotangent_core::ops::{Comparison, Sort, Value};
 use cotangent_core::primitive::{Batched, Vals};
 use cotangent_core::transform::batch_into;
 use cotangent_core::{DType, Dim, Emit, Function, Result, Scalar, Type, Val, bail};
@@ -114,9 +115,17 @@ impl<'o, 't> Comparator<'o, 't> {
             .or_else(|| op.unnamed().next())
             .filter(|_| name == "constant")?
         {
-            Attr::Dense(d) => match &d.elements {
+            Attr::Dense(d) => match (&d.elements, &d.ty) {
                 // Hexadecimal bits do not denote zero.
-                Elements::Splat(n) => Some(n.re.parse().unwrap_or(f64::NAN)),
+                (Elements::Splat(n), _) => Some(n.re.parse().unwrap_or(f64::NAN)),
+                (Elements::Bytes(_), Some(Ty::Tensor(ty))) => {
+                    let value = constant(self.frame.lowering.text, d, ty, None).ok()?.value;
+                    match value {
+                        Value::Splat(Scalar::F(x)) => Some(x),
+                        Value::Splat(Scalar::I(i)) => Some(i as f64),
+                        _ => None,
+                    }
+                }
                 _ => None,
             },
             _ => None,

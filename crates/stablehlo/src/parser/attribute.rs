@@ -278,6 +278,7 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
+        let pos = pos.into();
         Ok(Attr::Dense(Rc::new(Dense { pos, elements, ty })))
     }
 

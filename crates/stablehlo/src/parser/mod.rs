@@ -7,14 +7,15 @@ mod attribute;
 mod operation;
 mod types;
 
-use crate::ast::{Argument, Attr, Function, Id, NamedAttrs, ParsedModule, Region, Ty};
+use crate::ast::{
+    Argument, Attr, Function, Id, MAX_NESTED, MAX_REGIONS, NamedAttrs, ParsedModule, Region, Ty,
+};
 use crate::lexer::{Lexer, Pos, Token, TokenKind, syntax, unquote};
-use cotangent_core::{Code, Error, Result};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::scope::OpenRegions;
+use cotangent_core::{Code, Error, Loc, Result};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Maximum nesting depth of regions: the limit of graphs, plus a function and a module.
-const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
 /// Maximum nesting depth of modules.
 const MAX_MODULES: usize = 8;
 
@@ -33,7 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<ParsedModule<'_>> {
         depth: 0,
         scope: FxHashMap::default(),
         undo: Vec::new(),
-        open: Vec::new(),
+        open: OpenRegions::default(),
         values: 0,
     };
     p.items(0)?;
@@ -41,15 +42,6 @@ pub(crate) fn parse(text: &str) -> Result<ParsedModule<'_>> {
         TokenKind::End => Ok(p.module),
         _ => Err(p.unexpected("a function")),
     }
-}
-
-/// A region being parsed.
-struct Open {
-    first: Id,
-    captures: Vec<Id>,
-    seen: FxHashSet<Id>,
-    /// Length of `Parser::undo` when the region was opened.
-    undo: usize,
 }
 
 /// The values of a name: the first value and their number.
@@ -73,7 +65,7 @@ struct Parser<'a> {
     /// Names in the order of their definitions. The end of a region removes the names defined in
     /// it.
     undo: Vec<&'a str>,
-    open: Vec<Open>,
+    open: OpenRegions,
     values: Id,
 }
 
@@ -133,7 +125,6 @@ impl<'a> Parser<'a> {
 
     /// Runs `f` one nesting level deeper, or returns an error if that exceeds the limit.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        const MAX_NESTED: usize = 40;
         self.depth += 1;
         if self.depth > MAX_NESTED {
             let text = format!("attributes and types nest deeper than {MAX_NESTED} levels");
@@ -252,9 +243,11 @@ impl<'a> Parser<'a> {
 
     /// Records the attributes of a module and their position.
     fn module_attrs(&mut self, attrs: NamedAttrs<'a>, pos: Pos) {
-        self.module
-            .attrs
-            .extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));
+        self.module.attrs.extend(
+            attrs
+                .into_iter()
+                .map(|(name, value)| (name, value, pos.into())),
+        );
     }
 
     /// Skips a module-level operation that does not affect values: up to the end of its line, with
@@ -345,7 +338,7 @@ impl<'a> Parser<'a> {
         self.module.functions.push(Function {
             name,
             public,
-            pos,
+            pos: pos.into(),
             results,
             body,
         });
@@ -392,7 +385,7 @@ impl<'a> Parser<'a> {
         let f = Function {
             name: name.clone(),
             public,
-            pos,
+            pos: pos.into(),
             results,
             body,
         };
@@ -404,7 +397,7 @@ impl<'a> Parser<'a> {
     fn start_function(&mut self) {
         self.scope.clear();
         self.undo.clear();
-        self.open.clear();
+        self.open = OpenRegions::default();
         self.values = 0;
     }
 
@@ -412,7 +405,7 @@ impl<'a> Parser<'a> {
     fn region(&mut self, args: &[(Token<'a>, Ty)]) -> Result<Region<'a>> {
         let pos = self.tok.pos;
         self.expect(b'{')?;
-        if self.open.len() >= MAX_REGIONS {
+        if self.open.depth() >= MAX_REGIONS {
             return Err(Error::new(
                 Code::Limit,
                 format!("regions nest deeper than {MAX_REGIONS} levels"),
@@ -421,12 +414,7 @@ impl<'a> Parser<'a> {
         }
         let first = self.values;
         let undo = self.undo.len();
-        self.open.push(Open {
-            first,
-            captures: Vec::new(),
-            seen: FxHashSet::default(),
-            undo,
-        });
+        self.open.open(first);
         let labelled;
         let mut args = args;
         if self.tok.kind == TokenKind::Block {
@@ -436,7 +424,7 @@ impl<'a> Parser<'a> {
             }
         }
         let mut region = Region {
-            pos,
+            pos: pos.into(),
             first,
             ..Region::default()
         };
@@ -444,8 +432,9 @@ impl<'a> Parser<'a> {
             let id = self.define(name, 1)?;
             region.args.push(Argument {
                 id,
-                name: name.text,
+                name: name.text.into(),
                 ty: ty.clone(),
+                constant: None,
             });
         }
         while !self.is(b'}') {
@@ -457,13 +446,10 @@ impl<'a> Parser<'a> {
             region.ops.push(op);
         }
         self.bump()?;
-        let Some(open) = self.open.pop() else {
-            return Ok(region);
-        };
-        for name in self.undo.drain(open.undo..) {
+        for name in self.undo.drain(undo..) {
             self.scope.remove(name);
         }
-        region.captures = open.captures;
+        region.captures = self.open.close();
         Ok(region)
     }
 
@@ -540,11 +526,7 @@ impl<'a> Parser<'a> {
             ));
         }
         let id = first + k;
-        for o in self.open.iter_mut().rev().take_while(|o| o.first > id) {
-            if o.seen.insert(id) {
-                o.captures.push(id);
-            }
-        }
+        self.open.used(id);
         Ok(id)
     }
 }
@@ -559,6 +541,6 @@ fn symbol(text: &str) -> Cow<'_, str> {
 }
 
 /// A syntax error at a position, as a result.
-fn fail<T>(pos: Pos, message: impl Into<String>) -> Result<T> {
+fn fail<T>(pos: impl Into<Loc>, message: impl Into<String>) -> Result<T> {
     Err(syntax(pos, message))
 }

@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
         }
         let mut op = Operation {
             name: "",
-            pos,
+            pos: pos.into(),
             first: 0,
             count: 0,
             operands: smallvec![],

@@ -1,9 +1,9 @@
 //! Parser of types: `tensor<2x?xf32>`, `!stablehlo.token`, function types. Encodings are skipped.
 
 use super::Parser;
-use crate::ast::{Narrow, Signature, Ty};
+use crate::ast::{Signature, Ty};
 use crate::lexer::{Pos, TokenKind, syntax};
-use cotangent_core::{DType, Dim, Result, Type};
+use cotangent_core::{Dim, Result};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -152,13 +152,5 @@ fn tensor_type(text: &str, pos: Pos) -> Result<Ty> {
         return Err(wrong());
     }
     // Other element types occur in ignored attributes. Lowering rejects values of such types.
-    Ok(
-        match DType::parse(name).filter(|_| !matches!(name, "bool" | "c64" | "c128")) {
-            Some(dtype) => Ty::Tensor(Type::new(dtype, dims)),
-            None => match Narrow::parse(name) {
-                Some(n) => Ty::Narrow(Type::new(n.wide(), dims), n),
-                None => Ty::Other(format!("tensor<{text}>").into()),
-            },
-        },
-    )
+    Ok(Ty::tensor(name, dims).unwrap_or_else(|| Ty::Other(format!("tensor<{text}>").into())))
 }

@@ -12,17 +12,24 @@ use cotangent_core::{Array, DType, Dim, Emit, Result, Scalar, Type, Wide, bf16, 
 const MAX_LISTED_ELEMENTS: usize = 32;
 
 pub(super) fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
-    let known = c.ty.shape.as_const();
-    let text = match &c.value {
-        Value::Dense(a) => dense(a),
-        Value::Splat(_) if known.as_ref().is_some_and(|s| s.contains(&0)) => "dense<>".into(),
-        Value::Splat(s) if known.is_some() => format!("dense<{}>", scalar(*s, c.ty.dtype)),
-        value => return spread(t, value, &c.ty),
+    let Some(text) = literal(c) else {
+        return spread(t, &c.value, &c.ty);
     };
     Ok(Vals::from_slice(&[t.constant(
         format!("stablehlo.constant {text} : {}", show(&c.ty)),
         &c.ty,
     )]))
+}
+
+/// `dense<..>`, unless the type or the value has a symbol.
+pub(super) fn literal(c: &Constant) -> Option<String> {
+    let shape = c.ty.shape.as_const();
+    match &c.value {
+        Value::Dense(a) => Some(dense(a)),
+        Value::Splat(_) if shape.as_ref()?.contains(&0) => Some("dense<>".into()),
+        Value::Splat(s) => shape.map(|_| format!("dense<{}>", scalar(*s, c.ty.dtype))),
+        Value::Extent(_) => None,
+    }
 }
 
 /// A number or an extent, broadcast to a symbolic shape.
@@ -51,7 +58,7 @@ fn scalar(s: Scalar, dtype: DType) -> String {
 }
 
 /// A float as a decimal with a point, or its bits in hexadecimal.
-fn float(x: f64, dtype: DType) -> String {
+pub(super) fn float(x: f64, dtype: DType) -> String {
     if !x.is_finite() {
         return match dtype {
             DType::F16 => format!("0x{:04X}", f16::from_f64(x).to_bits()),

@@ -21,6 +21,9 @@ mod ops;
 mod reduce;
 mod sliding;
 mod text;
+mod tree;
+
+pub(crate) use tree::tree;
 
 use crate::names::NUMERICS;
 use cotangent_core::primitive::Val;
