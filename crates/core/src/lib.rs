@@ -11,6 +11,7 @@ mod directive;
 pub mod dtype;
 pub mod error;
 mod ir;
+mod loc;
 pub mod math;
 mod names;
 pub mod ops;
@@ -24,7 +25,7 @@ pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
 pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, OpaqueType, bf16, f16};
-pub use error::{Code, Error, Loc, Result};
+pub use error::{Code, Error, Loc, Result, SourceLine};
 pub use ir::{
     AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Cotangent, Emit, EmitterStatus, Function,
     MAX_DEPTH, Op, OpKey, Opaque, Owner, Primitive, Sample, Val, Vals,

@@ -298,6 +298,7 @@ const OP: &str = "ir/op.rs";
 /// Layers of the core, from the lowest. A file imports its own layer and lower ones. The longest
 /// name that a path begins with decides.
 const LAYERS: &[&[&str]] = &[
+    &["loc.rs"],
     &["error.rs", "names.rs", "dtype.rs", "math/"],
     &["shape.rs", "array.rs"],
     &["ir/"],
