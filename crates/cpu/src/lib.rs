@@ -32,6 +32,7 @@ mod fourier;
 mod fuse;
 mod fused;
 mod generate;
+mod interrupt;
 pub mod kernel;
 mod linalg;
 mod loops;
@@ -56,6 +57,8 @@ mod tiny;
 mod tuning;
 mod windows;
 
+pub use cotangent_kernels::parallel::forget as forget_threads;
 pub use executor::Executor;
+pub use interrupt::{Hook, with_interrupt};
 pub use program::{Program, compile, run};
 pub use tensor::Tensor;

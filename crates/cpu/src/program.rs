@@ -8,15 +8,16 @@
 //!
 //! Recursion depth is that of nested bodies and does not depend on the number of equations.
 
-use crate::executor::{Compiler, Executor, Threads};
+use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
+use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
 use crate::lower::{lower, resolve};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
-use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
+use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, reference};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub struct Program {
     slots: usize,
     /// Straight-line form of the program, used in place of steps if every value is small.
     tiny: Option<Tiny>,
-    threads: Threads,
+    limits: RunLimits,
 }
 
 struct Param {
@@ -267,7 +268,7 @@ impl Program {
             results,
             slots,
             tiny,
-            threads: cx.executor.limit(),
+            limits: cx.executor.limits().clone(),
         })
     }
 
@@ -327,8 +328,8 @@ impl Program {
     /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
-        self.threads
-            .limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
+        self.limits
+            .apply(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
     }
 
     /// Runs the program as a body inside a program with extents `outer`, whose symbols it shares.
@@ -407,8 +408,8 @@ impl Program {
     ) -> Result<Results> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
-        self.threads
-            .limit(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
+        self.limits
+            .apply(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
     }
 
     fn run_steps(
@@ -421,6 +422,7 @@ impl Program {
         for (p, x) in self.params.iter().zip(inputs) {
             p.slot.write(slots, x);
         }
+        let watched = is_active();
         for (k, step) in self.steps.iter().enumerate() {
             let [start, middle, end] = step.bounds.map(|b| b as usize);
             let x: Operands = self.pool[start..middle]
@@ -430,7 +432,17 @@ impl Program {
             if step.check {
                 self.check(step, &x, &env)?;
             }
-            let y = around(k, &env, x, &step.kernel).map_err(|err| err.at(self.eqn(step).loc))?;
+            let at = |err: Error| err.at(self.eqn(step).loc);
+            let y = if watched {
+                let work = step_work(&x);
+                let y = catch(|| around(k, &env, x, &step.kernel)).map_err(at)?;
+                if spend(work) {
+                    return Err(at(interrupted()));
+                }
+                y
+            } else {
+                around(k, &env, x, &step.kernel).map_err(at)?
+            };
             if step.binds {
                 self.bind_results(step, &y, env.to_mut());
             }
@@ -476,6 +488,14 @@ impl Program {
             }
         }
     }
+}
+
+/// Estimated work of a step, in elementary operations: 1024 for its bookkeeping, and 16 for each
+/// element that it reads.
+fn step_work(x: &[Tensor]) -> usize {
+    x.iter().fold(1024, |work, x| {
+        x.numel().saturating_mul(16).saturating_add(work)
+    })
 }
 
 /// A body that runs many times with the same slots.

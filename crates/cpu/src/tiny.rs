@@ -79,6 +79,20 @@ struct Elements {
 }
 
 impl Instruction {
+    /// Estimated work, in elementary operations: 16 for a call, and those of its elements.
+    fn work(&self) -> usize {
+        16 + match self {
+            Instruction::Map { n, .. } => *n,
+            Instruction::Fold { count, len, .. } => count * len,
+            Instruction::Pick { at, .. } => at.len(),
+            Instruction::Copy { bytes, .. } => bytes / 8,
+            Instruction::Group(g) => g.n.saturating_mul(8),
+            Instruction::Product {
+                sizes: [m, k, n], ..
+            } => m * k * n,
+        }
+    }
+
     /// Whether the instruction writes only to places before `end`.
     fn writes_before(&self, end: Place) -> bool {
         match self {
@@ -479,6 +493,11 @@ impl Tiny {
             }
         }
         Ok(())
+    }
+
+    /// Estimated work of a run, in elementary operations.
+    pub(crate) fn work(&self) -> usize {
+        self.code.iter().map(Instruction::work).sum()
     }
 
     /// Forms of the inputs.
