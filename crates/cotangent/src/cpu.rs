@@ -8,7 +8,7 @@ use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
-pub use cotangent_cpu::nests::passes;
+pub use cotangent_cpu::passes::passes;
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
 use std::sync::{Arc, OnceLock};
 

@@ -1,6 +1,6 @@
 //! Index maps of operations that move elements, from their attributes and types.
 
-use super::access::{Bound, IndexMap, Read, Source, Start, limits};
+use super::access::{Bound, IndexMap, Read, Start, limits};
 use super::affine::{Affine, Var};
 use super::quantity::Quantity;
 use cotangent_core::{DType, Dim, Scalar, Type};
@@ -153,5 +153,5 @@ pub(crate) fn concatenate(operands: &[(Read, Type)], axis: usize, shape: &[Dim])
 
 /// A read of zeros.
 pub(crate) fn zeros(dtype: DType) -> Read {
-    Read::plain(Source::Number(Scalar::I(0).cast(dtype)))
+    Read::number(Scalar::I(0).cast(dtype))
 }

@@ -1,0 +1,126 @@
+//! Groups compute what their function does, with the reference's arithmetic and its bits, in blocks
+//! of every number of rows.
+
+use super::interpreter::{Rows, interpret};
+use crate::groups::form::At;
+use crate::groups::schedule::{Scheduled, schedule};
+use crate::groups::{group, shown, verify};
+use crate::nests::lower::lower;
+use crate::nests::tests::function;
+use crate::nests::tests::meaning::{FORMS, by_reference, corpus, random_graphs, samples, viewed};
+use cotangent_core::check::function_of;
+use cotangent_core::{Array, Function, Type, Val, reference};
+
+const ALL: &[Rows] = &[Rows::All, Rows::Of(1), Rows::Of(2), Rows::Of(3)];
+
+/// Verifies the groups of a function, also with the schedules for the extents of a run, and with
+/// every kept value in a buffer. Compares results with the reference. Returns whether the reference
+/// has results.
+fn check(what: &str, f: &Function, args: &[Array], blocks: &[Rows]) -> bool {
+    let nests = lower(f);
+    let mut groups = group(&nests);
+    let text = format!("{f}{nests}{}", shown(&nests, &groups));
+    verify(&nests, &groups).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+    let Ok(want) = reference::run(f, args) else {
+        return false;
+    };
+    for &rows in blocks {
+        let run = interpret(&nests, &groups, args, rows, &by_reference);
+        let (got, env) = run.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+        for (got, want) in got.iter().zip(&want) {
+            let same = got.same_bits(want);
+            assert!(same, "{what}, {rows:?}: {got:?} is not {want:?}\n{text}");
+        }
+        for g in &mut groups {
+            let parts = Scheduled {
+                nests: &nests,
+                space: &g.space,
+                members: &g.members,
+                reads: &g.reads,
+                writes: &g.writes,
+            };
+            g.schedule = schedule(&parts, &env);
+        }
+    }
+    for m in groups.iter_mut().flat_map(|g| &mut g.members) {
+        if m.at == At::Block {
+            m.at = At::Whole;
+        }
+    }
+    let (got, _) = interpret(&nests, &groups, args, Rows::Of(2), &by_reference).unwrap();
+    assert!(
+        got.iter().zip(&want).all(|(got, want)| got.same_bits(want)),
+        "{what}\n{text}"
+    );
+    true
+}
+
+#[test]
+fn every_sample() {
+    for s in samples() {
+        let f = function_of(&s).unwrap();
+        assert!(check(&format!("{:?}", s.op), &f, &s.operands, ALL));
+    }
+}
+
+#[test]
+fn every_sample_of_views_of_operands() {
+    for s in samples().filter(|s| !s.operands.is_empty()) {
+        let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
+        for form in 0..FORMS {
+            let f = function(&types, |cx, x| {
+                let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
+                cx.emit(s.op.clone(), &x).to_vec()
+            });
+            let what = format!("{:?}, form {form}", s.op);
+            assert!(check(&what, &f, &s.operands, &[Rows::Of(2)]));
+        }
+    }
+}
+
+/// Elementwise operations on operands and results, with views between, so that groups have more
+/// than one member.
+#[test]
+fn every_sample_between_elementwise_operations_and_views() {
+    for s in samples() {
+        let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
+        for form in 0..FORMS {
+            let f = function(&types, |cx, x| {
+                let y = cx.emit(s.op.clone(), x).to_vec();
+                let known = |v: &Val| cx.ty(*v).shape.as_const().is_some();
+                let twice = |v: Val| match cx.ty(v).dtype.is_float() {
+                    true => cx.mul(cx.abs(v), v),
+                    false => v,
+                };
+                let y = y.into_iter().filter(known).map(|v| {
+                    let v = twice(v);
+                    let w = twice(viewed(cx, v, form));
+                    twice(viewed(cx, w, (form + 1) % FORMS))
+                });
+                y.collect()
+            });
+            check(
+                &format!("{:?}, form {form}", s.op),
+                &f,
+                &s.operands,
+                &[Rows::Of(2)],
+            );
+        }
+    }
+}
+
+#[test]
+fn random_graphs_and_their_adjoints_in_groups() {
+    random_graphs(&mut |what, f, args| {
+        check(what, f, args, ALL);
+    });
+}
+
+#[test]
+fn every_program_of_the_corpus_in_groups() {
+    let mut count = 0;
+    corpus(&mut |name, f, args| {
+        count += usize::from(check(name, f, args, &[Rows::All, Rows::Of(3)]));
+    });
+    assert!(count > 100, "{count} programs");
+}
