@@ -11,8 +11,10 @@ mod cost;
 mod draft;
 pub(crate) mod form;
 mod order;
+mod readers;
 mod schedule;
 mod text;
+mod transfers;
 mod verify;
 
 #[cfg(test)]

@@ -6,20 +6,20 @@
 //! it reads are those of deeper groups. Groups of one depth that read one value merge if they have
 //! equal spaces. So values descend in depth, and groups do not depend on each other cyclically.
 
-use super::access::{MemberOf, Placement, Root, accesses, composes, placed_leaves};
+use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
     Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED, MIN_DISTANCE,
     recomputes,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
-use super::form::{Apart, At, Axes, Group, GroupAccess, GroupSpace, Member};
+use super::form::{Apart, At, Axes, Group, GroupSpace, Member};
 use super::order::ordered;
+use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
-use crate::nests::access::{Access, IndexMap, Indices, Read, Source, Starts};
-use crate::nests::affine::Affine;
-use crate::nests::nest::{ExprOp, Nest, Nests, What};
+use super::transfers::transfers;
+use crate::nests::nest::{Nest, Nests, What};
 use cotangent_core::graph::Def;
-use cotangent_core::{Dim, Sym, Val};
+use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -43,40 +43,6 @@ pub(crate) fn group(nests: &Nests<'_>) -> Vec<Group> {
         b.merge_readers(p, &readers);
     }
     b.finish()
-}
-
-/// The nests that read each value, in ascending order.
-struct Readers {
-    /// The range of `nests` for each value.
-    first: Vec<u32>,
-    nests: Vec<u32>,
-}
-
-impl Readers {
-    fn new(nests: &Nests<'_>) -> Readers {
-        let count = nests.function.len();
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        for (k, n) in nests.nests.iter().enumerate() {
-            for r in n.reads() {
-                r.elements(&mut |a| pairs.push((a.of.index() as u32, k as u32)));
-            }
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut first = vec![0; count + 1];
-        for &(v, _) in &pairs {
-            first[v as usize + 1] += 1;
-        }
-        for v in 0..count {
-            first[v + 1] += first[v];
-        }
-        let nests = pairs.into_iter().map(|(_, k)| k).collect();
-        Readers { first, nests }
-    }
-
-    fn of(&self, v: Val) -> &[u32] {
-        &self.nests[self.first[v.index()] as usize..self.first[v.index() + 1] as usize]
-    }
 }
 
 /// What is known of a nest that is part of a group.
@@ -132,42 +98,6 @@ struct GroupBuilder<'a> {
     /// `None`: merged into another group.
     drafts: Vec<Option<Draft>>,
     cost: Estimate,
-}
-
-/// Extents that symbols of a nest's values and expression mention.
-fn symbols_of(nests: &Nests<'_>, n: &Nest, visit: &mut dyn FnMut(&Sym)) {
-    n.values().for_each(|v| nests.function.ty(v).syms(visit));
-    n.space.iter().for_each(|a| a.extent.syms(visit));
-    for node in n.what.expr().into_iter().flat_map(|e| &e.nodes) {
-        if let ExprOp::Extent(d) = &node.op {
-            d.syms(visit);
-        }
-    }
-    if let What::Call(c) = &n.what {
-        c.op.attr_syms(visit);
-    }
-}
-
-/// The nests that mention a symbol which a call binds, by the call.
-pub(super) fn bound_symbols(nests: &Nests<'_>) -> FxHashMap<u32, Vec<u32>> {
-    let mut binders: FxHashMap<Sym, u32> = FxHashMap::default();
-    for (k, n) in nests.nests.iter().enumerate() {
-        if let What::Call(c) = &n.what {
-            binders.extend(c.op.binds().iter().map(|s| (s.clone(), k as u32)));
-        }
-    }
-    let mut out: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    if binders.is_empty() {
-        return out;
-    }
-    for (k, n) in nests.nests.iter().enumerate() {
-        symbols_of(nests, n, &mut |s| {
-            if let Some(&call) = binders.get(s).filter(|c| **c != k as u32) {
-                out.entry(call).or_default().push(k as u32);
-            }
-        });
-    }
-    out
 }
 
 impl<'a> GroupBuilder<'a> {
@@ -521,8 +451,8 @@ impl<'a> GroupBuilder<'a> {
             p.times * self.cost.volume(root.space.iter().map(|a| &a.extent))
         });
         let times = evaluations.sum::<f64>() / count.max(1.0);
-        let outside = self.is_result[n.value.index()]
-            || readers.iter().any(|&m| self.placed(m).group != g);
+        let outside =
+            self.is_result[n.value.index()] || readers.iter().any(|&m| self.placed(m).group != g);
         let (draft, copies, reads) = (self.draft(g), placements.len(), self.reads(n));
         let instructions = expr.nodes.len();
         let inlined_reads = draft.reads + (reads * copies).saturating_sub(copies);
@@ -684,71 +614,4 @@ impl<'a> GroupBuilder<'a> {
             why: draft.why,
         }
     }
-}
-
-/// The elements that a group reads of other values, and those that it writes, at the indices of the
-/// group. A call reads its operands at their own indices.
-pub(super) fn transfers(
-    nests: &Nests<'_>,
-    space: &GroupSpace,
-    members: &[Member],
-) -> (Vec<GroupAccess>, Vec<GroupAccess>) {
-    let f = nests.function;
-    let of = |m: &Member| nests.nests[m.nest as usize].value;
-    let by_value: MemberOf<'_> = members.iter().map(|m| (of(m), m)).collect();
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let mut known: FxHashMap<Val, Vec<u32>> = FxHashMap::default();
-    let mut read = |access: GroupAccess| {
-        let same = known.entry(access.element.of).or_default();
-        if !same.iter().any(|&k: &u32| reads[k as usize] == access) {
-            same.push(reads.len() as u32);
-            reads.push(access);
-        }
-    };
-    for m in members.iter().filter(|m| m.at != At::Inline) {
-        let n = &nests.nests[m.nest as usize];
-        let call = matches!(n.what, What::Call(_) | What::Literal(_));
-        for a in accesses(nests, &by_value, m).into_iter().flatten() {
-            if by_value.contains_key(&a.of) {
-                continue;
-            }
-            let element = Access {
-                of: a.of,
-                at: a.placement.at,
-            };
-            let own = Read {
-                source: Source::Element(element),
-                starts: a.placement.starts,
-            };
-            let own = if call {
-                Some(own)
-            } else {
-                relabelled(own, &a.labels, &space.axes)
-            };
-            if let Some(Read {
-                source: Source::Element(element),
-                starts,
-            }) = own
-            {
-                read(GroupAccess { element, starts });
-            }
-        }
-        if m.at == At::Whole {
-            for v in n.values() {
-                let rank = f.ty(v).rank();
-                let axis = |a: usize| if call { a } else { m.axes[a] as usize };
-                let at: Indices = (0..rank).map(|a| Affine::axis(axis(a))).collect();
-                let starts = Starts::default();
-                let element = Access { of: v, at };
-                writes.push(GroupAccess { element, starts });
-            }
-        }
-    }
-    (reads, writes)
-}
-
-/// A read at the indices of a group: `labels` are the group's axes for those of the read.
-fn relabelled(read: Read, labels: &Axes, space: &[Dim]) -> Option<Read> {
-    let at = labels.iter().map(|&a| Affine::axis(a as usize)).collect();
-    read.through(&IndexMap::of(at), space)
 }

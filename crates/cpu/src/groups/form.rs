@@ -74,6 +74,9 @@ pub(crate) struct Schedule {
     /// Axes of few indices, of which each has its own instructions.
     pub unrolled: SmallVec<[u8; 2]>,
     pub split: SmallVec<[Split; 1]>,
+    /// Numbers of the reads whose consecutive elements are not those of consecutive lanes. They are
+    /// transposed in tiles.
+    pub transposed: SmallVec<[u32; 2]>,
     pub block: RowBlock,
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
             lanes: None,
             unrolled: SmallVec::new(),
             split: SmallVec::new(),
+            transposed: SmallVec::new(),
             block: RowBlock::Any,
         };
     }
@@ -68,6 +69,7 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     Schedule {
         lanes,
         split: splits(group, &extents, &unrolled, env),
+        transposed: transposed(group, lanes, &unrolled),
         block: block(group, &extents, lanes, size),
         unrolled,
     }
@@ -120,6 +122,33 @@ fn axes_by_stride(group: &Scheduled<'_>, extents: &[usize]) -> SmallVec<[u8; 8]>
     }
     (0..extents.len()).rev().for_each(add);
     order
+}
+
+/// The axis of which consecutive indices read consecutive elements.
+fn unit_axis(access: &GroupAccess) -> Option<u8> {
+    let form = access.element.at.last()?;
+    form.terms.iter().find_map(|t| {
+        let unit = t.is_plain() && matches!(t.coefficient.as_number(), Some(1 | -1));
+        match t.var {
+            Var::Axis(k) if unit => Some(k as u8),
+            Var::Axis(_) | Var::Start(_) => None,
+        }
+    })
+}
+
+/// The reads of which another axis than that of the lanes, which is not unrolled, has consecutive
+/// elements, and that depend on the lanes.
+fn transposed(group: &Scheduled<'_>, lanes: Option<u8>, unrolled: &[u8]) -> SmallVec<[u32; 2]> {
+    let is_across = |access: &GroupAccess| {
+        let unit = unit_axis(access).filter(|a| !unrolled.contains(a));
+        let terms = || access.element.at.iter().flat_map(|form| &form.terms);
+        let has_lanes = |a: u8| terms().any(|t| t.var == Var::Axis(a as usize));
+        unit.is_some() && unit != lanes && lanes.is_some_and(has_lanes)
+    };
+    let all = group.reads.iter().enumerate();
+    all.filter(|(_, r)| is_across(r))
+        .map(|(k, _)| k as u32)
+        .collect()
 }
 
 /// The number for these extents of symbols.

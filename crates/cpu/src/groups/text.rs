@@ -1,7 +1,7 @@
 //! The text form of groups: a line for each, `g0 [i:20000 | j:4]  lanes i, unrolled j   %4 block,
 //! %7 whole   reads %x[i, j]   writes %7[i, j]`.
 
-use super::form::{At, Group, GroupAccess, Member, RowBlock, Schedule};
+use super::form::{At, Group, GroupAccess, Member, RowBlock};
 use crate::nests::nest::{Nests, What};
 use crate::nests::text::Names;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ fn line(names: &Names<'_>, nests: &Nests<'_>, g: &Group) -> String {
             vec![format!("{kind} {}", values.join(", "))]
         }
         None => vec![
-            format!("{}  {}", space(names, g), schedule(names, &g.schedule)),
+            format!("{}  {}", space(names, g), schedule(names, g)),
             members(names, nests, &g.members),
         ],
     };
@@ -53,7 +53,8 @@ fn space(names: &Names<'_>, g: &Group) -> String {
     }
 }
 
-fn schedule(names: &Names<'_>, s: &Schedule) -> String {
+fn schedule(names: &Names<'_>, g: &Group) -> String {
+    let s = &g.schedule;
     let mut parts: Vec<String> = Vec::new();
     parts.extend(s.lanes.map(|a| format!("lanes {}", names.axis(a as usize))));
     if !s.unrolled.is_empty() {
@@ -67,6 +68,11 @@ fn schedule(names: &Names<'_>, s: &Schedule) -> String {
             names.axis(split.axis as usize),
             at.join(" ")
         ));
+    }
+    for &r in &s.transposed {
+        let read = &g.reads[r as usize];
+        let element = names.element(&read.element, &read.starts);
+        parts.push(format!("{element} transposed"));
     }
     match s.block {
         RowBlock::Any => {}

@@ -2,11 +2,12 @@
 //! computed, no element that two rows write, and the limits of groups.
 
 use super::access::{MemberOf, accesses};
-use super::build::{bound_symbols, transfers};
 use super::cost::{MAX_AXES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED};
 use super::draft::same;
 use super::form::{At, Group, GroupAccess, Member};
+use super::readers::bound_symbols;
 use super::schedule::MAX_RANGES;
+use super::transfers::transfers;
 use crate::nests::nest::{Nest, Nests, What};
 use cotangent_core::{Code, Error, Result, bail};
 
@@ -245,6 +246,12 @@ fn schedule(group: &Group) -> Result<()> {
     }
     if all.is_none_or(|n| n > MAX_UNROLLED) {
         bail!(Invalid, "the unrolled axes have too many indices");
+    }
+    if s.transposed
+        .iter()
+        .any(|&r| r as usize >= group.reads.len())
+    {
+        bail!(Invalid, "a transposed read is none of the group");
     }
     for split in &s.split {
         let cuts = &split.at;

@@ -148,6 +148,9 @@ fn wrong_schedules_are_refused() {
     refused("g0: the unrolled axes have too many indices", |g| {
         g[SOFTMAX].schedule.unrolled.push(0);
     });
+    refused("g0: a transposed read is none of the group", |g| {
+        g[SOFTMAX].schedule.transposed.push(1);
+    });
     let ranges = "g0: the ranges of an axis are not inside of its extent";
     for at in [vec![0], vec![300], vec![7, 3], vec![], (1..=9).collect()] {
         refused(ranges, |g| {

@@ -159,7 +159,7 @@ fn a_transposed_operand_is_read_in_place() {
     let f = function(&[f32_of([300, 300]), f32_of([300, 300])], |cx, x| {
         vec![cx.add(x[0], cx.transpose(x[1], &[1, 0]))]
     });
-    let want = "g0 [i:300 j:300]  lanes j   %3 whole   reads %x0[i, j], %x1[j, i]   \
+    let want = "g0 [i:300 j:300]  lanes j, %x1[j, i] transposed   %3 whole   reads %x0[i, j], %x1[j, i]   \
                 writes %3[i, j]\n";
     assert_eq!(text_of(&f), want);
 }
