@@ -9,7 +9,7 @@
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
     Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED, MIN_DISTANCE,
-    recomputes,
+    known_volume, recomputes,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
 use super::form::{Apart, At, Axes, Group, GroupSpace, Member};
@@ -440,10 +440,7 @@ impl<'a> GroupBuilder<'a> {
         let placements = self.placements(n.value, g, readers).ok_or(Apart::Rows)?;
         let expr = n.what.expr().ok_or(Apart::Call)?;
         let (par, folded) = n.space.split_at(rank);
-        let mut unrolled = Some(1usize);
-        for a in folded {
-            unrolled = unrolled.and_then(|n| n.checked_mul(a.extent.as_const()?));
-        }
+        let unrolled = known_volume(folded.iter().map(|a| &a.extent));
         let unrolled = unrolled.filter(|&n| n <= MAX_UNROLLED);
         let count = self.cost.volume(par.iter().map(|a| &a.extent));
         let evaluations = placements.iter().map(|p| {

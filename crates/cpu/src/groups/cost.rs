@@ -128,6 +128,17 @@ pub(crate) fn extent(d: &Dim, env: &Env) -> usize {
     }
 }
 
+/// The number of indices of axes of known extents.
+pub(crate) fn known_volume<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> Option<usize> {
+    let mut extents = extents.into_iter();
+    extents.try_fold(1usize, |n, d| n.checked_mul(d.as_const()?))
+}
+
+/// Whether axes have so few indices that they can be unrolled.
+pub(crate) fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
+    known_volume(extents).is_some_and(|n| n <= MAX_UNROLLED)
+}
+
 /// Whether it takes less time to recompute a value of `n` elements at each of its `r` reads than to
 /// write and read it. `cost` is the time of one element; `step` is set if the value would else be a
 /// step of its own.

@@ -1,6 +1,6 @@
 //! Groups under construction: axes and rows, and what they need of limits.
 
-use super::cost::{MAX_AXES, MAX_UNROLLED};
+use super::cost::{MAX_AXES, is_short};
 use super::form::{Apart, At, Axes};
 use cotangent_core::Dim;
 use smallvec::SmallVec;
@@ -31,15 +31,6 @@ pub(super) struct Draft {
     /// Whether it is a call or a literal, which has no other members.
     pub alone: bool,
     pub why: Option<Apart>,
-}
-
-/// Whether the axes of these extents have few indices.
-fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
-    let mut all = Some(1usize);
-    for d in extents {
-        all = all.and_then(|n| n.checked_mul(d.as_const()?));
-    }
-    all.is_some_and(|n| n <= MAX_UNROLLED)
 }
 
 /// Whether the extents are known to be the same ones, in any order.

@@ -1,13 +1,11 @@
 //! The order of groups: each after the groups whose values it reads, in the order of their last
 //! nests where that leaves a choice.
 
-/// The groups in order. `groups` are the members of each group, in ascending order; `reads` calls a
-/// visitor with the nests that a nest reads.
-pub(super) fn ordered(
-    groups: &[&[u32]],
-    group_of: &[u32],
-    reads: &dyn Fn(u32, &mut dyn FnMut(u32)),
-) -> Vec<u32> {
+/// Calls a visitor with the nests that a nest reads.
+pub(super) type NestReads<'a> = &'a dyn Fn(u32, &mut dyn FnMut(u32));
+
+/// The groups in order. `groups` are the members of each group, in ascending order.
+pub(super) fn ordered(groups: &[&[u32]], group_of: &[u32], reads: NestReads<'_>) -> Vec<u32> {
     let mut out = Vec::with_capacity(groups.len());
     let mut visited = vec![false; groups.len()];
     let mut last: Vec<(u32, u32)> = Vec::with_capacity(groups.len());

@@ -2,7 +2,7 @@
 //! computed, no element that two rows write, and the limits of groups.
 
 use super::access::{MemberOf, accesses};
-use super::cost::{MAX_AXES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED};
+use super::cost::{MAX_AXES, MAX_INSTRUCTIONS, MAX_READS, is_short};
 use super::draft::same;
 use super::form::{At, Group, GroupAccess, Member};
 use super::readers::bound_symbols;
@@ -158,9 +158,7 @@ impl<'a> GroupVerifier<'a> {
             }
         }
         if m.at == At::Inline {
-            let folded = n.space[rank..].iter().map(|a| a.extent.as_const());
-            let all = folded.fold(Some(1usize), |n, d| n?.checked_mul(d?));
-            if all.is_none_or(|n| n > MAX_UNROLLED) {
+            if !is_short(n.space[rank..].iter().map(|a| &a.extent)) {
                 bail!(Invalid, "a fold that is not unrolled is inline");
             }
             return Ok(());
@@ -240,11 +238,7 @@ fn schedule(group: &Group) -> Result<()> {
             "the lanes or the unrolled axes are not axes of the group"
         );
     }
-    let mut all = Some(1usize);
-    for &a in &s.unrolled {
-        all = all.and_then(|n| n.checked_mul(axes[a as usize].as_const()?));
-    }
-    if all.is_none_or(|n| n > MAX_UNROLLED) {
+    if !is_short(s.unrolled.iter().map(|&a| &axes[a as usize])) {
         bail!(Invalid, "the unrolled axes have too many indices");
     }
     if s.transposed

@@ -102,26 +102,21 @@ fn normalisations_and_sums_of_rows_are_one_group() {
 
 #[test]
 fn scores_of_attention_and_their_softmax_are_one_group() {
-    let q = Type::new(DType::F32, [16, 4, 32, 8]);
-    let f = function(&[q.clone(), q], |cx, x| {
-        let scores = cx.dot_general(
-            x[0],
-            x[1],
-            DotGeneral {
+    // A large product is a call of its own, a small one is a fold of the group.
+    for (rows, groups) in [(32, 2), (8, 1)] {
+        let q = f32_of([16, 4, rows, 8]);
+        let f = function(&[q.clone(), q], |cx, x| {
+            let product = DotGeneral {
                 lhs_batch: vec![0, 1],
                 rhs_batch: vec![0, 1],
                 lhs_contract: vec![3],
                 rhs_contract: vec![3],
                 ..Default::default()
-            },
-        );
-        vec![softmax(cx, scores)]
-    });
-    let nests = lower(&f);
-    let groups = group(&nests);
-    verify(&nests, &groups).unwrap();
-    // The product is a call of its own.
-    assert_eq!(groups.len(), 2, "{}", text_of(&f));
+            };
+            vec![softmax(cx, cx.dot_general(x[0], x[1], product))]
+        });
+        assert_eq!(groups_of(&f), groups, "{}", text_of(&f));
+    }
 }
 
 fn cross(cx: &dyn Emit, a: Val, b: Val) -> Val {
