@@ -312,17 +312,21 @@ impl<'a> GroupBuilder<'a> {
 
     /// Merges the groups of equal depth and space that read a value.
     fn merge_readers(&mut self, v: Val, readers: &[u32]) {
-        let groups = self.groups_of(readers);
-        if groups.len() < 2 {
+        let mut by_group: Vec<(u32, u32)> = Vec::with_capacity(readers.len());
+        by_group.extend(readers.iter().map(|&k| (self.placed(k).group, k)));
+        by_group.sort_unstable();
+        if by_group.first().map(|r| r.0) == by_group.last().map(|r| r.0) {
             return;
         }
         type Known = (u32, SmallVec<[Option<u8>; 8]>);
         let mut by_depth: FxHashMap<u32, Vec<Known>> = FxHashMap::default();
-        for g in groups {
+        for own in by_group.chunk_by(|a, b| a.0 == b.0) {
+            let g = own[0].0;
             if self.draft(g).alone {
                 continue;
             }
-            let Some(placements) = self.placements(v, g, readers) else {
+            let own: Vec<u32> = own.iter().map(|r| r.1).collect();
+            let Some(placements) = self.placements(v, g, &own) else {
                 continue;
             };
             let aligned = self.aligned(v, &placements, g);

@@ -10,18 +10,18 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{DType, Dim, Emit, Function, Type, Val};
 
-fn f32_of(shape: impl Into<cotangent_core::Shape>) -> Type {
+pub(super) fn f32_of(shape: impl Into<cotangent_core::Shape>) -> Type {
     Type::new(DType::F32, shape)
 }
 
 /// A value of one element per row, for each element of `like`.
-fn rows(cx: &dyn Emit, v: Val, like: Val) -> Val {
+pub(super) fn rows(cx: &dyn Emit, v: Val, like: Val) -> Val {
     let shape = cx.ty(like).shape.clone();
     let kept: Vec<usize> = (0..cx.ty(v).rank()).collect();
     cx.broadcast_in_dim(v, &shape, &kept)
 }
 
-fn softmax(cx: &dyn Emit, x: Val) -> Val {
+pub(super) fn softmax(cx: &dyn Emit, x: Val) -> Val {
     let last = cx.ty(x).rank() - 1;
     let e = cx.exp(cx.sub(x, rows(cx, cx.reduce_max(x, &[last]), x)));
     cx.div(e, rows(cx, cx.reduce_sum(e, &[last]), x))
@@ -33,14 +33,14 @@ fn mean(cx: &dyn Emit, x: Val) -> Val {
     cx.div(sum, cx.extent(&cx.ty(sum), &cx.ty(x).shape[last]))
 }
 
-fn layer_norm(cx: &dyn Emit, x: Val) -> Val {
+pub(super) fn layer_norm(cx: &dyn Emit, x: Val) -> Val {
     let c = cx.sub(x, rows(cx, mean(cx, x), x));
     let deviation = cx.sqrt(mean(cx, cx.mul(c, c)));
     cx.div(c, rows(cx, deviation, x))
 }
 
 /// The gradient of the sum of a function's result times weights.
-fn weighted_grad(types: &[Type], y: impl Fn(&dyn Emit, &[Val]) -> Val) -> Function {
+pub(super) fn weighted_grad(types: &[Type], y: impl Fn(&dyn Emit, &[Val]) -> Val) -> Function {
     let f = function(types, |cx, x| {
         let y = y(cx, &x[1..]);
         let all: Vec<usize> = (0..cx.ty(y).rank()).collect();

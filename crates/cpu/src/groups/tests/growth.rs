@@ -40,6 +40,14 @@ fn ladder(n: usize) -> Function {
     })
 }
 
+/// Functions of one value, each of which is a result.
+fn wide(n: usize) -> Function {
+    function(&[vector(8)], |cx, x| {
+        let scaled = |k: usize| cx.scale_by(1.0 + k as f64, x[0]);
+        (0..n).map(|k| cx.sin(scaled(k))).collect()
+    })
+}
+
 /// The gradient of a sum of functions of `p[i]` for each `i`.
 fn elements(n: usize) -> Function {
     let f = function(&[vector(n)], |cx, x| {
@@ -104,7 +112,7 @@ fn groups_grow_with_the_number_of_equations() {
         let accesses: usize = groups.iter().map(|g| g.reads.len() + g.writes.len()).sum();
         [bytes(&nests), groups.len(), members, accesses]
     };
-    for program in [chain as fn(usize) -> Function, ladder, elements] {
+    for program in [chain as fn(usize) -> Function, ladder, wide, elements] {
         let (small, large) = (sizes(&program(1000)), sizes(&program(4000)));
         for (small, large) in small.into_iter().zip(large) {
             assert!(
@@ -146,5 +154,6 @@ fn time_and_peak_of_long_programs() {
     for n in [10_000, 100_000, 1_000_000] {
         measure("chain", n, chain(n));
         measure("ladder", n, ladder(n));
+        measure("wide", n / 4, wide(n / 4));
     }
 }

@@ -1,6 +1,7 @@
 //! Groups compute what their function does, with the reference's arithmetic and its bits, in blocks
 //! of every number of rows.
 
+use super::families::{f32_of, layer_norm, rows, softmax, weighted_grad};
 use super::interpreter::{Rows, interpret};
 use crate::groups::form::At;
 use crate::groups::schedule::{Scheduled, schedule};
@@ -9,7 +10,7 @@ use crate::nests::lower::lower;
 use crate::nests::tests::function;
 use crate::nests::tests::meaning::{FORMS, by_reference, corpus, random_graphs, samples, viewed};
 use cotangent_core::check::function_of;
-use cotangent_core::{Array, Function, Type, Val, reference};
+use cotangent_core::{Array, Dim, Emit, Function, Type, Val, reference};
 
 const ALL: &[Rows] = &[Rows::All, Rows::Of(1), Rows::Of(2), Rows::Of(3)];
 
@@ -107,6 +108,60 @@ fn every_sample_between_elementwise_operations_and_views() {
             );
         }
     }
+}
+
+/// Programs of arrays of n rows and m columns, whose groups are formed before a run decides these.
+#[test]
+fn symbolic_programs_at_several_extents() {
+    type Program = fn(&dyn Emit, &[Val]) -> Val;
+    let programs: [Program; 5] = [
+        |cx, x| softmax(cx, x[0]),
+        |cx, x| layer_norm(cx, cx.add(x[0], x[1])),
+        |cx, x| {
+            let m = cx.reduce_max(x[0], &[1]);
+            let e = cx.exp(cx.sub(x[0], rows(cx, m, x[0])));
+            cx.add(m, cx.log(cx.reduce_sum(e, &[1])))
+        },
+        |cx, x| {
+            // The same rows, shifted by one.
+            let padded = cx.pad_zeros(cx.exp(x[0]), &[1, 0], &[1, 0], &[0, 0]);
+            let n = cx.ty(x[0]).shape[0].clone();
+            cx.mul(cx.slice_axis(padded, 0, 2, n + 2.into()), x[1])
+        },
+        |cx, x| cx.mul(softmax(cx, x[0]), cx.reverse(softmax(cx, x[1]), &[0])),
+    ];
+    let x = f32_of(vec![Dim::sym("n"), Dim::sym("m")]);
+    let mut count = 0;
+    for program in programs {
+        let value = function(&[x.clone(), x.clone()], |cx, x| vec![program(cx, x)]);
+        let weights = value.result_types().remove(0);
+        let gradient = weighted_grad(&[weights, x.clone(), x.clone()], program);
+        for [n, m] in [
+            [0, 3],
+            [3, 0],
+            [1, 1],
+            [1, 5],
+            [2, 3],
+            [5, 1],
+            [4, 40],
+            [70, 2],
+        ] {
+            let array = |first: usize, shape: &[usize]| {
+                let len: usize = shape.iter().product();
+                let all = (0..len).map(|i| ((i * 7 + first) % 11) as f32 * 0.25 - 1.0);
+                Array::vector(all.collect())
+                    .reshape(shape.to_vec())
+                    .unwrap()
+            };
+            let args = [array(0, &[n, m]), array(3, &[n, m])];
+            count += usize::from(check("value", &value, &args, ALL));
+            let of = [n, m];
+            let weights = array(5, &of[..value.result_types()[0].rank()]);
+            let args = [&[weights], &args[..]].concat();
+            count += usize::from(check("gradient", &gradient, &args, ALL));
+        }
+    }
+    assert!(count > 60, "{count} runs");
 }
 
 #[test]
