@@ -59,7 +59,7 @@ pub(crate) struct Split {
 /// The number of rows that run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowBlock {
-    /// No value is kept for a block.
+    /// One member is stored.
     Any,
     Rows(u32),
     /// A row exceeds the cache: each member runs over all rows before the next.

@@ -8,7 +8,8 @@ use crate::nests::access::{Bound, Choice, Source};
 use crate::nests::affine::Var;
 use crate::nests::nest::Nests;
 use crate::nests::quantity::Quantity;
-use cotangent_core::Env;
+use cotangent_core::{Env, Val};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -18,10 +19,10 @@ const VECTOR_BYTES: usize = 64;
 /// Maximum number of ranges of an axis.
 pub(crate) const MAX_RANGES: usize = 9;
 
-/// Target size of the values that are kept for a block of rows, in bytes: half of the L1 cache.
+/// Target size of what a block of rows reads, keeps and writes, in bytes: half of the L1 cache.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// Maximum size of the values of one row, in bytes: half of the L2 cache.
+/// Maximum size of what one row reads, keeps and writes, in bytes: half of the L2 cache.
 const MAX_ROW_BYTES: usize = 512 << 10;
 
 /// The parts of a group that decide its schedule.
@@ -226,34 +227,45 @@ fn splits(
     cuts.into_iter().enumerate().filter_map(split).collect()
 }
 
-/// The number of rows that run together.
+/// The number of bytes of a row that an access reads or writes.
+fn row_bytes(group: &Scheduled<'_>, access: &GroupAccess, extents: &[usize]) -> usize {
+    let ty = group.nests.function.ty(access.element.of);
+    let mut inner = extents.to_vec();
+    inner[..group.space.rows].fill(1);
+    volume(access, &inner).saturating_mul(ty.dtype.size())
+}
+
+/// The number of rows that run together: what they read, keep and write stays in the cache.
 fn block(group: &Scheduled<'_>, extents: &[usize], lanes: Option<u8>, size: usize) -> RowBlock {
     let (f, rows) = (group.nests.function, group.space.rows);
-    let row = |axes: &[u8]| {
-        let inner = axes.iter().filter(|a| **a as usize >= rows);
-        inner.fold(1usize, |n, &a| n.saturating_mul(extents[a as usize]))
-    };
-    let bytes = |m: &Member| {
-        let ty = f.ty(group.nests.nests[m.nest as usize].value);
-        row(&m.axes[..ty.rank()]).saturating_mul(ty.dtype.size())
-    };
-    let kept = group.members.iter().filter(|m| m.at == At::Block);
-    let kept = kept.map(bytes).fold(0, usize::saturating_add);
-    if kept == 0 {
+    let stored = group.members.iter().filter(|m| m.at != At::Inline);
+    if stored.count() < 2 {
         return RowBlock::Any;
     }
-    let members = group.members.iter().filter(|m| m.at != At::Inline);
-    let longest = members.map(|m| row(&m.axes)).max().unwrap_or(1);
-    if longest.saturating_mul(size).max(kept) > MAX_ROW_BYTES {
+    let mut by_value: FxHashMap<Val, usize> = FxHashMap::default();
+    for access in group.reads.iter().chain(group.writes) {
+        let bytes = by_value.entry(access.element.of).or_default();
+        *bytes = (*bytes).max(row_bytes(group, access, extents));
+    }
+    for m in group.members.iter().filter(|m| m.at == At::Block) {
+        let ty = f.ty(group.nests.nests[m.nest as usize].value);
+        let inner = m.axes[..ty.rank()].iter().filter(|a| **a as usize >= rows);
+        let count = inner.fold(1usize, |n, &a| n.saturating_mul(extents[a as usize]));
+        by_value.insert(
+            group.nests.nests[m.nest as usize].value,
+            count.saturating_mul(ty.dtype.size()),
+        );
+    }
+    let row = by_value.values().copied().fold(0, usize::saturating_add);
+    if row > MAX_ROW_BYTES {
         return RowBlock::Phases;
     }
-    let all = extents[..rows]
-        .iter()
-        .fold(1usize, |n, &d| n.saturating_mul(d));
+    let all = extents[..rows].iter();
+    let all = all.fold(1usize, |n, &d| n.saturating_mul(d));
     let vector = match lanes {
         Some(a) if (a as usize) < rows => (VECTOR_BYTES / size).max(1),
         _ => 1,
     };
-    let fit = (BLOCK_BYTES / kept).max(1).next_multiple_of(vector);
+    let fit = (BLOCK_BYTES / row.max(1)).max(1).next_multiple_of(vector);
     RowBlock::Rows(fit.min(all.max(1)).min(u32::MAX as usize) as u32)
 }
