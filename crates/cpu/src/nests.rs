@@ -3,8 +3,8 @@
 //!
 //! Operations that move elements make no nest: they are accesses of the nests that read them. A
 //! nest is an expression for each index, a fold, given elements, or a call of a kernel with the
-//! reason for which it is one. Nests have a text form ([`passes`](crate::passes::passes)) and a verifier. The plan that
-//! runs does not use them yet.
+//! reason for which it is one. Nests have a text form ([`passes`](crate::passes::passes)) and a
+//! verifier. The plan that runs does not use them yet.
 
 pub(crate) mod access;
 pub(crate) mod affine;

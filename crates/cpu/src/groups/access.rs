@@ -2,7 +2,7 @@
 //! are part of its own.
 
 use super::cost::shares;
-use super::form::{At, Axes, Member};
+use super::form::{GroupAxes, Member, Storage};
 use crate::nests::access::{IndexMap, Indices, Read, Source, Starts};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{Expr, ExprNode, ExprOp, Nest, Nests};
@@ -130,25 +130,25 @@ pub(crate) struct MemberAccess {
     pub of: Val,
     pub placement: Placement,
     /// The axis of the group for each axis of the root.
-    pub labels: Axes,
+    pub labels: GroupAxes,
 }
 
 /// The members of a group by the values that they compute.
 pub(crate) type MemberOf<'a> = FxHashMap<Val, &'a Member>;
 
-/// Visits the reads of a member that is not inline, at the indices of the root, without repetition
-/// of an access. The reads of inline members are part of them. The last argument is the axis of the
-/// group for each axis of the root. `None` if an index is not affine.
+/// Visits the reads of a member that is not inline, at the indices of the root, each access once.
+/// The reads of inline members are part of them. The last argument is the axis of the group for
+/// each axis of the root. `None` if an index is not affine.
 pub(crate) fn visit_reads(
     nests: &Nests<'_>,
     members: &MemberOf<'_>,
     member: &Member,
-    visit: &mut dyn FnMut(&Read, &Rc<Root>, &Axes),
+    visit: &mut dyn FnMut(&Read, &Rc<Root>, &GroupAxes),
 ) -> Option<()> {
     let n = &nests.nests[member.nest as usize];
     let root = Rc::new(Root::new(member.nest, n));
     let mut seen: FxHashMap<Val, Vec<Placement>> = FxHashMap::default();
-    let mut open: Vec<(&Member, Option<Placement>, Axes)> =
+    let mut open: Vec<(&Member, Option<Placement>, GroupAxes)> =
         vec![(member, None, member.axes.clone())];
     while let Some((m, at, labels)) = open.pop() {
         let n = &nests.nests[m.nest as usize];
@@ -160,7 +160,7 @@ pub(crate) fn visit_reads(
             };
             visit(read, root, &labels);
             leaves(read, root, 1.0, &mut |of, placement| {
-                let Some(&inner) = members.get(&of).filter(|m| m.at == At::Inline) else {
+                let Some(&inner) = members.get(&of).filter(|m| m.at == Storage::Inline) else {
                     return;
                 };
                 let known = seen.entry(of).or_default();
@@ -189,7 +189,7 @@ pub(crate) fn visit_reads(
     Some(())
 }
 
-/// The accesses of values that are not inline by a member that is not inline, without repetition.
+/// The accesses of values that are not inline by a member that is not inline, each once.
 /// `None` if an index is not affine.
 pub(crate) fn accesses(
     nests: &Nests<'_>,
@@ -200,7 +200,7 @@ pub(crate) fn accesses(
     let mut known: FxHashMap<Val, Vec<usize>> = FxHashMap::default();
     visit_reads(nests, members, member, &mut |read, root, labels| {
         leaves(read, root, 1.0, &mut |of, placement| {
-            if members.get(&of).is_some_and(|m| m.at == At::Inline) {
+            if members.get(&of).is_some_and(|m| m.at == Storage::Inline) {
                 return;
             }
             let same = known.entry(of).or_default();

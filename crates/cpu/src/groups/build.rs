@@ -1,10 +1,11 @@
 //! Grouping, from the last nest to the first.
 //!
 //! A group has a depth: more than that of the groups that read its values, and less than that of
-//! the groups whose values it reads. A nest joins a group that reads it and has its rows, if that is
-//! deeper than its other readers. The depth of a group may grow for that, as long as the values that
-//! it reads are those of deeper groups. Groups of one depth that read one value merge if they have
-//! equal spaces. So values descend in depth, and groups do not depend on each other cyclically.
+//! the groups whose values it reads. A nest joins a group that reads it and has its rows, if that
+//! is deeper than its other readers. The depth of a group may grow for that, as long as the values
+//! that it reads are those of deeper groups. Groups of one depth that read one value merge if they
+//! have equal spaces. So values descend in depth, and groups do not depend on each other
+//! cyclically.
 
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
@@ -12,7 +13,7 @@ use super::cost::{
     known_volume, recomputes,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
-use super::form::{Apart, At, Axes, Group, GroupSpace, Member};
+use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};
 use super::order::ordered;
 use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
@@ -33,7 +34,7 @@ const MAX_COMPARED: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// The groups of nests, in an order in which each reads values of earlier ones only.
-pub(crate) fn group(nests: &Nests<'_>) -> Vec<Group> {
+pub(crate) fn group(nests: &Nests<'_>) -> Vec<NestGroup> {
     let mut b = GroupBuilder::new(nests);
     for k in (0..nests.nests.len() as u32).rev() {
         b.visit(k);
@@ -45,12 +46,12 @@ pub(crate) fn group(nests: &Nests<'_>) -> Vec<Group> {
     b.finish()
 }
 
-/// What is known of a nest that is part of a group.
+/// The place of a nest in a group.
 struct Placed {
     group: u32,
-    at: At,
+    at: Storage,
     /// The axis of the draft for each axis of the nest.
-    axes: Axes,
+    axes: GroupAxes,
     /// The indices of a nest that is not inline.
     root: Option<Rc<Root>>,
     /// Of an inline nest: where its expression is evaluated.
@@ -145,7 +146,7 @@ impl<'a> GroupBuilder<'a> {
             .expect("a group of a nest exists")
     }
 
-    /// The groups of nests, without repetition.
+    /// The groups of nests, each once.
     fn groups_of(&self, nests: &[u32]) -> Vec<u32> {
         let mut out: Vec<u32> = nests.iter().map(|&k| self.placed(k).group).collect();
         out.sort_unstable();
@@ -227,12 +228,12 @@ impl<'a> GroupBuilder<'a> {
             why,
         };
         let axes = (0..draft.axes.len() as u8).collect();
-        self.place(k, self.drafts.len() as u32, At::Whole, axes);
+        self.place(k, self.drafts.len() as u32, Storage::Whole, axes);
         self.drafts.push(Some(draft));
     }
 
     /// Stores the group of a nest that is not inline.
-    fn place(&mut self, k: u32, group: u32, at: At, axes: Axes) {
+    fn place(&mut self, k: u32, group: u32, at: Storage, axes: GroupAxes) {
         self.placed[k as usize] = Some(Placed {
             group,
             at,
@@ -252,7 +253,7 @@ impl<'a> GroupBuilder<'a> {
         all.len()
     }
 
-    /// The accesses of a value by the members of a group, without repetition. `None` if an index is
+    /// The accesses of a value by the members of a group, each once. `None` if an index is
     /// not affine.
     fn placements(&self, v: Val, g: u32, readers: &[u32]) -> Option<Vec<Placement>> {
         let mut out: Vec<Placement> = Vec::new();
@@ -354,7 +355,7 @@ impl<'a> GroupBuilder<'a> {
     }
 
     /// Merges a group into another one, of which its axes are `axes`.
-    fn merge(&mut self, to: u32, from: u32, axes: &Axes) {
+    fn merge(&mut self, to: u32, from: u32, axes: &GroupAxes) {
         let draft = self.drafts[from as usize]
             .take()
             .expect("a group of a nest exists");
@@ -422,8 +423,8 @@ impl<'a> GroupBuilder<'a> {
         match self.draft_mut(g).joined(&nest) {
             Some(axes) => {
                 let at = match producer.outside {
-                    true => At::Whole,
-                    false => At::Block,
+                    true => Storage::Whole,
+                    false => Storage::Block,
                 };
                 self.place(k, g, at, axes);
                 self.draft_mut(g).add(k, reads, instructions);
@@ -437,7 +438,7 @@ impl<'a> GroupBuilder<'a> {
         }
     }
 
-    /// What decides how a map or a fold is part of a group that reads it.
+    /// The facts that decide how a map or a fold joins a group that reads it.
     fn producer(&mut self, n: &Nest, g: u32, readers: &[u32]) -> Result<Producer, Apart> {
         let ty = self.nests.function.ty(n.value);
         let rank = ty.rank();
@@ -505,11 +506,11 @@ impl<'a> GroupBuilder<'a> {
 
     fn join_inline(&mut self, k: u32, g: u32, nest: &Aligned<'_>, producer: Producer) {
         let n = self.nest(k);
-        let axes = self.draft_mut(g).labels(nest, At::Inline);
+        let axes = self.draft_mut(g).labels(nest, Storage::Inline);
         let of_fold = |p: Placement| p.of_fold(n, nest.rank);
         self.placed[k as usize] = Some(Placed {
             group: g,
-            at: At::Inline,
+            at: Storage::Inline,
             axes,
             root: None,
             placements: producer.placements.into_iter().map(of_fold).collect(),
@@ -519,7 +520,7 @@ impl<'a> GroupBuilder<'a> {
         }
     }
 
-    fn finish(mut self) -> Vec<Group> {
+    fn finish(mut self) -> Vec<NestGroup> {
         let mut groups: Vec<Vec<u32>> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
         for mut draft in std::mem::take(&mut self.drafts).into_iter().flatten() {
@@ -559,8 +560,8 @@ impl<'a> GroupBuilder<'a> {
     }
 
     /// The group of a draft.
-    fn grouped(&self, draft: &Draft, members: &[u32]) -> Group {
-        // Rows precede the axes of a row. Axes that no member has are left out.
+    fn grouped(&self, draft: &Draft, members: &[u32]) -> NestGroup {
+        // Rows precede the axes of a row. GroupAxes that no member has are left out.
         let used = |a: &usize| {
             let has = |k: &u32| self.placed(*k).axes.contains(&(*a as u8));
             members.iter().any(has)
@@ -586,7 +587,7 @@ impl<'a> GroupBuilder<'a> {
         };
         let mut members: Vec<Member> = members.iter().map(member).collect();
         let mut kept_bytes = 0.0;
-        for m in members.iter_mut().filter(|m| m.at == At::Block) {
+        for m in members.iter_mut().filter(|m| m.at == Storage::Block) {
             let ty = self.nests.function.ty(self.nest(m.nest).value);
             let row = m.axes.iter().zip(&ty.shape[..]);
             let row = row
@@ -594,7 +595,7 @@ impl<'a> GroupBuilder<'a> {
                 .map(|(_, d)| d);
             kept_bytes += self.cost.volume(row) * ty.dtype.size() as f64;
             if kept_bytes > MAX_BLOCK_BYTES {
-                m.at = At::Whole;
+                m.at = Storage::Whole;
             }
         }
         let (reads, writes) = transfers(self.nests, &space, &members);
@@ -606,7 +607,7 @@ impl<'a> GroupBuilder<'a> {
             writes: &writes,
         };
         let schedule = schedule(&parts, self.cost.env());
-        Group {
+        NestGroup {
             space,
             members,
             reads,

@@ -3,6 +3,7 @@
 use crate::nests::access::{Bound, Choice, Source};
 use crate::nests::nest::{Expr, ExprOp};
 use crate::nests::quantity::Quantity;
+use crate::tuning::{ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, STEP_PS};
 use cotangent_core::{DType, Dim, Env, Function, Op, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -32,23 +33,8 @@ pub(crate) const MIN_DISTANCE: usize = 16;
 /// Maximum number of axes of a group.
 pub(crate) const MAX_AXES: usize = 16;
 
-/// Estimated time to read or write a byte of a value in the cache, in ps.
-const CACHED_BYTE_PS: f64 = 5.0;
-
-/// Estimated time to read or write a byte of a larger value, in ps.
-const MEMORY_BYTE_PS: f64 = 40.0;
-
 /// Maximum size of a value that stays in the cache, in bytes.
 const CACHED_BYTES: f64 = 1048576.0;
-
-/// Estimated time of a step without its work, in ps.
-const STEP_PS: f64 = 30000.0;
-
-/// Estimated time to load a byte of an operand, in ps.
-const LOAD_BYTE_PS: f64 = 15.0;
-
-/// Estimated time of one arithmetic operation per byte of its result, in ps.
-const ARITHMETIC_BYTE_PS: f64 = 10.0;
 
 /// Estimates for a function before its extents are known.
 pub(crate) struct Estimate {
@@ -94,9 +80,9 @@ impl Estimate {
         for n in &e.nodes {
             let size = n.dtype.size() as f64;
             sum += match &n.op {
-                ExprOp::Read(_) => LOAD_BYTE_PS * size,
+                ExprOp::Read(_) => LOAD_BYTE_PS as f64 * size,
                 ExprOp::Number(_) | ExprOp::Extent(_) => 0.0,
-                ExprOp::Index(_) => ARITHMETIC_BYTE_PS * size,
+                ExprOp::Index(_) => ARITHMETIC_BYTE_PS as f64 * size,
                 ExprOp::Apply { op, operands } => {
                     let first = operands
                         .first()
@@ -117,7 +103,7 @@ impl Estimate {
 fn op_cost(op: &Op, from: DType, count: usize, to: DType) -> f64 {
     let x = vec![Type::scalar(from); count];
     let flops = op.cost(&x, &[Type::scalar(to)]).flops.max(1.0);
-    flops * ARITHMETIC_BYTE_PS * from.size().max(to.size()) as f64
+    flops * ARITHMETIC_BYTE_PS as f64 * from.size().max(to.size()) as f64
 }
 
 /// An extent, for these symbols. Unknown ones have [`UNKNOWN_EXTENT`].
@@ -145,11 +131,11 @@ pub(crate) fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
 pub(crate) fn recomputes(n: f64, r: f64, cost: f64, size: usize, step: bool) -> bool {
     let bytes = n * size as f64;
     let byte = if bytes <= CACHED_BYTES {
-        CACHED_BYTE_PS
+        CACHED_BYTE_PS as f64
     } else {
-        MEMORY_BYTE_PS
+        MEMORY_BYTE_PS as f64
     };
-    let stored = bytes * byte * (1.0 + r) + if step { STEP_PS } else { 0.0 };
+    let stored = bytes * byte * (1.0 + r) + if step { STEP_PS as f64 } else { 0.0 };
     (r - 1.0) * n * cost <= stored
 }
 

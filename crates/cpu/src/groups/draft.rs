@@ -1,7 +1,7 @@
 //! Groups under construction: axes and rows, and what they need of limits.
 
 use super::cost::{MAX_AXES, is_short};
-use super::form::{Apart, At, Axes};
+use super::form::{Apart, GroupAxes, Storage};
 use cotangent_core::Dim;
 use smallvec::SmallVec;
 
@@ -118,21 +118,21 @@ impl Draft {
 
     /// The axes of the group for a nest that joins it and is not inline, whose rows become those of
     /// the group. `None` if the group would have no suitable rows.
-    pub(super) fn joined(&mut self, nest: &Aligned<'_>) -> Option<Axes> {
+    pub(super) fn joined(&mut self, nest: &Aligned<'_>) -> Option<GroupAxes> {
         if !self.fits(nest) || self.axes.len() + nest.extents.len() > MAX_AXES {
             return None;
         }
         for k in 0..self.axes.len() {
             self.axes[k].row = self.keeps(k, nest);
         }
-        Some(self.labels(nest, At::Whole))
+        Some(self.labels(nest, Storage::Whole))
     }
 
     /// The axis of the group for each axis of a nest. An axis that is no row of the group is an
     /// axis of a row of the same extent.
-    pub(super) fn labels(&mut self, nest: &Aligned<'_>, at: At) -> Axes {
-        let inline = at == At::Inline;
-        let mut out: Axes = SmallVec::new();
+    pub(super) fn labels(&mut self, nest: &Aligned<'_>, at: Storage) -> GroupAxes {
+        let inline = at == Storage::Inline;
+        let mut out: GroupAxes = SmallVec::new();
         for (k, extent) in nest.extents.iter().enumerate() {
             let aligned = nest.at.get(k).copied().flatten();
             let fits = |a: u8| {
@@ -160,7 +160,7 @@ impl Draft {
     /// The axis of this group for each axis of another one of the same depth, if they can run
     /// together: their rows are equal, or what one has as a row the other has as an axis of a row.
     /// `aligned` are pairs of axes that read the same axis of a value.
-    pub(super) fn matched(&self, other: &Draft, aligned: &[(u8, u8)]) -> Option<Axes> {
+    pub(super) fn matched(&self, other: &Draft, aligned: &[(u8, u8)]) -> Option<GroupAxes> {
         let mut taken: SmallVec<[bool; 8]> = SmallVec::from_elem(false, self.axes.len());
         let mut out: SmallVec<[Option<u8>; 8]> = SmallVec::from_elem(None, other.axes.len());
         for &(own, its) in aligned {
@@ -207,7 +207,7 @@ impl Draft {
         }
         // A row of this group that the other one does not have.
         let unmatched = self.axes.iter().zip(&taken).any(|(a, t)| a.row && !t);
-        let axes: Axes = out.into_iter().flatten().collect();
+        let axes: GroupAxes = out.into_iter().flatten().collect();
         let row = |a: u8| {
             let its = axes.iter().position(|&x| x == a);
             its.is_some_and(|b| other.axes[b].row)
@@ -233,7 +233,7 @@ impl Draft {
     }
 
     /// Adds the members of another group, whose axes are `axes` of this one.
-    pub(super) fn merge(&mut self, other: Draft, axes: &Axes) {
+    pub(super) fn merge(&mut self, other: Draft, axes: &GroupAxes) {
         let mut rows: SmallVec<[bool; 8]> = SmallVec::from_elem(false, self.axes.len());
         for (axis, &a) in other.axes.iter().zip(axes) {
             if a as usize >= self.axes.len() {

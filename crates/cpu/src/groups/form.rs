@@ -4,28 +4,28 @@ use crate::nests::access::{Access, Starts};
 use cotangent_core::Dim;
 use smallvec::SmallVec;
 
-/// Where the value of a member is stored.
+/// The memory of a member's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At {
-    /// Nowhere: its readers recompute it.
+pub(crate) enum Storage {
+    /// Not stored: readers recompute it.
     Inline,
-    /// In memory for one block of rows.
+    /// Memory for one block of rows.
     Block,
-    /// In a buffer for all indices.
+    /// A buffer for all indices.
     Whole,
 }
 
-/// Axes of a group, by number.
-pub(crate) type Axes = SmallVec<[u8; 16]>;
+/// GroupAxes of a group, by number.
+pub(crate) type GroupAxes = SmallVec<[u8; 16]>;
 
 /// A nest of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// The number of the nest.
     pub nest: u32,
-    pub at: At,
+    pub at: Storage,
     /// The axis of the group for each axis of the nest. Those of an inline member are labels only.
-    pub axes: Axes,
+    pub axes: GroupAxes,
 }
 
 /// The indices of a group: rows, and the axes of a row. All members that are not inline are
@@ -71,7 +71,7 @@ pub(crate) enum RowBlock {
 pub(crate) struct Schedule {
     /// The axis of which consecutive indices are the lanes of a vector; `None` if there is no axis.
     pub lanes: Option<u8>,
-    /// Axes of few indices, of which each has its own instructions.
+    /// GroupAxes of few indices, of which each has its own instructions.
     pub unrolled: SmallVec<[u8; 2]>,
     pub split: SmallVec<[Split; 1]>,
     /// Numbers of the reads whose consecutive elements are not those of consecutive lanes. They are
@@ -113,13 +113,13 @@ impl Apart {
 
 /// Nests that run together.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub(crate) struct NestGroup {
     pub space: GroupSpace,
     /// In the order of their nests.
     pub members: Vec<Member>,
-    /// Elements of values of other groups and of arguments, without repetition.
+    /// Elements of values of other groups and of arguments, each once.
     pub reads: Vec<GroupAccess>,
-    /// Elements of members that are [`At::Whole`].
+    /// Elements of members that are [`Storage::Whole`].
     pub writes: Vec<GroupAccess>,
     /// The schedule for symbolic extents of [`UNKNOWN_EXTENT`](super::cost::UNKNOWN_EXTENT).
     pub schedule: Schedule,

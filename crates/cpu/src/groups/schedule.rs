@@ -3,7 +3,7 @@
 
 use super::access::{MemberOf, visit_reads};
 use super::cost::{MAX_UNROLLED, extent};
-use super::form::{At, GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split};
+use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, Storage};
 use crate::nests::access::{Bound, Choice, Source};
 use crate::nests::affine::Var;
 use crate::nests::nest::Nests;
@@ -202,7 +202,7 @@ fn splits(
     let mut cuts: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); extents.len()];
     let value = |m: &Member| group.nests.nests[m.nest as usize].value;
     let by_value: MemberOf<'_> = group.members.iter().map(|m| (value(m), m)).collect();
-    for m in group.members.iter().filter(|m| m.at != At::Inline) {
+    for m in group.members.iter().filter(|m| m.at != Storage::Inline) {
         let _affine = visit_reads(group.nests, &by_value, m, &mut |read, _, labels| {
             bounds(&read.source, &mut |b| {
                 let Some((k, ends)) = range(b, env) else {
@@ -238,7 +238,7 @@ fn row_bytes(group: &Scheduled<'_>, access: &GroupAccess, extents: &[usize]) -> 
 /// The number of rows that run together: what they read, keep and write stays in the cache.
 fn block(group: &Scheduled<'_>, extents: &[usize], lanes: Option<u8>, size: usize) -> RowBlock {
     let (f, rows) = (group.nests.function, group.space.rows);
-    let stored = group.members.iter().filter(|m| m.at != At::Inline);
+    let stored = group.members.iter().filter(|m| m.at != Storage::Inline);
     if stored.count() < 2 {
         return RowBlock::Any;
     }
@@ -247,7 +247,7 @@ fn block(group: &Scheduled<'_>, extents: &[usize], lanes: Option<u8>, size: usiz
         let bytes = by_value.entry(access.element.of).or_default();
         *bytes = (*bytes).max(row_bytes(group, access, extents));
     }
-    for m in group.members.iter().filter(|m| m.at == At::Block) {
+    for m in group.members.iter().filter(|m| m.at == Storage::Block) {
         let ty = f.ty(group.nests.nests[m.nest as usize].value);
         let inner = m.axes[..ty.rank()].iter().filter(|a| **a as usize >= rows);
         let count = inner.fold(1usize, |n, &a| n.saturating_mul(extents[a as usize]));

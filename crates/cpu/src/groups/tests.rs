@@ -8,7 +8,7 @@ mod interpreter;
 mod meaning;
 mod steps;
 
-use super::form::{At, Group};
+use super::form::{NestGroup, Storage};
 use crate::nests::lower::lower;
 use crate::nests::nest::{Nests, What};
 use cotangent_core::Function;
@@ -22,8 +22,8 @@ fn text_of(f: &Function) -> String {
 }
 
 /// The number of groups without literals.
-fn count(nests: &Nests<'_>, groups: &[Group]) -> usize {
-    let literal = |g: &&Group| {
+fn count(nests: &Nests<'_>, groups: &[NestGroup]) -> usize {
+    let literal = |g: &&NestGroup| {
         let first = &nests.nests[g.members[0].nest as usize];
         matches!(first.what, What::Literal(_))
     };
@@ -39,6 +39,6 @@ fn groups_of(f: &Function) -> usize {
 }
 
 /// Whether no member of a group is stored but one.
-fn is_all_inline(g: &Group) -> bool {
-    g.members.iter().filter(|m| m.at != At::Inline).count() == 1
+fn is_all_inline(g: &NestGroup) -> bool {
+    g.members.iter().filter(|m| m.at != Storage::Inline).count() == 1
 }

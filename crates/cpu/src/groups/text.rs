@@ -1,13 +1,13 @@
 //! The text form of groups: a line for each, `g0 [i:20000 | j:4]  lanes i, unrolled j   %4 block,
 //! %7 whole   reads %x[i, j]   writes %7[i, j]`.
 
-use super::form::{At, Group, GroupAccess, Member, RowBlock};
+use super::form::{GroupAccess, Member, NestGroup, RowBlock, Storage};
 use crate::nests::nest::{Nests, What};
 use crate::nests::text::Names;
 use std::fmt::Write;
 
 /// The groups of nests as text. The rows of a group precede the bar.
-pub(crate) fn shown(nests: &Nests<'_>, groups: &[Group]) -> String {
+pub(crate) fn shown(nests: &Nests<'_>, groups: &[NestGroup]) -> String {
     let names = Names::new(nests.function);
     let mut out = String::new();
     for (k, g) in groups.iter().enumerate() {
@@ -16,7 +16,7 @@ pub(crate) fn shown(nests: &Nests<'_>, groups: &[Group]) -> String {
     out
 }
 
-fn line(names: &Names<'_>, nests: &Nests<'_>, g: &Group) -> String {
+fn line(names: &Names<'_>, nests: &Nests<'_>, g: &NestGroup) -> String {
     let first = &nests.nests[g.members[0].nest as usize];
     let kind = match first.what {
         What::Call(_) => Some("call"),
@@ -42,7 +42,7 @@ fn line(names: &Names<'_>, nests: &Nests<'_>, g: &Group) -> String {
     parts.join("   ")
 }
 
-fn space(names: &Names<'_>, g: &Group) -> String {
+fn space(names: &Names<'_>, g: &NestGroup) -> String {
     let axis = |(k, d)| format!("{}:{d}", names.axis(k));
     let all: Vec<String> = g.space.axes.iter().enumerate().map(axis).collect();
     let (rows, inner) = all.split_at(g.space.rows);
@@ -53,7 +53,7 @@ fn space(names: &Names<'_>, g: &Group) -> String {
     }
 }
 
-fn schedule(names: &Names<'_>, g: &Group) -> String {
+fn schedule(names: &Names<'_>, g: &NestGroup) -> String {
     let s = &g.schedule;
     let mut parts: Vec<String> = Vec::new();
     parts.extend(s.lanes.map(|a| format!("lanes {}", names.axis(a as usize))));
@@ -89,9 +89,9 @@ fn schedule(names: &Names<'_>, g: &Group) -> String {
 fn members(names: &Names<'_>, nests: &Nests<'_>, all: &[Member]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (at, word) in [
-        (At::Inline, "inline"),
-        (At::Block, "block"),
-        (At::Whole, "whole"),
+        (Storage::Inline, "inline"),
+        (Storage::Block, "block"),
+        (Storage::Whole, "whole"),
     ] {
         let of = all.iter().filter(|m| m.at == at);
         let values: Vec<String> = of

@@ -1,7 +1,7 @@
 //! The elements that a group reads and writes.
 
 use super::access::{MemberOf, accesses};
-use super::form::{At, Axes, GroupAccess, GroupSpace, Member};
+use super::form::{GroupAccess, GroupAxes, GroupSpace, Member, Storage};
 use crate::nests::access::{Access, IndexMap, Indices, Read, Source, Starts};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{Nests, What};
@@ -27,7 +27,7 @@ pub(super) fn transfers(
             reads.push(access);
         }
     };
-    for m in members.iter().filter(|m| m.at != At::Inline) {
+    for m in members.iter().filter(|m| m.at != Storage::Inline) {
         let n = &nests.nests[m.nest as usize];
         let call = matches!(n.what, What::Call(_) | What::Literal(_));
         for a in accesses(nests, &by_value, m).into_iter().flatten() {
@@ -55,7 +55,7 @@ pub(super) fn transfers(
                 read(GroupAccess { element, starts });
             }
         }
-        if m.at == At::Whole {
+        if m.at == Storage::Whole {
             for v in n.values() {
                 let rank = f.ty(v).rank();
                 let axis = |a: usize| if call { a } else { m.axes[a] as usize };
@@ -70,7 +70,7 @@ pub(super) fn transfers(
 }
 
 /// A read at the indices of a group: `labels` are the group's axes for those of the read.
-fn relabelled(read: Read, labels: &Axes, space: &[Dim]) -> Option<Read> {
+fn relabelled(read: Read, labels: &GroupAxes, space: &[Dim]) -> Option<Read> {
     let at = labels.iter().map(|&a| Affine::axis(a as usize)).collect();
     read.through(&IndexMap::of(at), space)
 }

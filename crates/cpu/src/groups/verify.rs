@@ -4,7 +4,7 @@
 use super::access::{MemberOf, accesses};
 use super::cost::{MAX_AXES, MAX_INSTRUCTIONS, MAX_READS, is_short};
 use super::draft::same;
-use super::form::{At, Group, GroupAccess, Member};
+use super::form::{GroupAccess, Member, NestGroup, Storage};
 use super::readers::bound_symbols;
 use super::schedule::MAX_RANGES;
 use super::transfers::transfers;
@@ -12,7 +12,7 @@ use crate::nests::nest::{Nest, Nests, What};
 use cotangent_core::{Code, Error, Result, bail};
 
 /// Checks the groups of nests. Returns an error that names the group for everything that is wrong.
-pub(crate) fn verify(nests: &Nests<'_>, groups: &[Group]) -> Result<()> {
+pub(crate) fn verify(nests: &Nests<'_>, groups: &[NestGroup]) -> Result<()> {
     let v = GroupVerifier::new(nests, groups)?;
     for (g, group) in groups.iter().enumerate() {
         let checked = v.group(g, group);
@@ -43,7 +43,7 @@ struct GroupVerifier<'a> {
 
 impl<'a> GroupVerifier<'a> {
     /// Checks that the members of all groups are all nests.
-    fn new(nests: &'a Nests<'a>, groups: &[Group]) -> Result<GroupVerifier<'a>> {
+    fn new(nests: &'a Nests<'a>, groups: &[NestGroup]) -> Result<GroupVerifier<'a>> {
         let (f, none) = (nests.function, usize::MAX);
         let mut group_of = vec![none; nests.nests.len()];
         for (g, group) in groups.iter().enumerate() {
@@ -89,7 +89,7 @@ impl<'a> GroupVerifier<'a> {
         &self.nests.nests[m.nest as usize]
     }
 
-    fn group(&self, g: usize, group: &Group) -> Result<()> {
+    fn group(&self, g: usize, group: &NestGroup) -> Result<()> {
         if group.members.is_empty() || group.space.rows > group.space.axes.len() {
             bail!(Invalid, "no members, or more rows than axes");
         }
@@ -112,7 +112,7 @@ impl<'a> GroupVerifier<'a> {
             .iter()
             .map(|m| (self.nest(m).value, m))
             .collect();
-        for m in group.members.iter().filter(|m| m.at != At::Inline) {
+        for m in group.members.iter().filter(|m| m.at != Storage::Inline) {
             self.reads_of_members(group, &members, m)?;
         }
         let (reads, writes) = transfers(self.nests, &group.space, &group.members);
@@ -136,11 +136,11 @@ impl<'a> GroupVerifier<'a> {
     }
 
     /// Checks one member without its reads.
-    fn member(&self, group: &Group, m: &Member) -> Result<()> {
+    fn member(&self, group: &NestGroup, m: &Member) -> Result<()> {
         let n = self.nest(m);
         let rank = self.nests.function.ty(n.value).rank();
         if matches!(n.what, What::Call(_) | What::Literal(_)) {
-            if group.members.len() > 1 || m.at != At::Whole {
+            if group.members.len() > 1 || m.at != Storage::Whole {
                 bail!(
                     Invalid,
                     "a call or a literal with other members, or that is not whole"
@@ -152,12 +152,12 @@ impl<'a> GroupVerifier<'a> {
         if axes.len() != n.space.len() || axes.iter().any(|&a| a as usize >= space.axes.len()) {
             bail!(Invalid, "its axes are not those of its nest");
         }
-        for v in n.values().filter(|_| m.at != At::Whole) {
+        for v in n.values().filter(|_| m.at != Storage::Whole) {
             if self.outside[v.index()] {
                 bail!(Invalid, "it is not whole, but read outside of the group");
             }
         }
-        if m.at == At::Inline {
+        if m.at == Storage::Inline {
             if !is_short(n.space[rank..].iter().map(|a| &a.extent)) {
                 bail!(Invalid, "a fold that is not unrolled is inline");
             }
@@ -195,7 +195,12 @@ impl<'a> GroupVerifier<'a> {
     }
 
     /// Checks that a member reads values of the group at the index of its rows.
-    fn reads_of_members(&self, group: &Group, members: &MemberOf<'_>, m: &Member) -> Result<()> {
+    fn reads_of_members(
+        &self,
+        group: &NestGroup,
+        members: &MemberOf<'_>,
+        m: &Member,
+    ) -> Result<()> {
         let reader = self.show(self.nest(m));
         let Some(all) = accesses(self.nests, members, m) else {
             bail!(
@@ -222,7 +227,7 @@ impl<'a> GroupVerifier<'a> {
 }
 
 /// Checks that the axes of a schedule are those of its group, each with one role.
-fn schedule(group: &Group) -> Result<()> {
+fn schedule(group: &NestGroup) -> Result<()> {
     let (s, axes) = (&group.schedule, &group.space.axes);
     let exists = |a: u8| (a as usize) < axes.len();
     let lanes = s.lanes.is_none_or(exists) && (s.lanes.is_some() || axes.is_empty());

@@ -7,8 +7,8 @@ use super::access::{Access, Bound, IndexMap, Read, Source, Start};
 use super::affine::{Affine, Var};
 use super::intern::Interner;
 use super::nest::{
-    AxisKind, Call, CallOperand, Expr, ExprOp, MAX_OPERANDS, Nest, Nests, Operands, Order, Space,
-    SpaceAxis, What, Why,
+    AxisKind, Call, CallOperand, Expr, ExprOp, ExprOperands, MAX_OPERANDS, Nest, Nests, Order,
+    Space, SpaceAxis, What, Why,
 };
 use super::quantity::Quantity;
 use super::views;
@@ -323,7 +323,7 @@ impl<'a> NestBuilder<'a> {
 
     fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Lowered {
         let (shape, mut expr) = (self.shape(y), Expr::default());
-        let mut operands = Operands::default();
+        let mut operands = ExprOperands::default();
         for &v in x {
             // A scalar predicate selects whole operands.
             let map = IndexMap::identity(self.shape(v).len());
@@ -619,7 +619,7 @@ impl<'a> NestBuilder<'a> {
             index(rhs.len(), &d.rhs_batch, &d.rhs_contract, batch + lhs_free),
         ];
         let mut expr = Expr::default();
-        let mut operands = Operands::default();
+        let mut operands = ExprOperands::default();
         for (&v, map) in x.iter().zip(&maps) {
             let read = self.read_at(v, map, &extents).ok_or(Why::Product)?;
             operands.push(expr.read(read, self.dtype(v)));

@@ -32,12 +32,12 @@ pub(crate) const MAX_OPERANDS: usize = 3;
 
 /// Numbers of the operations whose results are the operands of another one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Operands {
+pub(crate) struct ExprOperands {
     count: u32,
     at: [u32; MAX_OPERANDS],
 }
 
-impl Operands {
+impl ExprOperands {
     /// Appends an operand. There are at most [`MAX_OPERANDS`].
     pub(crate) fn push(&mut self, x: u32) {
         self.at[self.count as usize] = x;
@@ -45,7 +45,7 @@ impl Operands {
     }
 }
 
-impl Deref for Operands {
+impl Deref for ExprOperands {
     type Target = [u32];
 
     fn deref(&self) -> &[u32] {
@@ -53,7 +53,7 @@ impl Deref for Operands {
     }
 }
 
-impl DerefMut for Operands {
+impl DerefMut for ExprOperands {
     fn deref_mut(&mut self) -> &mut [u32] {
         &mut self.at[..self.count as usize]
     }
@@ -71,7 +71,7 @@ pub(crate) enum ExprOp {
     /// operations.
     Apply {
         op: Arc<Op>,
-        operands: Operands,
+        operands: ExprOperands,
     },
 }
 

@@ -1,6 +1,6 @@
 //! The verifier refuses every kind of wrong group, and names it.
 
-use crate::groups::form::{At, Axes, Group, RowBlock, Split};
+use crate::groups::form::{GroupAxes, NestGroup, RowBlock, Split, Storage};
 use crate::groups::{group, verify};
 use crate::nests::lower::lower;
 use crate::nests::tests::function;
@@ -23,13 +23,13 @@ fn program() -> Function {
 
 /// The group of softmax, the one with inline sums, and that of the factorization.
 const SOFTMAX: usize = 0;
-const SHORT: usize = 1;
+const SUMS: usize = 1;
 const FACTOR: usize = 2;
 
 /// Applies a change to the groups of the program, and checks that the verifier's error names the
 /// group and the defect.
 #[track_caller]
-fn refused(want: &str, change: impl Fn(&mut Vec<Group>)) {
+fn refused(want: &str, change: impl Fn(&mut Vec<NestGroup>)) {
     let f = program();
     let nests = lower(&f);
     let mut groups = group(&nests);
@@ -44,7 +44,11 @@ fn refused(want: &str, change: impl Fn(&mut Vec<Group>)) {
 }
 
 /// The member of a group that computes its last nest, or the one before, and so on.
-fn member(groups: &mut [Group], g: usize, from_last: usize) -> &mut crate::groups::form::Member {
+fn member(
+    groups: &mut [NestGroup],
+    g: usize,
+    from_last: usize,
+) -> &mut crate::groups::form::Member {
     let members = &mut groups[g].members;
     let k = members.len() - 1 - from_last;
     &mut members[k]
@@ -79,14 +83,14 @@ fn groups_that_read_later_values_are_refused() {
 #[test]
 fn values_that_readers_do_not_find_are_refused() {
     let outside = "g0: %8: it is not whole, but read outside of the group";
-    refused(outside, |g| member(g, SOFTMAX, 0).at = At::Block);
-    refused(outside, |g| member(g, SOFTMAX, 0).at = At::Inline);
+    refused(outside, |g| member(g, SOFTMAX, 0).at = Storage::Block);
+    refused(outside, |g| member(g, SOFTMAX, 0).at = Storage::Inline);
     refused("g0: %6: a fold that is not unrolled is inline", |g| {
-        member(g, SOFTMAX, 1).at = At::Inline;
+        member(g, SOFTMAX, 1).at = Storage::Inline;
     });
     refused(
         "g2: %13: a call or a literal with other members, or that is not whole",
-        |g| member(g, FACTOR, 0).at = At::Inline,
+        |g| member(g, FACTOR, 0).at = Storage::Inline,
     );
 }
 
@@ -94,18 +98,18 @@ fn values_that_readers_do_not_find_are_refused() {
 fn rows_that_members_do_not_share_are_refused() {
     // The maximum of a row is one of the group's other axis.
     refused("g0: %2: two rows of the group compute its elements", |g| {
-        g[SOFTMAX].members[0].axes = Axes::from_slice(&[1, 0]);
+        g[SOFTMAX].members[0].axes = GroupAxes::from_slice(&[1, 0]);
     });
     refused("g0: %2: two rows of the group compute its elements", |g| {
         g[SOFTMAX].space.rows = 2;
     });
     refused("g0: %8 reads %5 of another row", |g| {
-        member(g, SOFTMAX, 0).axes = Axes::from_slice(&[1, 0]);
+        member(g, SOFTMAX, 0).axes = GroupAxes::from_slice(&[1, 0]);
     });
     refused(
         "g0: %8: two of its axes are one, or an extent differs",
         |g| {
-            member(g, SOFTMAX, 0).axes = Axes::from_slice(&[0, 0]);
+            member(g, SOFTMAX, 0).axes = GroupAxes::from_slice(&[0, 0]);
         },
     );
     refused(
@@ -115,10 +119,10 @@ fn rows_that_members_do_not_share_are_refused() {
         },
     );
     refused("g0: %8: its axes are not those of its nest", |g| {
-        member(g, SOFTMAX, 0).axes = Axes::from_slice(&[0]);
+        member(g, SOFTMAX, 0).axes = GroupAxes::from_slice(&[0]);
     });
     refused("g0: %8: its axes are not those of its nest", |g| {
-        member(g, SOFTMAX, 0).axes = Axes::from_slice(&[0, 7]);
+        member(g, SOFTMAX, 0).axes = GroupAxes::from_slice(&[0, 7]);
     });
 }
 
@@ -134,7 +138,7 @@ fn wrong_reads_and_writes_are_refused() {
     refused(want, |g| {
         g[SOFTMAX].writes[0] = g[FACTOR].reads[0].clone();
         g[SOFTMAX].writes[0].element.at =
-            g[SHORT].reads[0].element.at.iter().rev().cloned().collect();
+            g[SUMS].reads[0].element.at.iter().rev().cloned().collect();
     });
 }
 

@@ -1,7 +1,7 @@
 //! Families of programs whose groups are known.
 
 use super::{groups_of, is_all_inline, text_of};
-use crate::groups::form::{At, RowBlock};
+use crate::groups::form::{RowBlock, Storage};
 use crate::groups::{group, verify};
 use crate::nests::lower::lower;
 use crate::nests::tests::function;
@@ -209,5 +209,5 @@ fn long_rows_run_phase_after_phase() {
         text_of(&f)
     );
     assert!(!is_all_inline(&groups[0]));
-    assert!(groups[0].members.iter().any(|m| m.at == At::Block));
+    assert!(groups[0].members.iter().any(|m| m.at == Storage::Block));
 }

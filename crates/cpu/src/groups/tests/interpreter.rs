@@ -1,14 +1,14 @@
 //! The meaning of groups: an interpreter that runs a block of rows after the other. Inline members
 //! are computed when they are read, and those of a block are forgotten after it.
 
-use crate::groups::form::{At, Group, Member};
+use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::nest::{Nest, Nests, What};
 use crate::nests::tests::interpreter::{Arithmetic, Interpreter, indices};
 use cotangent_core::{Array, Env, Result};
 
 /// The number of rows of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rows {
+pub(super) enum BlockRows {
     All,
     Of(usize),
 }
@@ -16,9 +16,9 @@ pub(super) enum Rows {
 /// Runs groups on arguments, in blocks of this number of rows. Also returns the extents of symbols.
 pub(super) fn interpret(
     nests: &Nests<'_>,
-    groups: &[Group],
+    groups: &[NestGroup],
     args: &[Array],
-    rows: Rows,
+    rows: BlockRows,
     arithmetic: Arithmetic<'_>,
 ) -> Result<(Vec<Array>, Env)> {
     let mut run = Interpreter::new(nests.function, args, arithmetic)?;
@@ -32,19 +32,19 @@ pub(super) fn interpret(
         }
         for m in &g.members {
             match m.at {
-                At::Inline => run.computed_by_readers(nest(m)),
-                At::Block | At::Whole => run.allocate(nest(m).value)?,
+                Storage::Inline => run.computed_by_readers(nest(m)),
+                Storage::Block | Storage::Whole => run.allocate(nest(m).value)?,
             }
         }
         let shape = run.shape(&g.space.axes)?;
         let all: Vec<Vec<usize>> = indices(&shape[..g.space.rows]).collect();
         let size = match rows {
-            Rows::All => all.len().max(1),
-            Rows::Of(n) => n,
+            BlockRows::All => all.len().max(1),
+            BlockRows::Of(n) => n,
         };
         for block in all.chunks(size) {
-            for m in g.members.iter().filter(|m| m.at != At::Inline) {
-                if m.at == At::Block {
+            for m in g.members.iter().filter(|m| m.at != Storage::Inline) {
+                if m.at == Storage::Block {
                     run.allocate(nest(m).value)?;
                 }
                 let rank = nests.function.ty(nest(m).value).rank();
@@ -59,7 +59,7 @@ pub(super) fn interpret(
 /// The indices of the value of a member in a block of rows.
 fn indices_in(
     run: &mut Interpreter<'_>,
-    g: &Group,
+    g: &NestGroup,
     m: &Member,
     n: &Nest,
     rank: usize,

@@ -2,8 +2,8 @@
 //! of every number of rows.
 
 use super::families::{f32_of, layer_norm, rows, softmax, weighted_grad};
-use super::interpreter::{Rows, interpret};
-use crate::groups::form::At;
+use super::interpreter::{BlockRows, interpret};
+use crate::groups::form::Storage;
 use crate::groups::schedule::{Scheduled, schedule};
 use crate::groups::{group, shown, verify};
 use crate::nests::lower::lower;
@@ -12,12 +12,17 @@ use crate::nests::tests::meaning::{FORMS, by_reference, corpus, random_graphs, s
 use cotangent_core::check::function_of;
 use cotangent_core::{Array, Dim, Emit, Function, Type, Val, reference};
 
-const ALL: &[Rows] = &[Rows::All, Rows::Of(1), Rows::Of(2), Rows::Of(3)];
+const ALL: &[BlockRows] = &[
+    BlockRows::All,
+    BlockRows::Of(1),
+    BlockRows::Of(2),
+    BlockRows::Of(3),
+];
 
 /// Verifies the groups of a function, also with the schedules for the extents of a run, and with
 /// every kept value in a buffer. Compares results with the reference. Returns whether the reference
 /// has results.
-fn check(what: &str, f: &Function, args: &[Array], blocks: &[Rows]) -> bool {
+fn check(what: &str, f: &Function, args: &[Array], blocks: &[BlockRows]) -> bool {
     let nests = lower(f);
     let mut groups = group(&nests);
     let text = format!("{f}{nests}{}", shown(&nests, &groups));
@@ -44,11 +49,11 @@ fn check(what: &str, f: &Function, args: &[Array], blocks: &[Rows]) -> bool {
         }
     }
     for m in groups.iter_mut().flat_map(|g| &mut g.members) {
-        if m.at == At::Block {
-            m.at = At::Whole;
+        if m.at == Storage::Block {
+            m.at = Storage::Whole;
         }
     }
-    let (got, _) = interpret(&nests, &groups, args, Rows::Of(2), &by_reference).unwrap();
+    let (got, _) = interpret(&nests, &groups, args, BlockRows::Of(2), &by_reference).unwrap();
     assert!(
         got.iter().zip(&want).all(|(got, want)| got.same_bits(want)),
         "{what}\n{text}"
@@ -74,7 +79,7 @@ fn every_sample_of_views_of_operands() {
                 cx.emit(s.op.clone(), &x).to_vec()
             });
             let what = format!("{:?}, form {form}", s.op);
-            assert!(check(&what, &f, &s.operands, &[Rows::Of(2)]));
+            assert!(check(&what, &f, &s.operands, &[BlockRows::Of(2)]));
         }
     }
 }
@@ -104,7 +109,7 @@ fn every_sample_between_elementwise_operations_and_views() {
                 &format!("{:?}, form {form}", s.op),
                 &f,
                 &s.operands,
-                &[Rows::Of(2)],
+                &[BlockRows::Of(2)],
             );
         }
     }
@@ -175,7 +180,7 @@ fn random_graphs_and_their_adjoints_in_groups() {
 fn every_program_of_the_corpus_in_groups() {
     let mut count = 0;
     corpus(&mut |name, f, args| {
-        count += usize::from(check(name, f, args, &[Rows::All, Rows::Of(3)]));
+        count += usize::from(check(name, f, args, &[BlockRows::All, BlockRows::Of(3)]));
     });
     assert!(count > 100, "{count} programs");
 }
