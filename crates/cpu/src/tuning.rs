@@ -77,3 +77,17 @@ tuning! {
     /// higher precision.
     SORT_ELEMENTS_PER_UPDATE: usize = 16;
 }
+
+// Groups of nests (`groups::cost`): `cargo bench -p cotangent --bench workloads`.
+tuning! {
+    /// Estimated time to read or write a byte of a value in the cache, in ps.
+    CACHED_BYTE_PS: u64 = 5;
+    /// Estimated time to read or write a byte of a larger value, in ps.
+    MEMORY_BYTE_PS: u64 = 40;
+    /// Estimated time of a step without its work, in ps.
+    STEP_PS: u64 = 30_000;
+    /// Estimated time to load a byte of an operand, in ps.
+    LOAD_BYTE_PS: u64 = 15;
+    /// Estimated time of one arithmetic operation per byte of its result, in ps.
+    ARITHMETIC_BYTE_PS: u64 = 10;
+}

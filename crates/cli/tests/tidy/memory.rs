@@ -53,6 +53,7 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ("cpu/src/fuse.rs", "", "equations of a function"),
     ("cpu/src/fuse/lower.rs", "", "equations of a function"),
     ("cpu/src/memory.rs", "", "equations of a function"),
+    ("cpu/src/groups/", "", "equations of a function, and ranks"),
     ("cpu/src/nests/", "", "equations of a function, and ranks"),
     (
         "cpu/src/profile.rs",

@@ -6,14 +6,18 @@
 
 use super::affine::{Affine, Limits, Var};
 use super::quantity::Quantity;
+use super::shared::Shared;
 use cotangent_core::{Dim, Scalar, Val};
+use std::ops::{Deref, DerefMut};
+
+/// The index along each axis of a value.
+pub(crate) type Indices = Shared<Affine>;
 
 /// One element of a computed value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Access {
     pub of: Val,
-    /// The index along each axis of the value.
-    pub at: Vec<Affine>,
+    pub at: Indices,
 }
 
 /// The condition `low <= form < high` and `form ≡ low (mod step)`.
@@ -39,7 +43,7 @@ pub(crate) struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// The same number for every index.
-    Number(Scalar),
+    Number(Box<Scalar>),
     Element(Access),
     Choice(Box<Choice>),
 }
@@ -51,11 +55,49 @@ pub(crate) struct Start {
     pub last: Quantity,
 }
 
+/// The starts of a read. One pointer, because few reads have any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Starts(Option<Box<StartList>>);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct StartList {
+    all: Vec<Start>,
+}
+
+impl From<Vec<Start>> for Starts {
+    fn from(all: Vec<Start>) -> Starts {
+        Starts((!all.is_empty()).then(|| Box::new(StartList { all })))
+    }
+}
+
+impl Deref for Starts {
+    type Target = [Start];
+
+    fn deref(&self) -> &[Start] {
+        self.0.as_ref().map_or(&[], |list| &list.all)
+    }
+}
+
+impl DerefMut for Starts {
+    fn deref_mut(&mut self) -> &mut [Start] {
+        self.0.as_mut().map_or(&mut [], |list| &mut list.all)
+    }
+}
+
+impl<'a> IntoIterator for &'a Starts {
+    type Item = &'a Start;
+    type IntoIter = std::slice::Iter<'a, Start>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 /// A read of an element at each index of a space.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Read {
     /// The starts that the forms of the source mention as [`Var::Start`].
-    pub starts: Vec<Start>,
+    pub starts: Starts,
     pub source: Source,
 }
 
@@ -109,7 +151,7 @@ impl Source {
     fn substituted(&self, f: &dyn Fn(Var) -> Affine, limits: Limits<'_>) -> Option<Source> {
         let form = |a: &Affine| a.substituted(f, limits);
         Some(match self {
-            Source::Number(s) => Source::Number(*s),
+            Source::Number(s) => Source::Number(s.clone()),
             Source::Element(a) => Source::Element(Access {
                 of: a.of,
                 at: a.at.iter().map(form).collect::<Option<_>>()?,
@@ -126,6 +168,29 @@ impl Source {
                 }))
             }
         })
+    }
+
+    /// Visits the elements of all leaves.
+    pub(crate) fn elements(&self, visit: &mut dyn FnMut(&Access)) {
+        match self {
+            Source::Number(_) => {}
+            Source::Element(a) => visit(a),
+            Source::Choice(c) => {
+                c.inside.elements(visit);
+                c.outside.elements(visit);
+            }
+        }
+    }
+
+    fn elements_mut(&mut self, visit: &mut dyn FnMut(&mut Access)) {
+        match self {
+            Source::Number(_) => {}
+            Source::Element(a) => visit(a),
+            Source::Choice(c) => {
+                c.inside.elements_mut(visit);
+                c.outside.elements_mut(visit);
+            }
+        }
     }
 
     /// The source with numbers of starts increased by `by`.
@@ -147,20 +212,41 @@ impl Source {
 impl Read {
     /// The read of the element at the index of the space, of a value of this rank.
     pub(crate) fn identity(of: Val, rank: usize) -> Read {
-        let at = IndexMap::identity(rank).at;
+        let at = IndexMap::identity(rank).at.into();
         Read::plain(Source::Element(Access { of, at }))
     }
 
     /// A read without starts.
     pub(crate) fn plain(source: Source) -> Read {
-        let starts = Vec::new();
+        let starts = Starts::default();
         Read { starts, source }
+    }
+
+    /// The read of a number.
+    pub(crate) fn number(s: Scalar) -> Read {
+        Read::plain(Source::Number(Box::new(s)))
+    }
+
+    /// Visits the elements that it chooses from, and those of its starts.
+    pub(crate) fn elements(&self, visit: &mut dyn FnMut(&Access)) {
+        self.source.elements(visit);
+        for s in &self.starts {
+            s.read.elements(visit);
+        }
+    }
+
+    /// Visits all elements, to change them.
+    pub(crate) fn elements_mut(&mut self, visit: &mut dyn FnMut(&mut Access)) {
+        self.source.elements_mut(visit);
+        for s in &mut *self.starts {
+            s.read.elements_mut(visit);
+        }
     }
 
     /// The number, if the same one is read everywhere.
     pub(crate) fn as_number(&self) -> Option<Scalar> {
-        match self.source {
-            Source::Number(s) => Some(s),
+        match &self.source {
+            Source::Number(s) => Some(**s),
             _ => None,
         }
     }
@@ -198,12 +284,13 @@ impl Read {
         };
         let source = self.source.substituted(&f, &limits)?;
         drop(limits);
+        let starts = starts.into();
         Some(Read { starts, source })
     }
 
     /// A choice between two reads. The bounds mention the starts of `inside`.
     pub(crate) fn choice(bounds: Vec<Bound>, inside: Read, outside: &Read) -> Read {
-        let mut starts = inside.starts;
+        let mut starts = inside.starts.to_vec();
         let (inside, other) = (inside.source, outside.source.shifted(starts.len()));
         starts.extend(outside.starts.iter().cloned());
         let choice = Choice {
@@ -212,7 +299,7 @@ impl Read {
             outside: other,
         };
         Read {
-            starts,
+            starts: starts.into(),
             source: Source::Choice(Box::new(choice)),
         }
     }

@@ -4,7 +4,7 @@ use super::quantity::Quantity;
 use smallvec::SmallVec;
 
 /// An index that an affine form depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Var {
     /// The index along an axis of the space.
     Axis(usize),
@@ -13,7 +13,7 @@ pub(crate) enum Var {
 }
 
 /// `coefficient * (floor(var / divisor) mod modulus)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Term {
     /// Not 0.
     pub coefficient: Quantity,
@@ -79,7 +79,7 @@ impl Term {
 }
 
 /// `Σ terms + offset`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Affine {
     /// Ordered by index; no two of the same quotient and remainder.
     pub terms: SmallVec<[Term; 1]>,
@@ -118,7 +118,18 @@ impl Affine {
 
     /// Whether it is the index along axis `k`.
     pub(crate) fn is_axis(&self, k: usize) -> bool {
-        *self == Affine::axis(k)
+        self.as_axis() == Some(k)
+    }
+
+    /// The axis whose index it is.
+    pub(crate) fn as_axis(&self) -> Option<usize> {
+        match self.terms.as_slice() {
+            [t] if t.coefficient.is(1) && t.is_plain() && self.offset.is(0) => match t.var {
+                Var::Axis(k) => Some(k),
+                Var::Start(_) => None,
+            },
+            _ => None,
+        }
     }
 
     fn add(&mut self, term: Term) {

@@ -5,8 +5,11 @@
 
 use super::access::{Access, Bound, IndexMap, Read, Source, Start};
 use super::affine::{Affine, Var};
-use super::nest::{AxisKind, CallOperand, Expr, ExprOp, Nest, Nests, Order, Space, SpaceAxis};
-use super::nest::{What, Why};
+use super::intern::Interner;
+use super::nest::{
+    AxisKind, Call, CallOperand, Expr, ExprOp, ExprOperands, MAX_OPERANDS, Nest, Nests, Order,
+    Space, SpaceAxis, What, Why,
+};
 use super::quantity::Quantity;
 use super::views;
 use cotangent_core::graph::Eqn;
@@ -14,7 +17,6 @@ use cotangent_core::ops::{
     Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
 };
 use cotangent_core::{DType, Dim, Function, Type, Val};
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Maximum number of operations of an expression.
@@ -22,6 +24,10 @@ const MAX_EXPR_OPERATIONS: usize = 64;
 
 /// Maximum number of elements that one read chooses from, starts included.
 const MAX_READ_LEAVES: usize = 4;
+
+/// Minimum number of equations between a value and its reader for which the lifetime of operands
+/// matters.
+const MIN_DISTANCE: u32 = 16;
 
 /// Maximum number of multiplications of one matrix product that is a fold.
 const MAX_FOLDED_PRODUCT: usize = 4096;
@@ -35,9 +41,11 @@ pub(crate) fn lower(f: &Function) -> Nests<'_> {
         }
     }
     let results = f.results().iter().map(|&r| b.result(r)).collect();
+    let mut nests = b.nests;
+    nests.retain(Option::is_some);
     Nests {
         function: f,
-        nests: b.nests.into_iter().flatten().collect(),
+        nests: nests.into_iter().flatten().collect(),
         results,
     }
 }
@@ -53,6 +61,9 @@ struct ValueSource {
     nest: Option<u32>,
     /// Number of operands and results of the function that are this value.
     uses: u32,
+    /// The last equation of which it is an operand, or the number of equations if the value is a
+    /// parameter or a result.
+    last_use: u32,
 }
 
 struct NestBuilder<'a> {
@@ -61,7 +72,9 @@ struct NestBuilder<'a> {
     values: Vec<ValueSource>,
     /// `None`: part of the expression of its reader.
     nests: Vec<Option<Nest>>,
-    spaces: FxHashSet<Space>,
+    interner: Interner,
+    /// The equation that is lowered.
+    eqn: u32,
 }
 
 /// A read or an expression that did not become a nest of its own.
@@ -74,23 +87,31 @@ impl<'a> NestBuilder<'a> {
     fn new(f: &'a Function) -> NestBuilder<'a> {
         let live = f.needed(None);
         let mut values = vec![ValueSource::default(); f.len()];
-        for &p in f.params() {
-            values[p.index()].read = Some(Read::identity(p, f.ty(p).rank()));
-        }
-        f.results().iter().for_each(|r| values[r.index()].uses += 1);
-        for e in f.eqns() {
+        for (i, e) in f.eqns().iter().enumerate() {
             if e.results().any(|r| live[r.index()]) {
-                f.operands(e)
-                    .iter()
-                    .for_each(|x| values[x.index()].uses += 1);
+                for x in f.operands(e) {
+                    values[x.index()].uses += 1;
+                    values[x.index()].last_use = i as u32;
+                }
             }
+        }
+        let end = f.eqns().len() as u32;
+        for r in f.results() {
+            values[r.index()].uses += 1;
+            values[r.index()].last_use = end;
+        }
+        for &p in f.params() {
+            let known = &mut values[p.index()];
+            known.read = Some(Read::identity(p, f.ty(p).rank()));
+            known.last_use = end;
         }
         NestBuilder {
             f,
             live,
             values,
             nests: Vec::new(),
-            spaces: FxHashSet::default(),
+            interner: Interner::default(),
+            eqn: 0,
         }
     }
 
@@ -111,16 +132,8 @@ impl<'a> NestBuilder<'a> {
             }
         };
         let axes = result.iter().map(axis(AxisKind::Par));
-        let space: Space = axes
-            .chain(folded.iter().map(axis(AxisKind::Fold)))
-            .collect();
-        match self.spaces.get(&space) {
-            Some(s) => s.clone(),
-            None => {
-                self.spaces.insert(space.clone());
-                space
-            }
-        }
+        let axes = axes.chain(folded.iter().map(axis(AxisKind::Fold)));
+        self.interner.space(axes.collect())
     }
 
     /// The read of an element at an index of the value's type.
@@ -129,9 +142,13 @@ impl<'a> NestBuilder<'a> {
         read.as_ref().expect("operands precede their equation")
     }
 
-    fn push(&mut self, value: Val, eqn: u32, space: Space, what: What) {
+    fn push(&mut self, value: Val, eqn: u32, space: Space, mut what: What) {
+        if let What::Map(e) | What::Fold { expr: e, .. } = &mut what {
+            e.nodes.shrink_to_fit();
+        }
+        let read = self.interner.identity(value, self.f.ty(value).rank());
         let known = &mut self.values[value.index()];
-        known.read = Some(Read::identity(value, self.f.ty(value).rank()));
+        known.read = Some(read);
         known.nest = Some(self.nests.len() as u32);
         known.eqn = eqn;
         self.nests.push(Some(Nest {
@@ -165,31 +182,21 @@ impl<'a> NestBuilder<'a> {
     fn read_at(&mut self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<Read> {
         let own = self.is_own(v);
         let fits = |r: &Read| own || r.size() <= MAX_READ_LEAVES;
-        match self.read(v).through(map, space).filter(fits) {
-            None if !own => {
-                self.materialize(v);
-                self.read(v).through(map, space)
-            }
-            read => read,
+        let mut read = self.read(v).through(map, space).filter(fits);
+        if read.is_none() && !own {
+            self.materialize(v);
+            read = self.read(v).through(map, space);
         }
+        self.interner.indices(read.as_mut()?);
+        read
     }
 
     /// Appends an operand, read at mapped indices of a space, to an expression.
     fn operand(&mut self, expr: &mut Expr, v: Val, map: &IndexMap, space: &[Dim]) -> u32 {
-        let found = self.mergeable(v, map, space).and_then(|k| {
-            let Some(Nest {
-                what: What::Map(own),
-                ..
-            }) = &self.nests[k]
-            else {
-                return None;
-            };
-            let all = own.nodes.len() + expr.nodes.len();
-            let own = (all < MAX_EXPR_OPERATIONS).then(|| own.through(map, space))??;
-            Some((k, own))
-        });
-        if let Some((k, own)) = found {
-            self.nests[k] = None;
+        if let Some(k) = self.mergeable(v, map, space)
+            && !self.extends_lifetime(v, k)
+            && let Some(own) = self.merged(k, expr.nodes.len(), map, space)
+        {
             return expr.splice(own);
         }
         let read = self.read_at(v, map, space);
@@ -197,16 +204,42 @@ impl<'a> NestBuilder<'a> {
         expr.read(read, self.dtype(v))
     }
 
+    /// Removes a nest, and returns its expression at mapped indices, to be part of an expression of
+    /// this number of operations. `None` if it is no map, or too large.
+    fn merged(&mut self, k: usize, count: usize, map: &IndexMap, space: &[Dim]) -> Option<Expr> {
+        let Some(Nest {
+            what: What::Map(own),
+            ..
+        }) = &mut self.nests[k]
+        else {
+            return None;
+        };
+        if own.nodes.len() + count >= MAX_EXPR_OPERATIONS {
+            return None;
+        }
+        let own = match map.is_identity() {
+            true => std::mem::take(own),
+            false => {
+                let mut own = own.through(map, space)?;
+                own.reads_mut().for_each(|r| self.interner.indices(r));
+                own
+            }
+        };
+        if k + 1 == self.nests.len() {
+            self.nests.pop();
+        } else {
+            self.nests[k] = None;
+        }
+        Some(own)
+    }
+
     /// The nest of a value with one use, if each of its indices is an index of the space.
     fn mergeable(&self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<usize> {
         let known = &self.values[v.index()];
         let shape = self.shape(v);
-        let axis = |(form, d): (&Affine, &Dim)| match form.terms.as_slice() {
-            [t] => match t.var {
-                Var::Axis(k) => form.is_axis(k) && d.same(&space[k]) == Some(true),
-                Var::Start(_) => false,
-            },
-            _ => false,
+        let axis = |(form, d): (&Affine, &Dim)| {
+            let k = form.as_axis();
+            k.is_some_and(|k| d.same(&space[k]) == Some(true))
         };
         let all = map.at.len() == space.len() && map.at.iter().zip(shape).all(axis);
         (known.uses == 1 && all && map.starts.is_empty())
@@ -222,7 +255,30 @@ impl<'a> NestBuilder<'a> {
         self.read(v).clone()
     }
 
+    /// Whether an expression that the present equation evaluates instead of the value's own would
+    /// keep an operand that is larger than the value.
+    fn extends_lifetime(&self, v: Val, k: usize) -> bool {
+        let own = self.values[v.index()].eqn;
+        if self.eqn < own + MIN_DISTANCE {
+            return false;
+        }
+        let size = |v: Val| {
+            let ty = self.f.ty(v);
+            let extents = ty.shape.iter().map(|d| d.as_const().unwrap_or(1));
+            extents.fold(ty.dtype.size(), usize::saturating_mul)
+        };
+        let mut extends = false;
+        for r in self.nests[k].iter().flat_map(Nest::reads) {
+            r.elements(&mut |a| {
+                let last = self.values[a.of.index()].last_use;
+                extends |= last < self.eqn && size(a.of) > size(v);
+            });
+        }
+        extends
+    }
+
     fn equation(&mut self, eqn: u32, e: &Eqn) {
+        self.eqn = eqn;
         let x = self.f.operands(e);
         let first = e.results().next().expect("an equation has a result");
         for r in e.results() {
@@ -234,17 +290,18 @@ impl<'a> NestBuilder<'a> {
             Err(why) => {
                 let operands = x.iter().map(|&v| self.call_operand(v)).collect();
                 let results: Vec<Val> = e.results().collect();
-                let what = What::Call {
+                let what = What::Call(Box::new(Call {
                     op: e.op.clone(),
                     operands,
                     results: results.len(),
                     why,
-                };
+                }));
                 let space = self.space(&[], &[]);
                 self.push(first, eqn, space, what);
                 for r in results {
+                    let read = self.interner.identity(r, self.f.ty(r).rank());
                     let known = &mut self.values[r.index()];
-                    known.read = Some(Read::identity(r, self.f.ty(r).rank()));
+                    known.read = Some(read);
                     known.nest = None;
                 }
             }
@@ -266,13 +323,13 @@ impl<'a> NestBuilder<'a> {
 
     fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Lowered {
         let (shape, mut expr) = (self.shape(y), Expr::default());
-        let mut operands = SmallVec::new();
+        let mut operands = ExprOperands::default();
         for &v in x {
             // A scalar predicate selects whole operands.
             let map = IndexMap::identity(self.shape(v).len());
             operands.push(self.operand(&mut expr, v, &map, shape));
         }
-        let op = op.clone();
+        let op = self.interner.op(op);
         expr.push(ExprOp::Apply { op, operands }, self.dtype(y));
         self.map(y, expr)
     }
@@ -290,6 +347,7 @@ impl<'a> NestBuilder<'a> {
             let dtypes: Vec<DType> = types.iter().map(|t| t.dtype).collect();
             return match op {
                 Op::Extension(p) if p.scalar(&dtypes).is_none() => Err(Why::Extension),
+                _ if x.len() > MAX_OPERANDS => Err(Why::Extension),
                 _ => Ok(self.elementwise(op, x, y)),
             };
         }
@@ -319,8 +377,8 @@ impl<'a> NestBuilder<'a> {
 
     fn constant(&mut self, c: &Constant, y: Val) -> Lowered {
         let what = match &c.value {
-            Value::Splat(s) => return Lowered::Read(Read::plain(Source::Number(*s))),
-            Value::Dense(a) => What::Literal(a.clone()),
+            Value::Splat(s) => return Lowered::Read(Read::number(*s)),
+            Value::Dense(a) => What::Literal(Box::new(a.clone())),
             Value::Extent(d) => {
                 let mut expr = Expr::default();
                 expr.push(ExprOp::Extent(d.clone()), c.ty.dtype);
@@ -412,7 +470,9 @@ impl<'a> NestBuilder<'a> {
             at.push(form);
         }
         self.materialize(x[1]);
+        let at = at.into();
         let source = Source::Element(Access { of: x[1], at });
+        let starts = starts.into();
         let update = Read { starts, source };
         let read = match bounds.is_empty() {
             true => update,
@@ -559,12 +619,12 @@ impl<'a> NestBuilder<'a> {
             index(rhs.len(), &d.rhs_batch, &d.rhs_contract, batch + lhs_free),
         ];
         let mut expr = Expr::default();
-        let mut operands = SmallVec::new();
+        let mut operands = ExprOperands::default();
         for (&v, map) in x.iter().zip(&maps) {
             let read = self.read_at(v, map, &extents).ok_or(Why::Product)?;
             operands.push(expr.read(read, self.dtype(v)));
         }
-        let op = d.multiplied().into();
+        let op = self.interner.op(&d.multiplied().into());
         expr.push(ExprOp::Apply { op, operands }, self.dtype(y));
         if !sums {
             return Ok(self.map(y, expr));

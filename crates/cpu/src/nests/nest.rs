@@ -1,10 +1,10 @@
 //! Nests: the computations of a function, each of one value over a space of indices.
 
 use super::access::{IndexMap, Read};
-use super::affine::{Affine, Var};
+use super::shared::Shared;
 use cotangent_core::ops::Reduction;
 use cotangent_core::{Array, DType, Dim, Function, Op, Scalar, Type, Val};
-use smallvec::SmallVec;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The role of an axis of a space.
@@ -25,20 +25,53 @@ pub(crate) struct SpaceAxis {
 
 /// The indices of a nest: first the axes of the result, then those that are folded. Nests share
 /// equal spaces.
-pub(crate) type Space = Arc<[SpaceAxis]>;
+pub(crate) type Space = Shared<SpaceAxis>;
+
+/// Maximum number of operands of an operation of one element.
+pub(crate) const MAX_OPERANDS: usize = 3;
+
+/// Numbers of the operations whose results are the operands of another one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExprOperands {
+    count: u32,
+    at: [u32; MAX_OPERANDS],
+}
+
+impl ExprOperands {
+    /// Appends an operand. There are at most [`MAX_OPERANDS`].
+    pub(crate) fn push(&mut self, x: u32) {
+        self.at[self.count as usize] = x;
+        self.count += 1;
+    }
+}
+
+impl Deref for ExprOperands {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.at[..self.count as usize]
+    }
+}
+
+impl DerefMut for ExprOperands {
+    fn deref_mut(&mut self) -> &mut [u32] {
+        &mut self.at[..self.count as usize]
+    }
+}
 
 /// An operation of one element.
 #[derive(Clone, Debug)]
 pub(crate) enum ExprOp {
     Read(Read),
-    Number(Scalar),
+    Number(Box<Scalar>),
     /// The index along an axis.
     Index(usize),
     Extent(Dim),
-    /// An elementwise operation of the results of earlier operations.
+    /// An elementwise operation of the results of earlier operations. Expressions share equal
+    /// operations.
     Apply {
-        op: Op,
-        operands: SmallVec<[u32; 2]>,
+        op: Arc<Op>,
+        operands: ExprOperands,
     },
 }
 
@@ -65,13 +98,17 @@ impl Expr {
     /// Appends a read.
     pub(crate) fn read(&mut self, read: Read, dtype: DType) -> u32 {
         match read.as_number() {
-            Some(s) => self.push(ExprOp::Number(s), dtype),
+            Some(s) => self.push(ExprOp::Number(Box::new(s)), dtype),
             None => self.push(ExprOp::Read(read), dtype),
         }
     }
 
     /// Appends another expression, and returns the number of its result.
     pub(crate) fn splice(&mut self, other: Expr) -> u32 {
+        if self.nodes.is_empty() {
+            self.nodes = other.nodes;
+            return self.nodes.len() as u32 - 1;
+        }
         let base = self.nodes.len() as u32;
         for mut node in other.nodes {
             if let ExprOp::Apply { operands, .. } = &mut node.op {
@@ -82,29 +119,37 @@ impl Expr {
         self.nodes.len() as u32 - 1
     }
 
+    /// Its reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+        self.nodes.iter().filter_map(|n| match &n.op {
+            ExprOp::Read(r) => Some(r),
+            ExprOp::Number(_) | ExprOp::Index(_) | ExprOp::Extent(_) | ExprOp::Apply { .. } => None,
+        })
+    }
+
+    /// Its reads, to change them.
+    pub(crate) fn reads_mut(&mut self) -> impl Iterator<Item = &mut Read> {
+        self.nodes.iter_mut().filter_map(|n| match &mut n.op {
+            ExprOp::Read(r) => Some(r),
+            ExprOp::Number(_) | ExprOp::Index(_) | ExprOp::Extent(_) | ExprOp::Apply { .. } => None,
+        })
+    }
+
     /// The expression at mapped indices; as [`Read::through`]. An index must become another one.
     pub(crate) fn through(&self, map: &IndexMap, space: &[Dim]) -> Option<Expr> {
+        if map.starts.is_empty() && map.is_identity() {
+            return Some(self.clone());
+        }
         let node = |n: &ExprNode| {
             let op = match &n.op {
                 ExprOp::Read(r) => ExprOp::Read(r.through(map, space)?),
-                ExprOp::Index(k) => ExprOp::Index(axis_of(&map.at[*k])?),
+                ExprOp::Index(k) => ExprOp::Index(map.at[*k].as_axis()?),
                 other => other.clone(),
             };
             Some(ExprNode { op, ..n.clone() })
         };
         let nodes = self.nodes.iter().map(node).collect::<Option<_>>()?;
         Some(Expr { nodes })
-    }
-}
-
-/// The axis whose index this form is.
-fn axis_of(form: &Affine) -> Option<usize> {
-    match form.terms.as_slice() {
-        [t] => match t.var {
-            Var::Axis(k) => form.is_axis(k).then_some(k),
-            Var::Start(_) => None,
-        },
-        _ => None,
     }
 }
 
@@ -211,14 +256,19 @@ pub(crate) enum What {
         order: Order,
     },
     /// Given elements.
-    Literal(Array),
+    Literal(Box<Array>),
     /// A kernel that computes whole results, of which the value of the nest is the first.
-    Call {
-        op: Op,
-        operands: Vec<CallOperand>,
-        results: usize,
-        why: Why,
-    },
+    Call(Box<Call>),
+}
+
+/// A kernel that computes whole results.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub op: Op,
+    pub operands: Vec<CallOperand>,
+    /// Number of results.
+    pub results: usize,
+    pub why: Why,
 }
 
 /// The computation of one value, or of the results of one call.
@@ -241,7 +291,37 @@ pub(crate) struct Nests<'a> {
     pub results: Vec<Read>,
 }
 
+impl What {
+    /// The expression of a map or a fold.
+    pub(crate) fn expr(&self) -> Option<&Expr> {
+        match self {
+            What::Map(expr) | What::Fold { expr, .. } => Some(expr),
+            What::Literal(_) | What::Call(_) => None,
+        }
+    }
+}
+
 impl Nest {
+    /// The values that it computes.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Val> + use<> {
+        let count = match &self.what {
+            What::Call(c) => c.results,
+            What::Map(_) | What::Fold { .. } | What::Literal(_) => 1,
+        };
+        let first = self.value.index();
+        (first..first + count).map(Val::from_index)
+    }
+
+    /// The reads of its expression or its call.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+        let operands = match &self.what {
+            What::Call(c) => &c.operands[..],
+            What::Map(_) | What::Fold { .. } | What::Literal(_) => &[],
+        };
+        let of_expr = self.what.expr().into_iter().flat_map(Expr::reads);
+        of_expr.chain(operands.iter().map(|x| &x.read))
+    }
+
     /// Extents of the space.
     pub(crate) fn extents(&self) -> Vec<Dim> {
         self.space.iter().map(|a| a.extent.clone()).collect()

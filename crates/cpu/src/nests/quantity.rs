@@ -10,7 +10,7 @@ const MAX_DIVISOR: i64 = 64;
 
 /// An integer: a number, or a polynomial over symbolic extents. Unlike a [`Dim`] it may be
 /// negative.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Quantity {
     /// A number.
     Number(i64),

@@ -3,15 +3,16 @@
 
 mod calls;
 mod errors;
-mod interpreter;
-mod meaning;
+pub(crate) mod interpreter;
+pub(crate) mod meaning;
 
-use super::passes;
+use super::lower::lower;
+use super::verify::verify;
 use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Dim, Emit, Function, Type, Val};
 
 /// A function with parameters of these types.
-fn function(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Function {
+pub(crate) fn function(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Function {
     let b = Builder::new("f", Session::default());
     let x: Vec<Val> = params
         .iter()
@@ -22,10 +23,12 @@ fn function(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Funct
     b.finish(&y).unwrap()
 }
 
-/// The nests of a function as text, without the graph.
+/// The nests of a function as text, and the conditions on its extents.
 fn text_of(f: &Function) -> String {
-    let text = passes(f).unwrap();
-    text.split_once("\nnests\n").unwrap().1.to_owned()
+    let nests = lower(f);
+    let conditions = verify(&nests).unwrap();
+    let conditions: Vec<String> = conditions.iter().map(|c| format!("if {c}\n")).collect();
+    format!("{nests}{}", conditions.concat())
 }
 
 #[test]

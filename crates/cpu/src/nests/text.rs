@@ -1,8 +1,8 @@
 //! The text form of nests: one line for each, `%4 f32 [i:20000 | j:4] = fold add %3[i, j] tree`.
 
-use super::access::{Bound, Read, Source, Start};
+use super::access::{Access, Bound, Read, Source, Start};
 use super::affine::{Affine, Term, Var};
-use super::nest::{AxisKind, CallOperand, Expr, ExprOp, Nest, Nests, Order, What};
+use super::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What};
 use super::quantity::Quantity;
 use cotangent_core::ops::Reduction;
 use cotangent_core::{Function, Op, Scalar, Val};
@@ -13,7 +13,7 @@ use std::fmt;
 const AXIS_LETTERS: &str = "ijklmnopqrstuvw";
 
 /// The names of values and axes.
-struct Names<'a> {
+pub(crate) struct Names<'a> {
     f: &'a Function,
     /// Letters that are no symbol of the function.
     letters: Vec<char>,
@@ -31,7 +31,7 @@ impl fmt::Display for Nests<'_> {
 }
 
 impl<'a> Names<'a> {
-    fn new(f: &'a Function) -> Names<'a> {
+    pub(crate) fn new(f: &'a Function) -> Names<'a> {
         let mut used = FxHashSet::default();
         f.vals().for_each(|v| {
             f.ty(v).syms(&mut |s| {
@@ -45,14 +45,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn axis(&self, k: usize) -> String {
+    pub(crate) fn axis(&self, k: usize) -> String {
         match self.letters.get(k) {
             Some(c) => c.to_string(),
             None => format!("a{k}"),
         }
     }
 
-    fn value(&self, v: Val) -> String {
+    pub(crate) fn value(&self, v: Val) -> String {
         self.f.show(v)
     }
 
@@ -88,25 +88,15 @@ impl<'a> Names<'a> {
                 )
             }
             What::Literal(a) => format!("{head} = literal of {} elements", a.len()),
-            What::Call {
-                op,
-                operands,
-                results,
-                why,
-            } => {
-                let results: Vec<String> = (0..*results)
-                    .map(|k| Val::from_index(n.value.index() + k))
-                    .map(|v| format!("{} {}", self.value(v), self.f.ty(v)))
-                    .collect();
-                let operands: Vec<String> = operands.iter().map(|x| self.call_operand(x)).collect();
+            What::Call(c) => {
+                let result = |v| format!("{} {}", self.value(v), self.f.ty(v));
+                let results: Vec<String> = n.values().map(result).collect();
+                let operands: Vec<String> = c.operands.iter().map(|x| self.read(&x.read)).collect();
                 let (results, operands) = (results.join(", "), operands.join(", "));
-                format!("{results} = call {}({operands}): {}", op.name(), why.text())
+                let (name, why) = (c.op.name(), c.why.text());
+                format!("{results} = call {name}({operands}): {why}")
             }
         }
-    }
-
-    fn call_operand(&self, x: &CallOperand) -> String {
-        self.read(&x.read)
     }
 
     fn expr(&self, e: &Expr) -> String {
@@ -114,7 +104,7 @@ impl<'a> Names<'a> {
         for node in &e.nodes {
             texts.push(match &node.op {
                 ExprOp::Read(r) => self.read(r),
-                ExprOp::Number(s) => number(*s),
+                ExprOp::Number(s) => number(**s),
                 ExprOp::Index(k) => format!("index({})", self.axis(*k)),
                 ExprOp::Extent(d) => format!("extent({d})"),
                 ExprOp::Apply { op, operands } => {
@@ -135,12 +125,8 @@ impl<'a> Names<'a> {
 
     fn source(&self, s: &Source, starts: &[Start]) -> String {
         match s {
-            Source::Number(s) => number(*s),
-            Source::Element(a) if a.at.is_empty() => self.value(a.of),
-            Source::Element(a) => {
-                let at: Vec<String> = a.at.iter().map(|f| self.form(f, starts)).collect();
-                format!("{}[{}]", self.value(a.of), at.join(", "))
-            }
+            Source::Number(s) => number(**s),
+            Source::Element(a) => self.element(a, starts),
             Source::Choice(c) => {
                 let bounds: Vec<String> = c.bounds.iter().map(|b| self.bound(b, starts)).collect();
                 let inside = self.source(&c.inside, starts);
@@ -148,6 +134,15 @@ impl<'a> Names<'a> {
                 format!("{inside} if {} else {outside}", bounds.join(" and "))
             }
         }
+    }
+
+    /// An element of a value.
+    pub(crate) fn element(&self, a: &Access, starts: &[Start]) -> String {
+        if a.at.is_empty() {
+            return self.value(a.of);
+        }
+        let at: Vec<String> = a.at.iter().map(|f| self.form(f, starts)).collect();
+        format!("{}[{}]", self.value(a.of), at.join(", "))
     }
 
     fn bound(&self, b: &Bound, starts: &[Start]) -> String {

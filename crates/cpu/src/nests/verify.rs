@@ -2,7 +2,7 @@
 
 use super::access::{Read, Source, Start};
 use super::affine::{Affine, Var};
-use super::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What};
+use super::nest::{AxisKind, Call, Expr, ExprOp, Nest, Nests, Order, What};
 use super::quantity::Quantity;
 use super::ranges::Ranges;
 use cotangent_core::dtype::Kind;
@@ -111,43 +111,31 @@ impl Verifier<'_> {
                     bail!(Invalid, "the literal is {have}, not {want}");
                 }
             }
-            What::Call {
-                op,
-                operands,
-                results,
-                ..
-            } => {
-                for x in operands {
-                    self.read(&x.read, x.ty.dtype, &x.ty.shape)?;
-                }
-                let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
-                let have = op.infer(&types)?;
-                if have.len() != *results {
-                    bail!(
-                        Invalid,
-                        "{results} results of `{}`, not {}",
-                        op.name(),
-                        have.len()
-                    );
-                }
-                for (k, have) in have.iter().enumerate() {
-                    let want = self.f.ty(Val::from_index(n.value.index() + k));
-                    if have.dtype != want.dtype || have.rank() != want.rank() {
-                        bail!(
-                            Invalid,
-                            "result {k} of `{}` is {have}, not {want}",
-                            op.name()
-                        );
-                    }
-                }
-                for k in 1..*results {
-                    self.defined.insert(Val::from_index(n.value.index() + k));
-                }
-            }
+            What::Call(c) => self.call(n, c)?,
         }
         if !self.defined.insert(n.value) {
             bail!(Invalid, "its value is computed twice");
         }
+        Ok(())
+    }
+
+    fn call(&mut self, n: &Nest, c: &Call) -> Result<()> {
+        for x in &c.operands {
+            self.read(&x.read, x.ty.dtype, &x.ty.shape)?;
+        }
+        let types: Vec<Type> = c.operands.iter().map(|x| x.ty.clone()).collect();
+        let (have, name) = (c.op.infer(&types)?, c.op.name());
+        if have.len() != c.results {
+            let results = c.results;
+            bail!(Invalid, "{results} results of `{name}`, not {}", have.len());
+        }
+        for (k, (have, v)) in have.iter().zip(n.values()).enumerate() {
+            let want = self.f.ty(v);
+            if have.dtype != want.dtype || have.rank() != want.rank() {
+                bail!(Invalid, "result {k} of `{name}` is {have}, not {want}");
+            }
+        }
+        self.defined.extend(n.values().skip(1));
         Ok(())
     }
 
@@ -181,7 +169,7 @@ impl Verifier<'_> {
         for (k, node) in e.nodes.iter().enumerate() {
             match &node.op {
                 ExprOp::Read(r) => self.read(r, node.dtype, space)?,
-                ExprOp::Number(s) => number(*s, node.dtype)?,
+                ExprOp::Number(s) => number(**s, node.dtype)?,
                 ExprOp::Index(axis) if *axis >= space.len() => {
                     bail!(
                         Invalid,
@@ -238,8 +226,10 @@ impl Verifier<'_> {
     /// The element type of a source, if its value is defined. A number is an integer here.
     fn source_type(&self, s: &Source) -> Option<DType> {
         match s {
-            Source::Number(Scalar::I(_)) => Some(DType::I64),
-            Source::Number(_) => Some(DType::F64),
+            Source::Number(s) => Some(match **s {
+                Scalar::I(_) => DType::I64,
+                Scalar::F(_) | Scalar::C(_) => DType::F64,
+            }),
             Source::Element(a) => self.defined.contains(&a.of).then(|| self.f.ty(a.of).dtype),
             Source::Choice(c) => self.source_type(&c.inside).filter(|d| {
                 let number = |s: &Source| matches!(s, Source::Number(_));
@@ -256,7 +246,7 @@ impl Verifier<'_> {
         space: &[Dim],
     ) -> Result<()> {
         match s {
-            Source::Number(s) => number(*s, dtype),
+            Source::Number(s) => number(**s, dtype),
             Source::Choice(c) => {
                 if c.bounds.is_empty() || c.bounds.iter().any(|b| b.step < 1) {
                     bail!(Invalid, "a choice without bounds, or with a step below 1");
@@ -287,7 +277,7 @@ impl Verifier<'_> {
                         self.f.show(a.of)
                     );
                 }
-                for form in &a.at {
+                for form in &*a.at {
                     indices(form, space.len(), known.starts())?;
                 }
                 for (axis, (form, d)) in a.at.iter().zip(ty.shape.iter()).enumerate() {

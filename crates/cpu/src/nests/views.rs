@@ -1,6 +1,6 @@
 //! Index maps of operations that move elements, from their attributes and types.
 
-use super::access::{Bound, IndexMap, Read, Source, Start, limits};
+use super::access::{Bound, IndexMap, Read, Start, limits};
 use super::affine::{Affine, Var};
 use super::quantity::Quantity;
 use cotangent_core::{DType, Dim, Scalar, Type};
@@ -22,11 +22,12 @@ pub(crate) fn broadcast(x: &Type, shape: &[Dim], dims: &[usize]) -> Option<Index
     Some(IndexMap::of(at))
 }
 
-/// The element at the same position in row-major order. `None` if an index is not affine.
+/// The element at the same position in row-major order. The index along axes of extent 1 is 0.
+/// `None` if an index is not affine.
 pub(crate) fn reshape(x: &Type, shape: &[Dim]) -> Option<IndexMap> {
     let limits = limits(shape, &[]);
     let mut position = Affine::from(Quantity::Number(0));
-    for (k, d) in shape.iter().enumerate() {
+    for (k, d) in shape.iter().enumerate().filter(|(_, d)| !d.is(1)) {
         position = position.times(&d.into()).plus(&Affine::axis(k));
     }
     let mut at = Vec::with_capacity(x.rank());
@@ -105,7 +106,9 @@ pub(crate) fn pad(
     for (k, d) in x.shape.iter().enumerate() {
         let step = i64::try_from(interior[k]).ok()?.checked_add(1)?;
         let form = Affine::axis(k);
-        at.push(if step == 1 {
+        at.push(if d.is(1) {
+            Quantity::Number(0).into()
+        } else if step == 1 {
             form.clone().offset(&low[k].checked_neg()?.into())
         } else {
             let quotient = form.split(&step.into(), &limits)?.0;
@@ -133,7 +136,10 @@ pub(crate) fn concatenate(operands: &[(Read, Type)], axis: usize, shape: &[Dim])
     for (read, ty) in operands.iter().filter(|(_, ty)| !ty.shape[axis].is(0)) {
         let mut map = IndexMap::identity(shape.len());
         let from = Quantity::Number(0).minus(&start);
-        map.at[axis] = Affine::axis(axis).offset(&from);
+        map.at[axis] = match ty.shape[axis].is(1) {
+            true => Quantity::Number(0).into(),
+            false => Affine::axis(axis).offset(&from),
+        };
         start = start.plus(&(&ty.shape[axis]).into());
         parts.push((read.through(&map, shape)?, start.clone()));
     }
@@ -153,5 +159,5 @@ pub(crate) fn concatenate(operands: &[(Read, Type)], axis: usize, shape: &[Dim])
 
 /// A read of zeros.
 pub(crate) fn zeros(dtype: DType) -> Read {
-    Read::plain(Source::Number(Scalar::I(0).cast(dtype)))
+    Read::number(Scalar::I(0).cast(dtype))
 }

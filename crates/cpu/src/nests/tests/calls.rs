@@ -16,10 +16,10 @@ fn table() -> String {
         let f = function_of(&s).unwrap();
         all += f.eqns().len();
         for n in lower(&f).nests {
-            if let What::Call { op, why, .. } = n.what {
+            if let What::Call(c) = n.what {
                 calls += 1;
-                let by_name = by_reason.entry(why.text()).or_default();
-                *by_name.entry(op.name().to_owned()).or_default() += 1;
+                let by_name = by_reason.entry(c.why.text()).or_default();
+                *by_name.entry(c.op.name().to_owned()).or_default() += 1;
             }
         }
     }

@@ -42,7 +42,7 @@ fn read(n: &mut Nest) -> &mut Read {
 }
 
 /// The indices at which a nest reads first.
-fn at(n: &mut Nest) -> &mut Vec<Affine> {
+fn at(n: &mut Nest) -> &mut [Affine] {
     match &mut read(n).source {
         Source::Element(a) => &mut a.at,
         other => panic!("{other:?} is no element"),
@@ -86,7 +86,9 @@ fn accesses_outside_of_a_value_are_refused() {
     });
     let rank = "nest %4: it reads %x0 of f64[3,3] at 1 indices";
     refused(rank, |n| {
-        at(&mut n.nests[SUM]).pop();
+        if let Source::Element(a) = &mut read(&mut n.nests[SUM]).source {
+            a.at = a.at[..1].to_vec().into();
+        }
     });
     refused(
         "result 0: axis 0 of %4 is read outside of its extent 3",
@@ -104,7 +106,7 @@ fn windows_that_do_not_fit_and_wrong_starts_are_refused() {
     });
     refused("nest %6: a start is f64, not an integer", |n| {
         let read = read(&mut n.nests[WINDOW]);
-        read.starts[0].read = Read::plain(Source::Number(Scalar::F(1.0)));
+        read.starts[0].read = Read::number(Scalar::F(1.0));
     });
     refused(
         "nest %6: a start reads a value that no nest before computes",
@@ -114,7 +116,7 @@ fn windows_that_do_not_fit_and_wrong_starts_are_refused() {
         },
     );
     refused("nest %6: a form has start 0 of 0", |n| {
-        read(&mut n.nests[WINDOW]).starts.clear();
+        read(&mut n.nests[WINDOW]).starts = Vec::new().into();
     });
     refused("nest %6: a form has axis 1 of 1", |n| {
         at(&mut n.nests[WINDOW])[0] = Affine::axis(1);
@@ -192,7 +194,7 @@ fn wrong_types_are_refused() {
         expr(&mut n.nests[SUM]).nodes[1].dtype = DType::F32;
     });
     refused("nest %4: the number I(1) is no f64", |n| {
-        expr(&mut n.nests[SUM]).nodes[0].op = ExprOp::Number(Scalar::I(1));
+        expr(&mut n.nests[SUM]).nodes[0].op = ExprOp::Number(Box::new(Scalar::I(1)));
     });
     refused("nest %4: the index of axis 2 in a space of 2 axes", |n| {
         expr(&mut n.nests[SUM]).nodes[0].op = ExprOp::Index(2);
@@ -228,15 +230,15 @@ fn wrong_folds_calls_and_literals_are_refused() {
         }
     });
     refused("nest %7: 2 results of `cholesky`, not 1", |n| {
-        if let What::Call { results, .. } = &mut n.nests[FACTOR].what {
-            *results = 2;
+        if let What::Call(c) = &mut n.nests[FACTOR].what {
+            c.results = 2;
         }
     });
     refused(
         "nest %7: result 0 of `cholesky` is f64[2,3,3], not f64[3,3]",
         |n| {
-            if let What::Call { operands, .. } = &mut n.nests[FACTOR].what {
-                let x = &mut operands[0];
+            if let What::Call(c) = &mut n.nests[FACTOR].what {
+                let x = &mut c.operands[0];
                 x.ty = x.ty.batched(&2.into());
                 let map = IndexMap::of(vec![Affine::axis(1), Affine::axis(2)]);
                 x.read = x.read.through(&map, &x.ty.shape).unwrap();
@@ -244,7 +246,8 @@ fn wrong_folds_calls_and_literals_are_refused() {
         },
     );
     refused("nest %12: the literal is f32[3], not f64[3]", |n| {
-        n.nests.last_mut().unwrap().what = What::Literal(Array::vector(vec![1.0f32, 2.0, 3.0]));
+        let given = Array::vector(vec![1.0f32, 2.0, 3.0]);
+        n.nests.last_mut().unwrap().what = What::Literal(Box::new(given));
     });
 }
 
@@ -271,7 +274,7 @@ fn symbolic_extents_that_cannot_be_ordered_are_conditions() {
 #[test]
 fn starts_are_numbers() {
     let start = Start {
-        read: Read::plain(Source::Number(Scalar::I(1))),
+        read: Read::number(Scalar::I(1)),
         last: Quantity::Number(2),
     };
     refused(

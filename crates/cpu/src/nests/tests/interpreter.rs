@@ -3,26 +3,40 @@
 
 use crate::nests::access::{Bound, Read, Source, Start};
 use crate::nests::affine::{Affine, Var};
-use crate::nests::nest::{Expr, ExprOp, Nests, Order, What};
+use crate::nests::nest::{Expr, ExprOp, Nest, Nests, Order, What};
 use crate::nests::quantity::Quantity;
 use crate::nests::verify::Condition;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{DotGeneral, Op, Reduce};
-use cotangent_core::{Array, C128, DType, Dim, Env, Result, Scalar, Type, Val, Wide, reference};
+use cotangent_core::{
+    Array, C128, DType, Dim, Env, Function, Result, Scalar, Type, Val, Wide, reference,
+};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Results of an operation for operands.
-pub(super) type Arithmetic<'a> = &'a dyn Fn(&Op, &[Array], &Env) -> Result<Vec<Array>>;
+pub(crate) type Arithmetic<'a> = &'a dyn Fn(&Op, &[Array], &Env) -> Result<Vec<Array>>;
 
-/// A computed value.
+/// The elements of a value that are computed.
 struct Stored {
-    array: Array,
-    wide: Wide,
+    shape: Vec<usize>,
+    dtype: DType,
+    elements: Wide,
+    /// Which of them are computed; `None`: all.
+    computed: Option<Vec<bool>>,
 }
 
-struct Interpreter<'a> {
-    env: Env,
+/// Values of nests, and nests whose elements are computed whenever they are read.
+pub(crate) struct Interpreter<'a> {
+    pub(crate) env: Env,
     values: Vec<Option<Stored>>,
+    /// The nests of values that are not stored.
+    inline: FxHashMap<Val, &'a Nest>,
+    /// Elements of these values at positions, for one computation.
+    read: RefCell<FxHashMap<(Val, Vec<usize>), Array>>,
     arithmetic: Arithmetic<'a>,
+    function: &'a Function,
 }
 
 /// Runs nests on arguments. Also returns the extents of all symbols.
@@ -31,30 +45,143 @@ pub(super) fn interpret(
     args: &[Array],
     arithmetic: Arithmetic<'_>,
 ) -> Result<(Vec<Array>, Env)> {
-    let f = nests.function;
-    let mut env = Env::default();
-    let types: Vec<Type> = args.iter().map(Array::ty).collect();
-    reference::bind(f, &types, &mut env)?;
-    let mut run = Interpreter {
-        env,
-        values: (0..f.len()).map(|_| None).collect(),
-        arithmetic,
-    };
-    for (&p, a) in f.params().iter().zip(args) {
-        run.store(p, a.clone());
-    }
+    let mut run = Interpreter::new(nests.function, args, arithmetic)?;
     for n in &nests.nests {
+        run.nest(n)?;
+    }
+    Ok((run.results(nests)?, run.env))
+}
+
+/// The number for these extents.
+fn number(q: &Quantity, env: &Env) -> i64 {
+    match q {
+        Quantity::Number(n) => *n,
+        Quantity::Poly(p) => p.eval(env).unwrap(),
+    }
+}
+
+/// Whether these extents fulfil a condition.
+pub(crate) fn holds(c: &Condition, env: &Env) -> bool {
+    c.any.iter().any(|q| number(q, env) >= 0) || c.space.iter().any(|d| d.eval(env).unwrap() == 0)
+}
+
+/// All indices of a space, in row-major order.
+pub(crate) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
+    let n: usize = shape.iter().product();
+    let shape = shape.to_vec();
+    (0..n).map(move |i| indices_of(i, &shape))
+}
+
+/// One element.
+#[derive(Clone, Copy)]
+enum ReadElement {
+    Number(Scalar),
+    At(Val, usize),
+}
+
+/// Zeros of a family of numbers.
+fn zeros(kind: Kind, n: usize) -> Wide {
+    match kind {
+        Kind::Float => Wide::F(vec![0.0; n]),
+        Kind::Complex => Wide::C(vec![C128::new(0.0, 0.0); n]),
+        Kind::Int | Kind::Bool | Kind::Opaque => Wide::I(vec![0; n]),
+    }
+}
+
+fn element_of(w: &Wide, i: usize) -> Scalar {
+    match w {
+        Wide::I(w) => Scalar::I(w[i]),
+        Wide::F(w) => Scalar::F(w[i]),
+        Wide::C(w) => Scalar::C(w[i]),
+    }
+}
+
+fn set(w: &mut Wide, i: usize, s: Scalar) {
+    match (w, s) {
+        (Wide::I(w), Scalar::I(x)) => w[i] = x,
+        (Wide::F(w), Scalar::F(x)) => w[i] = x,
+        (Wide::C(w), Scalar::C(x)) => w[i] = x,
+        _ => panic!("a number of another family"),
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// The interpreter of a function on arguments.
+    pub(crate) fn new(
+        f: &'a Function,
+        args: &[Array],
+        arithmetic: Arithmetic<'a>,
+    ) -> Result<Interpreter<'a>> {
+        let mut env = Env::default();
+        let types: Vec<Type> = args.iter().map(Array::ty).collect();
+        reference::bind(f, &types, &mut env)?;
+        let mut run = Interpreter {
+            env,
+            values: (0..f.len()).map(|_| None).collect(),
+            inline: FxHashMap::default(),
+            read: RefCell::default(),
+            arithmetic,
+            function: f,
+        };
+        for (&p, a) in f.params().iter().zip(args) {
+            run.store(p, a);
+        }
+        Ok(run)
+    }
+
+    /// Computes the whole results of a nest.
+    pub(crate) fn nest(&mut self, n: &Nest) -> Result<()> {
+        match &n.what {
+            What::Map(_) | What::Fold { .. } => {
+                let rank = self.function.ty(n.value).rank();
+                let shape = self.shape(&n.extents()[..rank])?;
+                let all: Vec<Vec<usize>> = indices(&shape).collect();
+                let y = self.elements(n, &all)?;
+                self.store(n.value, &y.reshape(shape)?);
+            }
+            What::Literal(a) => self.store(n.value, a),
+            What::Call(c) => {
+                let x = c
+                    .operands
+                    .iter()
+                    .map(|x| self.whole(&x.read, &x.ty))
+                    .collect::<Result<Vec<_>>>()?;
+                let y = (self.arithmetic)(&c.op, &x, &self.env)?;
+                for (r, y) in n.values().zip(y) {
+                    let shape = &self.function.ty(r).shape;
+                    for (d, &n) in shape.iter().zip(y.shape()) {
+                        if let Some(s) = d.as_sym().filter(|s| c.op.binds().contains(s)) {
+                            self.env.insert(s.clone(), n);
+                        }
+                    }
+                    self.store(r, &y);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The results of the function.
+    pub(crate) fn results(&self, nests: &Nests<'_>) -> Result<Vec<Array>> {
+        let results = nests.results.iter().zip(self.function.results());
+        results
+            .map(|(r, v)| self.whole(r, self.function.ty(*v)))
+            .collect()
+    }
+
+    /// The elements of a map or a fold at these indices of its value, as a vector.
+    pub(crate) fn elements(&self, n: &Nest, at: &[Vec<usize>]) -> Result<Array> {
         let extents = n.extents();
         match &n.what {
-            What::Map(e) => {
-                let y = run.expr(e, &extents)?.pop().unwrap();
-                run.store(n.value, y.reshape(run.shape(&extents)?)?);
-            }
+            What::Map(e) => Ok(self.expr(e, at)?.pop().unwrap()),
             What::Fold { expr, how, order } => {
-                let rank = f.ty(n.value).rank();
-                let (shape, folded) = (run.shape(&extents[..rank])?, run.shape(&extents[rank..])?);
-                let rows = [shape.iter().product(), folded.iter().product()];
-                let nodes = run.expr(expr, &extents)?;
+                let rank = self.function.ty(n.value).rank();
+                let folded = self.shape(&extents[rank..])?;
+                let rows = [at.len(), folded.iter().product()];
+                let all = at
+                    .iter()
+                    .flat_map(|i| indices(&folded).map(move |j| [&i[..], &j].concat()));
+                let nodes = self.expr(expr, &all.collect::<Vec<_>>())?;
                 let row = |k: usize| nodes[k].clone().reshape(rows.to_vec());
                 let last = nodes.len() - 1;
                 let y = match (order, &expr.nodes[last].op) {
@@ -68,82 +195,64 @@ pub(super) fn interpret(
                             ..DotGeneral::default()
                         };
                         let x = [row(operands[0] as usize)?, row(operands[1] as usize)?];
-                        (run.arithmetic)(&dot.into(), &x, &run.env)?
+                        (self.arithmetic)(&dot.into(), &x, &self.env)?
                     }
                     _ => {
                         let stable = *order == Order::Exact;
                         let fold = Reduce::new(*how, &[1], stable).or_identity();
-                        (run.arithmetic)(&fold.into(), &[row(last)?], &run.env)?
+                        (self.arithmetic)(&fold.into(), &[row(last)?], &self.env)?
                     }
                 };
-                run.store(n.value, y[0].clone().reshape(shape)?);
+                Ok(y[0].clone())
             }
-            What::Literal(a) => run.store(n.value, a.clone()),
-            What::Call { op, operands, .. } => {
-                let x = operands
-                    .iter()
-                    .map(|x| run.whole(&x.read, &x.ty))
-                    .collect::<Result<Vec<_>>>()?;
-                let y = (run.arithmetic)(op, &x, &run.env)?;
-                for (k, y) in y.into_iter().enumerate() {
-                    let r = Val::from_index(n.value.index() + k);
-                    for (d, &n) in f.ty(r).shape.iter().zip(y.shape()) {
-                        if let Some(s) = d.as_sym().filter(|s| op.binds().contains(s)) {
-                            run.env.insert(s.clone(), n);
-                        }
-                    }
-                    run.store(r, y);
-                }
-            }
+            What::Literal(_) | What::Call(_) => panic!("{n:?} has no elements of its own"),
         }
     }
-    let results = nests.results.iter().zip(f.results());
-    let y = results.map(|(r, v)| run.whole(r, f.ty(*v)));
-    Ok((y.collect::<Result<_>>()?, run.env))
-}
 
-/// The number for these extents.
-fn number(q: &Quantity, env: &Env) -> i64 {
-    match q {
-        Quantity::Number(n) => *n,
-        Quantity::Poly(p) => p.eval(env).unwrap(),
-    }
-}
-
-/// Whether these extents fulfil a condition.
-pub(super) fn holds(c: &Condition, env: &Env) -> bool {
-    c.any.iter().any(|q| number(q, env) >= 0) || c.space.iter().any(|d| d.eval(env).unwrap() == 0)
-}
-
-/// All indices of a space, in row-major order.
-fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
-    let n: usize = shape.iter().product();
-    let shape = shape.to_vec();
-    (0..n).map(move |i| {
-        let (mut rest, mut index) = (i, vec![0; shape.len()]);
-        for (k, &d) in shape.iter().enumerate().rev() {
-            index[k] = rest % d;
-            rest /= d;
-        }
-        index
-    })
-}
-
-/// One element.
-#[derive(Clone, Copy)]
-enum ReadElement {
-    Number(Scalar),
-    At(Val, usize),
-}
-
-impl Interpreter<'_> {
-    fn shape(&self, extents: &[Dim]) -> Result<Vec<usize>> {
+    /// The extents of a shape.
+    pub(crate) fn shape(&self, extents: &[Dim]) -> Result<Vec<usize>> {
         extents.iter().map(|d| d.eval(&self.env)).collect()
     }
 
-    fn store(&mut self, v: Val, array: Array) {
-        let wide = array.wide();
-        self.values[v.index()] = Some(Stored { array, wide });
+    fn store(&mut self, v: Val, array: &Array) {
+        self.values[v.index()] = Some(Stored {
+            shape: array.shape().to_vec(),
+            dtype: array.dtype(),
+            elements: array.wide(),
+            computed: None,
+        });
+    }
+
+    /// Computes the elements of a value whenever they are read.
+    pub(crate) fn computed_by_readers(&mut self, n: &'a Nest) {
+        self.inline.insert(n.value, n);
+    }
+
+    /// Forgets the elements of a value.
+    pub(crate) fn allocate(&mut self, v: Val) -> Result<()> {
+        let ty = self.function.ty(v);
+        let shape = self.shape(&ty.shape)?;
+        let n = shape.iter().product();
+        self.values[v.index()] = Some(Stored {
+            shape,
+            dtype: ty.dtype,
+            elements: zeros(ty.dtype.kind(), n),
+            computed: Some(vec![false; n]),
+        });
+        Ok(())
+    }
+
+    /// Computes and stores the elements of an allocated value at these indices.
+    pub(crate) fn compute(&mut self, n: &Nest, at: &[Vec<usize>]) -> Result<()> {
+        self.read.borrow_mut().clear();
+        let y = self.elements(n, at)?.wide();
+        let stored = self.values[n.value.index()].as_mut().unwrap();
+        for (k, i) in at.iter().enumerate() {
+            let at = i.iter().zip(&stored.shape).fold(0, |at, (i, d)| at * d + i);
+            set(&mut stored.elements, at, element_of(&y, k));
+            stored.computed.as_mut().unwrap()[at] = true;
+        }
+        Ok(())
     }
 
     fn form(&self, a: &Affine, index: &[usize], starts: &[i64]) -> i64 {
@@ -161,37 +270,35 @@ impl Interpreter<'_> {
         })
     }
 
-    fn start(&self, s: &Start, index: &[usize]) -> i64 {
-        let at = match self.element(&s.read, index) {
-            ReadElement::Number(Scalar::I(i)) => i,
-            ReadElement::At(v, i) => match &self.values[v.index()].as_ref().unwrap().wide {
-                Wide::I(w) => w[i],
-                _ => panic!("a start is an integer"),
-            },
-            ReadElement::Number(_) => panic!("a start is an integer"),
+    fn start(&self, s: &Start, index: &[usize]) -> Result<i64> {
+        let at = match self.element(&s.read, index)? {
+            ReadElement::Number(x) => x,
+            ReadElement::At(v, i) => element_of(&self.read_elements(v, &[i])?, 0),
         };
-        at.clamp(0, i128::from(number(&s.last, &self.env))) as i64
+        let Scalar::I(at) = at else {
+            panic!("a start is an integer")
+        };
+        Ok(at.clamp(0, i128::from(number(&s.last, &self.env))) as i64)
     }
 
-    fn element(&self, r: &Read, index: &[usize]) -> ReadElement {
-        let starts: Vec<i64> = r.starts.iter().map(|s| self.start(s, index)).collect();
+    fn element(&self, r: &Read, index: &[usize]) -> Result<ReadElement> {
+        let starts = r.starts.iter().map(|s| self.start(s, index));
+        let starts = starts.collect::<Result<Vec<i64>>>()?;
         self.source(&r.source, index, &starts)
     }
 
-    fn source(&self, s: &Source, index: &[usize], starts: &[i64]) -> ReadElement {
+    fn source(&self, s: &Source, index: &[usize], starts: &[i64]) -> Result<ReadElement> {
         match s {
-            Source::Number(s) => ReadElement::Number(*s),
+            Source::Number(s) => Ok(ReadElement::Number(**s)),
             Source::Element(a) => {
-                let stored = self.values[a.of.index()].as_ref().expect("it is computed");
-                let at =
-                    a.at.iter()
-                        .zip(stored.array.shape())
-                        .fold(0, |at, (f, &d)| {
-                            let i = self.form(f, index, starts);
-                            assert!((0..d as i64).contains(&i), "{a:?} at {index:?}: {i} of {d}");
-                            at * d + i as usize
-                        });
-                ReadElement::At(a.of, at)
+                let shape = self.shape(&self.function.ty(a.of).shape)?;
+                let mut at = 0;
+                for (f, &d) in a.at.iter().zip(&shape) {
+                    let i = self.form(f, index, starts);
+                    assert!((0..d as i64).contains(&i), "{a:?} at {index:?}: {i} of {d}");
+                    at = at * d + i as usize;
+                }
+                Ok(ReadElement::At(a.of, at))
             }
             Source::Choice(c) => {
                 let holds = |b: &Bound| {
@@ -207,77 +314,90 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The elements of a read at every index of a space, as a vector.
-    fn read(&self, r: &Read, dtype: DType, shape: &[usize]) -> Result<Array> {
-        let found: Vec<ReadElement> = indices(shape).map(|i| self.element(r, &i)).collect();
-        let (n, wide) = (found.len(), |v: Val| {
-            &self.values[v.index()].as_ref().unwrap().wide
-        });
-        let all = match dtype.kind() {
-            Kind::Float => Wide::F(
-                found
-                    .into_iter()
-                    .map(|e| match e {
-                        ReadElement::Number(Scalar::F(x)) => x,
-                        ReadElement::At(v, i) => match wide(v) {
-                            Wide::F(w) => w[i],
-                            _ => panic!("no float"),
-                        },
-                        _ => panic!("no float"),
-                    })
-                    .collect(),
-            ),
-            Kind::Complex => Wide::C(
-                found
-                    .into_iter()
-                    .map(|e| match e {
-                        ReadElement::Number(Scalar::C(x)) => x,
-                        ReadElement::At(v, i) => match wide(v) {
-                            Wide::C(w) => w[i],
-                            _ => panic!("no complex number"),
-                        },
-                        _ => panic!("no complex number"),
-                    })
-                    .collect::<Vec<C128>>(),
-            ),
-            Kind::Int | Kind::Bool | Kind::Opaque => Wide::I(
-                found
-                    .into_iter()
-                    .map(|e| match e {
-                        ReadElement::Number(Scalar::I(x)) => x,
-                        ReadElement::At(v, i) => match wide(v) {
-                            Wide::I(w) => w[i],
-                            _ => panic!("no integer"),
-                        },
-                        _ => panic!("no integer"),
-                    })
-                    .collect(),
-            ),
-        };
-        all.narrow(dtype, [n])
+    /// Elements of a value at these positions.
+    fn read_elements(&self, v: Val, at: &[usize]) -> Result<Wide> {
+        if let Some(n) = self.inline.get(&v) {
+            let mut distinct = at.to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let shape = self.shape(&self.function.ty(v).shape)?;
+            let index = |&i: &usize| indices_of(i, &shape);
+            let key = (v, distinct.clone());
+            let known = self.read.borrow().get(&key).cloned();
+            let y = match known {
+                Some(y) => y,
+                None => {
+                    let all: Vec<Vec<usize>> = distinct.iter().map(index).collect();
+                    let y = self.elements(n, &all)?;
+                    self.read.borrow_mut().insert(key, y.clone());
+                    y
+                }
+            };
+            let (dtype, y) = (y.dtype(), y.wide());
+            let mut out = zeros(dtype.kind(), at.len());
+            for (k, i) in at.iter().enumerate() {
+                set(
+                    &mut out,
+                    k,
+                    element_of(&y, distinct.binary_search(i).unwrap()),
+                );
+            }
+            return Ok(out);
+        }
+        let stored = self.values[v.index()].as_ref().expect("it is computed");
+        let mut out = zeros(stored.dtype.kind(), at.len());
+        for (k, &i) in at.iter().enumerate() {
+            let computed = stored.computed.as_ref().is_none_or(|c| c[i]);
+            assert!(computed, "element {i} of {v:?} is not computed");
+            set(&mut out, k, element_of(&stored.elements, i));
+        }
+        Ok(out)
+    }
+
+    /// The elements of a read at indices of a space, as a vector.
+    fn read(&self, r: &Read, dtype: DType, at: &[Vec<usize>]) -> Result<Array> {
+        let mut out = zeros(dtype.kind(), at.len());
+        let mut by_value: BTreeMap<Val, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (k, index) in at.iter().enumerate() {
+            match self.element(r, index)? {
+                ReadElement::Number(s) => set(&mut out, k, s),
+                ReadElement::At(v, i) => {
+                    let (of, from) = by_value.entry(v).or_default();
+                    of.push(k);
+                    from.push(i);
+                }
+            }
+        }
+        for (v, (of, from)) in by_value {
+            let found = self.read_elements(v, &from)?;
+            for (j, k) in of.into_iter().enumerate() {
+                set(&mut out, k, element_of(&found, j));
+            }
+        }
+        out.narrow(dtype, [at.len()])
     }
 
     /// A read at every index of a type.
     fn whole(&self, r: &Read, ty: &Type) -> Result<Array> {
         let shape = self.shape(&ty.shape)?;
-        self.read(r, ty.dtype, &shape)?.reshape(shape)
+        let all: Vec<Vec<usize>> = indices(&shape).collect();
+        self.read(r, ty.dtype, &all)?.reshape(shape)
     }
 
     /// The results of all operations of an expression, each a vector over the indices.
-    fn expr(&self, e: &Expr, extents: &[Dim]) -> Result<Vec<Array>> {
-        let shape = self.shape(extents)?;
-        let n = shape.iter().product();
+    fn expr(&self, e: &Expr, at: &[Vec<usize>]) -> Result<Vec<Array>> {
+        let n = at.len();
         let mut all: Vec<Array> = Vec::with_capacity(e.nodes.len());
         for node in &e.nodes {
             all.push(match &node.op {
-                ExprOp::Read(r) => self.read(r, node.dtype, &shape)?,
+                ExprOp::Read(r) => self.read(r, node.dtype, at)?,
                 ExprOp::Number(s) => s.full(node.dtype, vec![n])?,
                 ExprOp::Extent(d) => {
                     let extent = Scalar::I(d.eval(&self.env)? as i128);
                     extent.full(node.dtype, vec![n])?
                 }
                 ExprOp::Index(k) => {
-                    let at = indices(&shape).map(|i| i[*k]);
+                    let at = at.iter().map(|i| i[*k]);
                     let all = match node.dtype.kind() {
                         Kind::Float => Wide::F(at.map(|i| i as f64).collect()),
                         Kind::Complex => Wide::C(at.map(|i| C128::new(i as f64, 0.0)).collect()),
@@ -293,4 +413,14 @@ impl Interpreter<'_> {
         }
         Ok(all)
     }
+}
+
+/// The index at a position in row-major order.
+fn indices_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (k, &d) in shape.iter().enumerate().rev() {
+        index[k] = at % d;
+        at /= d;
+    }
+    index
 }

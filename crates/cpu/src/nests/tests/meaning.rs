@@ -16,11 +16,11 @@ use cotangent_core::{Array, Emit, Env, Function, Result, Sample, Type, Val, refe
 use std::path::Path;
 use std::sync::Arc;
 
-fn samples() -> impl Iterator<Item = Sample> {
+pub(crate) fn samples() -> impl Iterator<Item = Sample> {
     entries().into_iter().flat_map(|e| (e.samples)(e.name))
 }
 
-fn by_reference(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+pub(crate) fn by_reference(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
     let op = resolve(op, env);
     op.infer(&x.iter().map(Array::ty).collect::<Vec<_>>())?;
     op.eval(x, env)
@@ -73,8 +73,11 @@ fn every_sample() {
     }
 }
 
+/// Number of the forms of [`viewed`].
+pub(crate) const FORMS: usize = 3;
+
 /// Forms of a value that are made of views and hold the same elements.
-fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
+pub(crate) fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
     let ty = cx.ty(v);
     let (rank, shape) = (ty.rank(), ty.shape.as_const().unwrap());
     let axes: Vec<usize> = (0..rank).collect();
@@ -119,7 +122,7 @@ fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
 fn every_sample_of_views_of_operands() {
     for s in samples().filter(|s| !s.operands.is_empty()) {
         let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
-        for form in 0..3 {
+        for form in 0..FORMS {
             let f = super::function(&types, |cx, x| {
                 let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
                 cx.emit(s.op.clone(), &x).to_vec()
@@ -138,12 +141,12 @@ fn every_sample_of_views_of_operands() {
 fn every_sample_as_operand_of_views() {
     for s in samples() {
         let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
-        for form in 0..3 {
+        for form in 0..FORMS {
             let f = super::function(&types, |cx, x| {
                 let y = cx.emit(s.op.clone(), x).to_vec();
                 let known = |v: &Val| cx.ty(*v).shape.as_const().is_some();
                 let y = y.into_iter().filter(known);
-                y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % 3))
+                y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % FORMS))
                     .collect()
             });
             check(&format!("{:?}, form {form}", s.op), &f, &s.operands, false);
@@ -151,8 +154,8 @@ fn every_sample_as_operand_of_views() {
     }
 }
 
-#[test]
-fn random_graphs_and_their_adjoints() {
+/// Random graphs and their adjoints, with arguments. `SEEDS` is the number of graphs.
+pub(crate) fn random_graphs(visit: &mut dyn FnMut(&str, &Function, &[Array])) {
     let ad = AdContext::default();
     let seeds = std::env::var("SEEDS").map_or(300, |n| n.parse().expect("a number"));
     for seed in 0..seeds {
@@ -164,16 +167,22 @@ fn random_graphs_and_their_adjoints() {
             let y = reference::run(&f, &args).unwrap();
             let cts = y.into_iter().filter(|y| tangent(&y.ty()));
             let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
-            check(&format!("adjoint of {seed}"), &simplify(&g), &args, true);
+            visit(&format!("adjoint of {seed}"), &simplify(&g), &args);
         }
-        check(&format!("graph {seed}"), &f, &args, true);
+        visit(&format!("graph {seed}"), &f, &args);
     }
 }
 
 #[test]
-fn every_program_of_the_corpus() {
+fn random_graphs_and_their_adjoints() {
+    random_graphs(&mut |what, f, args| {
+        check(what, f, args, true);
+    });
+}
+
+/// The small programs of the corpus, with arguments.
+pub(crate) fn corpus(visit: &mut dyn FnMut(&str, &Function, &[Array])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
-    let mut count = 0;
     for folder in std::fs::read_dir(corpus).unwrap() {
         let folder = folder.unwrap().path();
         let Ok(text) = std::fs::read_to_string(folder.join("module.mlir")) else {
@@ -184,9 +193,16 @@ fn every_program_of_the_corpus() {
         let f = simplify(module.main());
         for args in points(&f).take(1) {
             let args = args.unwrap();
-            let small = args.iter().map(Array::len).sum::<usize>() < 1024;
-            count += usize::from(small && check(&name, &f, &args, false));
+            if args.iter().map(Array::len).sum::<usize>() < 1024 {
+                visit(&name, &f, &args);
+            }
         }
     }
+}
+
+#[test]
+fn every_program_of_the_corpus() {
+    let mut count = 0;
+    corpus(&mut |name, f, args| count += usize::from(check(name, f, args, false)));
     assert!(count > 100, "{count} programs");
 }

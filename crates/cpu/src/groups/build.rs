@@ -1,0 +1,619 @@
+//! Grouping, from the last nest to the first.
+//!
+//! A group has a depth: more than that of the groups that read its values, and less than that of
+//! the groups whose values it reads. A nest joins a group that reads it and has its rows, if that
+//! is deeper than its other readers. The depth of a group may grow for that, as long as the values
+//! that it reads are those of deeper groups. Groups of one depth that read one value merge if they
+//! have equal spaces. So values descend in depth, and groups do not depend on each other
+//! cyclically.
+
+use super::access::{Placement, Root, composes, placed_leaves};
+use super::cost::{
+    Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED, MIN_DISTANCE,
+    known_volume, recomputes,
+};
+use super::draft::{Aligned, Draft, DraftAxis, same};
+use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};
+use super::order::ordered;
+use super::readers::{Readers, bound_symbols};
+use super::schedule::{Scheduled, schedule};
+use super::transfers::transfers;
+use crate::nests::nest::{Nest, Nests, What};
+use cotangent_core::graph::Def;
+use cotangent_core::{Dim, Val};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+/// Maximum number of groups of one depth that are compared with another one that reads the same
+/// value.
+const MAX_COMPARED: usize = 4;
+
+/// The number of a nest or group that does not exist.
+const NONE: u32 = u32::MAX;
+
+/// The groups of nests, in an order in which each reads values of earlier ones only.
+pub(crate) fn group(nests: &Nests<'_>) -> Vec<NestGroup> {
+    let mut b = GroupBuilder::new(nests);
+    for k in (0..nests.nests.len() as u32).rev() {
+        b.visit(k);
+    }
+    for &p in nests.function.params() {
+        let readers = b.readers.of(p).to_vec();
+        b.merge_readers(p, &readers);
+    }
+    b.finish()
+}
+
+/// The place of a nest in a group.
+struct Placed {
+    group: u32,
+    at: Storage,
+    /// The axis of the draft for each axis of the nest.
+    axes: GroupAxes,
+    /// The indices of a nest that is not inline.
+    root: Option<Rc<Root>>,
+    /// Of an inline nest: where its expression is evaluated.
+    placements: SmallVec<[Placement; 1]>,
+}
+
+/// A map or a fold that may join a group.
+struct Producer {
+    /// Number of axes of its value.
+    rank: usize,
+    /// Its accesses by the group.
+    placements: Vec<Placement>,
+    /// Whether it is a result, or another group reads it.
+    outside: bool,
+    /// Numbers of elements that it reads and of its operations.
+    reads: usize,
+    instructions: usize,
+    /// The number of reads and of operations of the group, if the value can be inline.
+    inlined: Option<[usize; 2]>,
+    /// Estimated number of elements, reads of each, and time to compute one in ps.
+    count: f64,
+    times: f64,
+    time: f64,
+    /// Size of an element in bytes.
+    size: usize,
+}
+
+impl Producer {
+    /// Whether readers recompute it. `step` is set if it would else be a group of its own.
+    fn is_recomputed(&self, step: bool) -> bool {
+        let (n, r) = (self.count, self.times);
+        self.inlined.is_some() && recomputes(n, r, self.time, self.size, step)
+    }
+}
+
+struct GroupBuilder<'a> {
+    nests: &'a Nests<'a>,
+    readers: Readers,
+    is_result: Vec<bool>,
+    /// The nest that computes each value.
+    nest_of: Vec<u32>,
+    /// Calls that bind symbols, with the nests that mention these symbols.
+    symbols: FxHashMap<u32, Vec<u32>>,
+    placed: Vec<Option<Placed>>,
+    /// `None`: merged into another group.
+    drafts: Vec<Option<Draft>>,
+    cost: Estimate,
+}
+
+impl<'a> GroupBuilder<'a> {
+    fn new(nests: &'a Nests<'a>) -> GroupBuilder<'a> {
+        let f = nests.function;
+        let mut is_result = vec![false; f.len()];
+        for r in &nests.results {
+            r.elements(&mut |a| is_result[a.of.index()] = true);
+        }
+        let mut nest_of = vec![NONE; f.len()];
+        for (k, n) in nests.nests.iter().enumerate() {
+            n.values().for_each(|v| nest_of[v.index()] = k as u32);
+        }
+        GroupBuilder {
+            nests,
+            readers: Readers::new(nests),
+            is_result,
+            nest_of,
+            symbols: bound_symbols(nests),
+            placed: nests.nests.iter().map(|_| None).collect(),
+            drafts: Vec::new(),
+            cost: Estimate::new(f),
+        }
+    }
+
+    fn nest(&self, k: u32) -> &'a Nest {
+        &self.nests.nests[k as usize]
+    }
+
+    fn placed(&self, k: u32) -> &Placed {
+        self.placed[k as usize]
+            .as_ref()
+            .expect("readers are grouped first")
+    }
+
+    fn draft(&self, g: u32) -> &Draft {
+        self.drafts[g as usize]
+            .as_ref()
+            .expect("a group of a nest exists")
+    }
+
+    fn draft_mut(&mut self, g: u32) -> &mut Draft {
+        self.drafts[g as usize]
+            .as_mut()
+            .expect("a group of a nest exists")
+    }
+
+    /// The groups of nests, each once.
+    fn groups_of(&self, nests: &[u32]) -> Vec<u32> {
+        let mut out: Vec<u32> = nests.iter().map(|&k| self.placed(k).group).collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    fn visit(&mut self, k: u32) {
+        let n = self.nest(k);
+        let mut readers: Vec<u32> = Vec::new();
+        for v in n.values() {
+            let own = self.readers.of(v).to_vec();
+            self.merge_readers(v, &own);
+            readers.extend(own);
+        }
+        readers.extend(self.symbols.get(&k).into_iter().flatten());
+        let mut groups = self.groups_of(&readers);
+        groups.sort_by_key(|&g| Reverse(self.draft(g).depth));
+        let depth = groups.first().map_or(0, |&g| self.draft(g).depth);
+        let alone = matches!(n.what, What::Call(_) | What::Literal(_));
+        let mut why = None;
+        for &g in groups.iter().filter(|_| !alone).take(MAX_COMPARED) {
+            let other = groups.iter().find(|&&other| other != g);
+            let least = other.map_or(0, |&other| self.draft(other).depth + 1);
+            match self.join_at(k, g, least, &readers) {
+                Ok(()) => {
+                    let depth = self.draft(g).depth;
+                    self.set_operands(&groups, g, depth);
+                    return;
+                }
+                Err(other) => why = why.or(Some(other)),
+            }
+        }
+        self.start(k, depth + 1, alone, why);
+        let own = self.drafts.len() as u32 - 1;
+        self.set_operands(&groups, own, depth + 1);
+    }
+
+    /// Notes that groups read a value of a group of this depth.
+    fn set_operands(&mut self, groups: &[u32], of: u32, depth: u32) {
+        for &g in groups.iter().filter(|g| **g != of) {
+            let draft = self.draft_mut(g);
+            draft.operands = draft.operands.min(depth);
+        }
+    }
+
+    /// Adds a nest to a group that reads it, whose depth becomes at least `least`.
+    fn join_at(&mut self, k: u32, g: u32, least: u32, readers: &[u32]) -> Result<(), Apart> {
+        let draft = self.draft(g);
+        let depth = draft.depth.max(least);
+        if draft.alone {
+            return Err(Apart::Call);
+        }
+        if depth > draft.depth && draft.operands <= depth {
+            return Err(Apart::Readers);
+        }
+        self.join(k, g, readers)?;
+        self.draft_mut(g).depth = depth;
+        Ok(())
+    }
+
+    /// A new group of one nest.
+    fn start(&mut self, k: u32, depth: u32, alone: bool, why: Option<Apart>) {
+        let n = self.nest(k);
+        let rank = self.nests.function.ty(n.value).rank();
+        let axes = n.space.iter().enumerate().map(|(a, axis)| DraftAxis {
+            extent: axis.extent.clone(),
+            row: a < rank,
+        });
+        let draft = Draft {
+            depth,
+            axes: axes.collect(),
+            members: vec![k],
+            first: k,
+            operands: u32::MAX,
+            reads: self.reads(n),
+            instructions: n.what.expr().map_or(0, |e| e.nodes.len()),
+            alone,
+            why,
+        };
+        let axes = (0..draft.axes.len() as u8).collect();
+        self.place(k, self.drafts.len() as u32, Storage::Whole, axes);
+        self.drafts.push(Some(draft));
+    }
+
+    /// Stores the group of a nest that is not inline.
+    fn place(&mut self, k: u32, group: u32, at: Storage, axes: GroupAxes) {
+        self.placed[k as usize] = Some(Placed {
+            group,
+            at,
+            axes,
+            root: Some(Rc::new(Root::new(k, self.nest(k)))),
+            placements: SmallVec::new(),
+        });
+    }
+
+    /// The number of different elements that a nest reads.
+    fn reads(&self, n: &Nest) -> usize {
+        let mut all: SmallVec<[(Val, usize); 8]> = SmallVec::new();
+        n.reads()
+            .for_each(|r| r.elements(&mut |a| all.push((a.of, a.at.address()))));
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
+
+    /// The accesses of a value by the members of a group, each once. `None` if an index is
+    /// not affine.
+    fn placements(&self, v: Val, g: u32, readers: &[u32]) -> Option<Vec<Placement>> {
+        let mut out: Vec<Placement> = Vec::new();
+        let mut add = |of: Val, p: Placement| {
+            if of == v {
+                match out.iter_mut().find(|q| q.same(&p)) {
+                    Some(q) => q.times = q.times.max(p.times),
+                    None => out.push(p),
+                }
+            }
+        };
+        for &m in readers {
+            let placed = self.placed(m);
+            if placed.group != g {
+                continue;
+            }
+            for read in self.nest(m).reads() {
+                let mut reads = false;
+                read.elements(&mut |a| reads |= a.of == v);
+                if !reads {
+                    continue;
+                }
+                match &placed.root {
+                    Some(root) => placed_leaves(read, root, None, &mut add)?,
+                    None => {
+                        for p in &placed.placements {
+                            placed_leaves(read, &p.root, Some(p), &mut add)?;
+                        }
+                    }
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// The axis of a group at whose index each axis of a value is read by all accesses.
+    fn aligned(&self, v: Val, placements: &[Placement], g: u32) -> SmallVec<[Option<u8>; 8]> {
+        let shape = &self.nests.function.ty(v).shape;
+        let draft = self.draft(g);
+        let axis = |p: &Placement, a: usize| {
+            let own = &self.placed(p.root.nest).axes;
+            own.get(p.axis(a)?).copied()
+        };
+        let mut out: SmallVec<[Option<u8>; 8]> = SmallVec::new();
+        for (a, extent) in shape.iter().enumerate() {
+            let mut all = placements.iter().map(|p| axis(p, a));
+            let first = all.next().flatten();
+            let known = first.filter(|&b| {
+                all.all(|other| other == first)
+                    && same(&draft.axes[b as usize].extent, extent)
+                    && !out.contains(&Some(b))
+            });
+            out.push(known);
+        }
+        out
+    }
+
+    /// Merges the groups of equal depth and space that read a value.
+    fn merge_readers(&mut self, v: Val, readers: &[u32]) {
+        let mut by_group: Vec<(u32, u32)> = Vec::with_capacity(readers.len());
+        by_group.extend(readers.iter().map(|&k| (self.placed(k).group, k)));
+        by_group.sort_unstable();
+        if by_group.first().map(|r| r.0) == by_group.last().map(|r| r.0) {
+            return;
+        }
+        type Known = (u32, SmallVec<[Option<u8>; 8]>);
+        let mut by_depth: FxHashMap<u32, Vec<Known>> = FxHashMap::default();
+        for own in by_group.chunk_by(|a, b| a.0 == b.0) {
+            let g = own[0].0;
+            if self.draft(g).alone {
+                continue;
+            }
+            let own: Vec<u32> = own.iter().map(|r| r.1).collect();
+            let Some(placements) = self.placements(v, g, &own) else {
+                continue;
+            };
+            let aligned = self.aligned(v, &placements, g);
+            let known = by_depth.entry(self.draft(g).depth).or_default();
+            let start = known.len().saturating_sub(MAX_COMPARED);
+            let merged = known[start..].iter().find_map(|(to, its)| {
+                let pairs: Vec<(u8, u8)> = its
+                    .iter()
+                    .zip(&aligned)
+                    .filter_map(|(a, b)| Some(((*a)?, (*b)?)))
+                    .collect();
+                let (to_draft, draft) = (self.draft(*to), self.draft(g));
+                let reads = to_draft.reads + draft.reads;
+                let instructions = to_draft.instructions + draft.instructions;
+                if reads > MAX_READS + 1 || instructions > MAX_INSTRUCTIONS {
+                    return None;
+                }
+                Some((*to, to_draft.matched(draft, &pairs)?))
+            });
+            match merged {
+                Some((to, axes)) => self.merge(to, g, &axes),
+                None => known.push((g, aligned)),
+            }
+        }
+    }
+
+    /// Merges a group into another one, of which its axes are `axes`.
+    fn merge(&mut self, to: u32, from: u32, axes: &GroupAxes) {
+        let draft = self.drafts[from as usize]
+            .take()
+            .expect("a group of a nest exists");
+        for &k in &draft.members {
+            let placed = self.placed[k as usize]
+                .as_mut()
+                .expect("a member is placed");
+            placed.group = to;
+            placed.axes.iter_mut().for_each(|a| *a = axes[*a as usize]);
+        }
+        let to = self.draft_mut(to);
+        to.merge(draft, axes);
+        to.reads -= 1;
+    }
+
+    /// Whether a group would keep an operand of a nest in memory that is larger than its value.
+    fn extends_lifetime(&self, n: &Nest, k: u32, draft: &Draft) -> bool {
+        let first = draft.first;
+        if (first as usize) < k as usize + MIN_DISTANCE {
+            return false;
+        }
+        let f = self.nests.function;
+        let bytes = self.cost.bytes(f.ty(n.value));
+        let mut extends = false;
+        for r in n.reads() {
+            r.elements(&mut |a| {
+                let kept = matches!(f.def(a.of), Def::Param(_))
+                    || self.is_result[a.of.index()]
+                    || matches!(self.nest(self.nest_of[a.of.index()]).what, What::Literal(_))
+                    || self.readers.of(a.of).last().is_some_and(|&r| r >= first);
+                extends |= !kept && self.cost.bytes(f.ty(a.of)) > bytes;
+            });
+        }
+        extends
+    }
+
+    /// Adds a map or a fold to a group that reads it.
+    fn join(&mut self, k: u32, g: u32, readers: &[u32]) -> Result<(), Apart> {
+        let n = self.nest(k);
+        let producer = self.producer(n, g, readers)?;
+        if self.extends_lifetime(n, k, self.draft(g)) {
+            return Err(Apart::Lifetime);
+        }
+        let extents = n.extents();
+        let nest = Aligned {
+            extents: &extents,
+            rank: producer.rank,
+            at: self.aligned(n.value, &producer.placements, g),
+            folds_below: self.folds_below(n),
+        };
+        if producer.is_recomputed(false) {
+            self.join_inline(k, g, &nest, producer);
+            return Ok(());
+        }
+        let draft = self.draft(g);
+        let (reads, instructions) = (
+            draft.reads + producer.reads - 1,
+            draft.instructions + producer.instructions,
+        );
+        if reads > MAX_READS {
+            return Err(Apart::Reads);
+        } else if instructions > MAX_INSTRUCTIONS {
+            return Err(Apart::Instructions);
+        }
+        match self.draft_mut(g).joined(&nest) {
+            Some(axes) => {
+                let at = match producer.outside {
+                    true => Storage::Whole,
+                    false => Storage::Block,
+                };
+                self.place(k, g, at, axes);
+                self.draft_mut(g).add(k, reads, instructions);
+                Ok(())
+            }
+            None if producer.is_recomputed(true) => {
+                self.join_inline(k, g, &nest, producer);
+                Ok(())
+            }
+            None => Err(Apart::Rows),
+        }
+    }
+
+    /// The facts that decide how a map or a fold joins a group that reads it.
+    fn producer(&mut self, n: &Nest, g: u32, readers: &[u32]) -> Result<Producer, Apart> {
+        let ty = self.nests.function.ty(n.value);
+        let rank = ty.rank();
+        let placements = self.placements(n.value, g, readers).ok_or(Apart::Rows)?;
+        let expr = n.what.expr().ok_or(Apart::Call)?;
+        let (par, folded) = n.space.split_at(rank);
+        let unrolled = known_volume(folded.iter().map(|a| &a.extent));
+        let unrolled = unrolled.filter(|&n| n <= MAX_UNROLLED);
+        let count = self.cost.volume(par.iter().map(|a| &a.extent));
+        let evaluations = placements.iter().map(|p| {
+            let root = self.nest(p.root.nest);
+            p.times * self.cost.volume(root.space.iter().map(|a| &a.extent))
+        });
+        let times = evaluations.sum::<f64>() / count.max(1.0);
+        let outside =
+            self.is_result[n.value.index()] || readers.iter().any(|&m| self.placed(m).group != g);
+        let (draft, copies, reads) = (self.draft(g), placements.len(), self.reads(n));
+        let instructions = expr.nodes.len();
+        let inlined_reads = draft.reads + (reads * copies).saturating_sub(copies);
+        let expanded = instructions * copies * unrolled.unwrap_or(1);
+        let inlined_instructions = draft.instructions + expanded;
+        let may_inline = !outside
+            && unrolled.is_some()
+            && copies <= MAX_COPIES
+            && inlined_reads <= MAX_READS
+            && inlined_instructions <= MAX_INSTRUCTIONS
+            && placements
+                .iter()
+                .all(|p| composes(expr, &p.clone().of_fold(n, rank)));
+        Ok(Producer {
+            rank,
+            placements,
+            outside,
+            reads,
+            instructions,
+            inlined: may_inline.then_some([inlined_reads, inlined_instructions]),
+            count,
+            times,
+            time: self.cost.expr(expr) * unrolled.unwrap_or(1) as f64,
+            size: ty.dtype.size(),
+        })
+    }
+
+    /// The folded axes of each fold that a nest reads.
+    fn folds_below(&self, n: &Nest) -> Vec<Vec<&'a Dim>> {
+        let mut out = Vec::new();
+        for r in n.reads() {
+            r.elements(&mut |a| {
+                let of = self.nest_of[a.of.index()];
+                if of != NONE
+                    && let What::Fold { .. } = self.nest(of).what
+                {
+                    let rank = self.nests.function.ty(a.of).rank();
+                    out.push(
+                        self.nest(of).space[rank..]
+                            .iter()
+                            .map(|a| &a.extent)
+                            .collect(),
+                    );
+                }
+            });
+        }
+        out
+    }
+
+    fn join_inline(&mut self, k: u32, g: u32, nest: &Aligned<'_>, producer: Producer) {
+        let n = self.nest(k);
+        let axes = self.draft_mut(g).labels(nest, Storage::Inline);
+        let of_fold = |p: Placement| p.of_fold(n, nest.rank);
+        self.placed[k as usize] = Some(Placed {
+            group: g,
+            at: Storage::Inline,
+            axes,
+            root: None,
+            placements: producer.placements.into_iter().map(of_fold).collect(),
+        });
+        if let Some([reads, instructions]) = producer.inlined {
+            self.draft_mut(g).add(k, reads, instructions);
+        }
+    }
+
+    fn finish(mut self) -> Vec<NestGroup> {
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        let mut drafts: Vec<Draft> = Vec::new();
+        for mut draft in std::mem::take(&mut self.drafts).into_iter().flatten() {
+            draft.members.sort_unstable();
+            groups.push(std::mem::take(&mut draft.members));
+            drafts.push(draft);
+        }
+        let mut group_of = vec![NONE; self.nests.nests.len()];
+        for (g, members) in groups.iter().enumerate() {
+            members
+                .iter()
+                .for_each(|&k| group_of[k as usize] = g as u32);
+        }
+        let mut before: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (&call, after) in &self.symbols {
+            after
+                .iter()
+                .for_each(|&k| before.entry(k).or_default().push(call));
+        }
+        let reads = |k: u32, visit: &mut dyn FnMut(u32)| {
+            for r in self.nest(k).reads() {
+                r.elements(&mut |a| {
+                    let of = self.nest_of[a.of.index()];
+                    if of != NONE {
+                        visit(of);
+                    }
+                });
+            }
+            before.get(&k).into_iter().flatten().for_each(|&k| visit(k));
+        };
+        let members: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+        let order = ordered(&members, &group_of, &reads);
+        order
+            .into_iter()
+            .map(|g| self.grouped(&drafts[g as usize], members[g as usize]))
+            .collect()
+    }
+
+    /// The group of a draft.
+    fn grouped(&self, draft: &Draft, members: &[u32]) -> NestGroup {
+        // Rows precede the axes of a row. GroupAxes that no member has are left out.
+        let used = |a: &usize| {
+            let has = |k: &u32| self.placed(*k).axes.contains(&(*a as u8));
+            members.iter().any(has)
+        };
+        let rows = (0..draft.axes.len()).filter(|&a| draft.axes[a].row);
+        let inner = (0..draft.axes.len()).filter(|&a| !draft.axes[a].row);
+        let kept: Vec<usize> = rows.chain(inner).filter(used).collect();
+        let mut number = vec![0u8; draft.axes.len()];
+        for (new, &old) in kept.iter().enumerate() {
+            number[old] = new as u8;
+        }
+        let space = GroupSpace {
+            axes: kept.iter().map(|&a| draft.axes[a].extent.clone()).collect(),
+            rows: kept.iter().filter(|&&a| draft.axes[a].row).count(),
+        };
+        let member = |&k: &u32| {
+            let placed = self.placed(k);
+            Member {
+                nest: k,
+                at: placed.at,
+                axes: placed.axes.iter().map(|&a| number[a as usize]).collect(),
+            }
+        };
+        let mut members: Vec<Member> = members.iter().map(member).collect();
+        let mut kept_bytes = 0.0;
+        for m in members.iter_mut().filter(|m| m.at == Storage::Block) {
+            let ty = self.nests.function.ty(self.nest(m.nest).value);
+            let row = m.axes.iter().zip(&ty.shape[..]);
+            let row = row
+                .filter(|(a, _)| **a as usize >= space.rows)
+                .map(|(_, d)| d);
+            kept_bytes += self.cost.volume(row) * ty.dtype.size() as f64;
+            if kept_bytes > MAX_BLOCK_BYTES {
+                m.at = Storage::Whole;
+            }
+        }
+        let (reads, writes) = transfers(self.nests, &space, &members);
+        let parts = Scheduled {
+            nests: self.nests,
+            space: &space,
+            members: &members,
+            reads: &reads,
+            writes: &writes,
+        };
+        let schedule = schedule(&parts, self.cost.env());
+        NestGroup {
+            space,
+            members,
+            reads,
+            writes,
+            schedule,
+            why: draft.why,
+        }
+    }
+}

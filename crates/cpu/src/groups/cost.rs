@@ -1,0 +1,180 @@
+//! The cost model: constants, and estimates of extents and of expressions. It decides no bits.
+
+use crate::nests::access::{Bound, Choice, Source};
+use crate::nests::nest::{Expr, ExprOp};
+use crate::nests::quantity::Quantity;
+use crate::tuning::{ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, STEP_PS};
+use cotangent_core::{DType, Dim, Env, Function, Op, Type};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Value of a symbol before a run decides it.
+pub(crate) const UNKNOWN_EXTENT: usize = 1024;
+
+/// Maximum number of elements that a group reads at each of its indices.
+pub(crate) const MAX_READS: usize = 128;
+
+/// Maximum number of operations of the expressions of a group.
+pub(crate) const MAX_INSTRUCTIONS: usize = 800;
+
+/// Maximum size of the values that a group keeps for one row, in bytes.
+pub(crate) const MAX_BLOCK_BYTES: f64 = 32768.0;
+
+/// Maximum number of indices of unrolled axes.
+pub(crate) const MAX_UNROLLED: usize = 64;
+
+/// Maximum number of different index maps at which readers recompute a value.
+pub(crate) const MAX_COPIES: usize = 16;
+
+/// Minimum number of nests between a value and its reader for which the lifetime of operands
+/// matters.
+pub(crate) const MIN_DISTANCE: usize = 16;
+
+/// Maximum number of axes of a group.
+pub(crate) const MAX_AXES: usize = 16;
+
+/// Maximum size of a value that stays in the cache, in bytes.
+const CACHED_BYTES: f64 = 1048576.0;
+
+/// Estimates for a function before its extents are known.
+pub(crate) struct Estimate {
+    env: Env,
+    /// The cost of an operation on an element type, by the address of the shared operation.
+    ops: FxHashMap<(usize, DType), f64>,
+}
+
+impl Estimate {
+    pub(crate) fn new(f: &Function) -> Estimate {
+        let mut env = Env::default();
+        for v in f.vals() {
+            f.ty(v).syms(&mut |s| {
+                env.insert(s.clone(), UNKNOWN_EXTENT);
+            });
+        }
+        let ops = FxHashMap::default();
+        Estimate { env, ops }
+    }
+
+    /// The extents of symbols that the estimates assume.
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    fn extent(&self, d: &Dim) -> f64 {
+        extent(d, &self.env) as f64
+    }
+
+    /// The number of indices of a space.
+    pub(crate) fn volume<'a>(&self, extents: impl IntoIterator<Item = &'a Dim>) -> f64 {
+        extents.into_iter().map(|d| self.extent(d)).product()
+    }
+
+    /// The number of bytes of a value.
+    pub(crate) fn bytes(&self, ty: &Type) -> f64 {
+        self.volume(ty.shape.iter()) * ty.dtype.size() as f64
+    }
+
+    /// The time of one evaluation of an expression, in ps.
+    pub(crate) fn expr(&mut self, e: &Expr) -> f64 {
+        let mut sum = 0.0;
+        for n in &e.nodes {
+            let size = n.dtype.size() as f64;
+            sum += match &n.op {
+                ExprOp::Read(_) => LOAD_BYTE_PS as f64 * size,
+                ExprOp::Number(_) | ExprOp::Extent(_) => 0.0,
+                ExprOp::Index(_) => ARITHMETIC_BYTE_PS as f64 * size,
+                ExprOp::Apply { op, operands } => {
+                    let first = operands
+                        .first()
+                        .map_or(n.dtype, |&x| e.nodes[x as usize].dtype);
+                    let key = (Arc::as_ptr(op) as usize, first);
+                    let (count, to) = (operands.len(), n.dtype);
+                    *self
+                        .ops
+                        .entry(key)
+                        .or_insert_with(|| op_cost(op, first, count, to))
+                }
+            };
+        }
+        sum
+    }
+}
+
+fn op_cost(op: &Op, from: DType, count: usize, to: DType) -> f64 {
+    let x = vec![Type::scalar(from); count];
+    let flops = op.cost(&x, &[Type::scalar(to)]).flops.max(1.0);
+    flops * ARITHMETIC_BYTE_PS as f64 * from.size().max(to.size()) as f64
+}
+
+/// An extent, for these symbols. Unknown ones have [`UNKNOWN_EXTENT`].
+pub(crate) fn extent(d: &Dim, env: &Env) -> usize {
+    match d.as_const() {
+        Some(n) => n,
+        None => d.eval(env).unwrap_or(UNKNOWN_EXTENT),
+    }
+}
+
+/// The number of indices of axes of known extents.
+pub(crate) fn known_volume<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> Option<usize> {
+    let mut extents = extents.into_iter();
+    extents.try_fold(1usize, |n, d| n.checked_mul(d.as_const()?))
+}
+
+/// Whether axes have so few indices that they can be unrolled.
+pub(crate) fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
+    known_volume(extents).is_some_and(|n| n <= MAX_UNROLLED)
+}
+
+/// Whether it takes less time to recompute a value of `n` elements at each of its `r` reads than to
+/// write and read it. `cost` is the time of one element; `step` is set if the value would else be a
+/// step of its own.
+pub(crate) fn recomputes(n: f64, r: f64, cost: f64, size: usize, step: bool) -> bool {
+    let bytes = n * size as f64;
+    let byte = if bytes <= CACHED_BYTES {
+        CACHED_BYTE_PS as f64
+    } else {
+        MEMORY_BYTE_PS as f64
+    };
+    let stored = bytes * byte * (1.0 + r) + if step { STEP_PS as f64 } else { 0.0 };
+    (r - 1.0) * n * cost <= stored
+}
+
+/// The share of the indices of a space at which a bound holds.
+fn share_of(b: &Bound, space: &[Dim]) -> f64 {
+    let number = |q: &Quantity| q.as_number().map(|n| n as f64);
+    let extent = b.form.as_axis().and_then(|k| space.get(k)?.as_const());
+    match (number(&b.low), number(&b.high), extent) {
+        (Some(low), Some(high), Some(n)) if n > 0 => {
+            let count = (high.min(n as f64) - low.max(0.0)) / b.step as f64;
+            (count / n as f64).clamp(0.0, 1.0)
+        }
+        _ => 1.0,
+    }
+}
+
+/// Visits the leaves of a source, each with the estimated share of the indices at which it is read.
+pub(crate) fn shares<'a>(
+    s: &'a Source,
+    space: &[Dim],
+    share: f64,
+    visit: &mut dyn FnMut(&'a Source, f64),
+) {
+    match s {
+        Source::Number(_) | Source::Element(_) => visit(s, share),
+        Source::Choice(c) => {
+            let Choice {
+                bounds,
+                inside,
+                outside,
+            } = &**c;
+            let inner: f64 = bounds.iter().map(|b| share_of(b, space)).product();
+            shares(inside, space, share * inner, visit);
+            let outer = if inner == 1.0 {
+                share
+            } else {
+                share * (1.0 - inner)
+            };
+            shares(outside, space, outer, visit);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The schedule of a group for given extents: lanes, unrolled axes, ranges without tests, and rows
+//! that run together.
+
+use super::access::{MemberOf, visit_reads};
+use super::cost::{MAX_UNROLLED, extent};
+use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, Storage};
+use crate::nests::access::{Bound, Choice, Source};
+use crate::nests::affine::Var;
+use crate::nests::nest::Nests;
+use crate::nests::quantity::Quantity;
+use cotangent_core::{Env, Val};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+
+/// Size of a vector in bytes.
+const VECTOR_BYTES: usize = 64;
+
+/// Maximum number of ranges of an axis.
+pub(crate) const MAX_RANGES: usize = 9;
+
+/// Target size of what a block of rows reads, keeps and writes, in bytes: half of the L1 cache.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// Maximum size of what one row reads, keeps and writes, in bytes: half of the L2 cache.
+const MAX_ROW_BYTES: usize = 512 << 10;
+
+/// The parts of a group that decide its schedule.
+pub(crate) struct Scheduled<'a> {
+    pub nests: &'a Nests<'a>,
+    pub space: &'a GroupSpace,
+    pub members: &'a [Member],
+    pub reads: &'a [GroupAccess],
+    pub writes: &'a [GroupAccess],
+}
+
+/// The schedule of a group for these extents of symbols.
+pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
+    let extents: Vec<usize> = group.space.axes.iter().map(|d| extent(d, env)).collect();
+    if extents.is_empty() {
+        // A number, or a call.
+        return Schedule {
+            lanes: None,
+            unrolled: SmallVec::new(),
+            split: SmallVec::new(),
+            transposed: SmallVec::new(),
+            block: RowBlock::Any,
+        };
+    }
+    let size = size_of_elements(group);
+    let order = axes_by_stride(group, &extents);
+    let mut unrolled: SmallVec<[u8; 2]> = SmallVec::new();
+    let (mut lanes, mut all) = (None, 1usize);
+    for &a in &order {
+        let n = extents[a as usize];
+        all = all.saturating_mul(n);
+        if n * size >= VECTOR_BYTES || all > MAX_UNROLLED {
+            lanes = Some(a);
+            break;
+        }
+        unrolled.push(a);
+    }
+    if lanes.is_none()
+        && let Some(k) = (0..unrolled.len())
+            .rev()
+            .max_by_key(|&k| extents[unrolled[k] as usize])
+    {
+        lanes = Some(unrolled.remove(k));
+    }
+    Schedule {
+        lanes,
+        split: splits(group, &extents, &unrolled, env),
+        transposed: transposed(group, lanes, &unrolled),
+        block: block(group, &extents, lanes, size),
+        unrolled,
+    }
+}
+
+/// The greatest size of an element that the group writes, in bytes.
+fn size_of_elements(group: &Scheduled<'_>) -> usize {
+    let f = group.nests.function;
+    let sizes = group.writes.iter().map(|w| f.ty(w.element.of).dtype.size());
+    sizes.max().unwrap_or(1).max(1)
+}
+
+/// The number of indices at which an access has different elements.
+fn volume(access: &GroupAccess, extents: &[usize]) -> usize {
+    let mut axes: SmallVec<[usize; 8]> = SmallVec::new();
+    for t in access.element.at.iter().flat_map(|form| &form.terms) {
+        if let Var::Axis(k) = t.var
+            && !axes.contains(&k)
+        {
+            axes.push(k);
+        }
+    }
+    axes.iter().fold(1, |n, &k| n.saturating_mul(extents[k]))
+}
+
+/// The axes of a group in ascending order of their strides in the largest value that it writes or
+/// reads. Those that this does not mention follow.
+fn axes_by_stride(group: &Scheduled<'_>, extents: &[usize]) -> SmallVec<[u8; 8]> {
+    let mut largest: Option<(usize, &GroupAccess)> = None;
+    for access in group.writes.iter().chain(group.reads) {
+        let n = volume(access, extents);
+        if largest.is_none_or(|(most, _)| n > most) {
+            largest = Some((n, access));
+        }
+    }
+    let mut order: SmallVec<[u8; 8]> = SmallVec::new();
+    let mut add = |k: usize| {
+        if !order.contains(&(k as u8)) {
+            order.push(k as u8);
+        }
+    };
+    if let Some((_, access)) = largest {
+        for form in access.element.at.iter().rev() {
+            for t in form.terms.iter().rev().filter(|t| t.is_plain()) {
+                if let Var::Axis(k) = t.var {
+                    add(k);
+                }
+            }
+        }
+    }
+    (0..extents.len()).rev().for_each(add);
+    order
+}
+
+/// The axis of which consecutive indices read consecutive elements.
+fn unit_axis(access: &GroupAccess) -> Option<u8> {
+    let form = access.element.at.last()?;
+    form.terms.iter().find_map(|t| {
+        let unit = t.is_plain() && matches!(t.coefficient.as_number(), Some(1 | -1));
+        match t.var {
+            Var::Axis(k) if unit => Some(k as u8),
+            Var::Axis(_) | Var::Start(_) => None,
+        }
+    })
+}
+
+/// The reads of which another axis than that of the lanes, which is not unrolled, has consecutive
+/// elements, and that depend on the lanes.
+fn transposed(group: &Scheduled<'_>, lanes: Option<u8>, unrolled: &[u8]) -> SmallVec<[u32; 2]> {
+    let is_across = |access: &GroupAccess| {
+        let unit = unit_axis(access).filter(|a| !unrolled.contains(a));
+        let terms = || access.element.at.iter().flat_map(|form| &form.terms);
+        let has_lanes = |a: u8| terms().any(|t| t.var == Var::Axis(a as usize));
+        unit.is_some() && unit != lanes && lanes.is_some_and(has_lanes)
+    };
+    let all = group.reads.iter().enumerate();
+    all.filter(|(_, r)| is_across(r))
+        .map(|(k, _)| k as u32)
+        .collect()
+}
+
+/// The number for these extents of symbols.
+fn number(q: &Quantity, env: &Env) -> Option<i64> {
+    match q {
+        Quantity::Number(n) => Some(*n),
+        Quantity::Poly(p) => p.eval(env).ok(),
+    }
+}
+
+/// The axis of which a bound is a range, and the least indices in and after the range.
+fn range(b: &Bound, env: &Env) -> Option<(usize, [i64; 2])> {
+    let [t] = b.form.terms.as_slice() else {
+        return None;
+    };
+    let Var::Axis(k) = t.var else {
+        return None;
+    };
+    let (low, high) = (number(&b.low, env)?, number(&b.high, env)?);
+    let offset = number(&b.form.offset, env)?;
+    let ends = match t.coefficient.as_number().filter(|_| t.is_plain())? {
+        1 => [low - offset, high - offset],
+        -1 => [offset - high + 1, offset - low + 1],
+        _ => return None,
+    };
+    Some((k, ends))
+}
+
+/// Visits all bounds of a source.
+fn bounds(s: &Source, visit: &mut dyn FnMut(&Bound)) {
+    if let Source::Choice(c) = s {
+        let Choice {
+            bounds: all,
+            inside,
+            outside,
+        } = &**c;
+        all.iter().for_each(&mut *visit);
+        bounds(inside, visit);
+        bounds(outside, visit);
+    }
+}
+
+/// The ranges of the axes that bounds of reads divide.
+fn splits(
+    group: &Scheduled<'_>,
+    extents: &[usize],
+    unrolled: &[u8],
+    env: &Env,
+) -> SmallVec<[Split; 1]> {
+    let mut cuts: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); extents.len()];
+    let value = |m: &Member| group.nests.nests[m.nest as usize].value;
+    let by_value: MemberOf<'_> = group.members.iter().map(|m| (value(m), m)).collect();
+    for m in group.members.iter().filter(|m| m.at != Storage::Inline) {
+        let _affine = visit_reads(group.nests, &by_value, m, &mut |read, _, labels| {
+            bounds(&read.source, &mut |b| {
+                let Some((k, ends)) = range(b, env) else {
+                    return;
+                };
+                let Some(&axis) = labels.get(k) else {
+                    return;
+                };
+                let n = extents[axis as usize];
+                let inside = |&at: &i64| at > 0 && at < n as i64;
+                let ends = ends.into_iter().filter(inside).map(|at| at as usize);
+                cuts[axis as usize].extend(ends);
+            });
+        });
+    }
+    let split = |(axis, at): (usize, BTreeSet<usize>)| {
+        let axis = axis as u8;
+        let fits = !at.is_empty() && at.len() < MAX_RANGES && !unrolled.contains(&axis);
+        let at = at.into_iter().collect();
+        fits.then_some(Split { axis, at })
+    };
+    cuts.into_iter().enumerate().filter_map(split).collect()
+}
+
+/// The number of bytes of a row that an access reads or writes.
+fn row_bytes(group: &Scheduled<'_>, access: &GroupAccess, extents: &[usize]) -> usize {
+    let ty = group.nests.function.ty(access.element.of);
+    let mut inner = extents.to_vec();
+    inner[..group.space.rows].fill(1);
+    volume(access, &inner).saturating_mul(ty.dtype.size())
+}
+
+/// The number of rows that run together: what they read, keep and write stays in the cache.
+fn block(group: &Scheduled<'_>, extents: &[usize], lanes: Option<u8>, size: usize) -> RowBlock {
+    let (f, rows) = (group.nests.function, group.space.rows);
+    let stored = group.members.iter().filter(|m| m.at != Storage::Inline);
+    if stored.count() < 2 {
+        return RowBlock::Any;
+    }
+    let mut by_value: FxHashMap<Val, usize> = FxHashMap::default();
+    for access in group.reads.iter().chain(group.writes) {
+        let bytes = by_value.entry(access.element.of).or_default();
+        *bytes = (*bytes).max(row_bytes(group, access, extents));
+    }
+    for m in group.members.iter().filter(|m| m.at == Storage::Block) {
+        let ty = f.ty(group.nests.nests[m.nest as usize].value);
+        let inner = m.axes[..ty.rank()].iter().filter(|a| **a as usize >= rows);
+        let count = inner.fold(1usize, |n, &a| n.saturating_mul(extents[a as usize]));
+        by_value.insert(
+            group.nests.nests[m.nest as usize].value,
+            count.saturating_mul(ty.dtype.size()),
+        );
+    }
+    let row = by_value.values().copied().fold(0, usize::saturating_add);
+    if row > MAX_ROW_BYTES {
+        return RowBlock::Phases;
+    }
+    let all = extents[..rows].iter();
+    let all = all.fold(1usize, |n, &d| n.saturating_mul(d));
+    let vector = match lanes {
+        Some(a) if (a as usize) < rows => (VECTOR_BYTES / size).max(1),
+        _ => 1,
+    };
+    let fit = (BLOCK_BYTES / row.max(1)).max(1).next_multiple_of(vector);
+    RowBlock::Rows(fit.min(all.max(1)).min(u32::MAX as usize) as u32)
+}
