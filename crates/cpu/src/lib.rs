@@ -22,12 +22,14 @@
 
 mod across;
 mod axes;
+mod checks;
 mod contract;
 mod control;
 mod convert;
 mod element;
 mod elementwise;
 pub mod executor;
+mod folds;
 mod fourier;
 mod fuse;
 mod fused;
@@ -40,6 +42,7 @@ pub mod memory;
 mod movement;
 pub mod nests;
 mod phases;
+mod plan;
 pub mod pool;
 mod products;
 pub mod profile;
@@ -57,5 +60,7 @@ mod tuning;
 mod windows;
 
 pub use executor::Executor;
+#[doc(hidden)]
+pub use plan::Runtime;
 pub use program::{Program, compile, run};
 pub use tensor::Tensor;

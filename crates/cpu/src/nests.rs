@@ -6,18 +6,18 @@
 //! reason for which it is one. Nests have a text form ([`passes`]) and a verifier. The plan that
 //! runs does not use them yet.
 
-mod access;
-mod affine;
-mod lower;
-mod nest;
-mod quantity;
+pub(crate) mod access;
+pub(crate) mod affine;
+pub(crate) mod lower;
+pub(crate) mod nest;
+pub(crate) mod quantity;
 mod ranges;
 mod text;
-mod verify;
+pub(crate) mod verify;
 mod views;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use cotangent_core::{Function, Result};
 use std::fmt::Write;

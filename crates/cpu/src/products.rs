@@ -12,7 +12,7 @@
 
 use crate::contract::Contraction;
 use crate::element::{PlainElement, for_compute};
-use crate::program::needs_check;
+use crate::checks::needs_check;
 use crate::tensor::Tensor;
 use crate::tuning::{
     CACHED_PRODUCT_BYTES, MIN_BLOCK_ROWS, MIN_PRODUCT_COLUMNS, PRODUCT_BLOCK_BYTES, TARGET_BLOCKS,

@@ -70,6 +70,15 @@ impl Expr {
         }
     }
 
+    /// Calls `f` for each read.
+    pub(crate) fn reads(&self, f: &mut dyn FnMut(&Read)) {
+        for node in &self.nodes {
+            if let ExprOp::Read(r) = &node.op {
+                f(r);
+            }
+        }
+    }
+
     /// Appends another expression, and returns the number of its result.
     pub(crate) fn splice(&mut self, other: Expr) -> u32 {
         let base = self.nodes.len() as u32;

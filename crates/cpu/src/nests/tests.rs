@@ -4,14 +4,14 @@
 mod calls;
 mod errors;
 mod interpreter;
-mod meaning;
+pub(crate) mod meaning;
 
 use super::passes;
 use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Dim, Emit, Function, Type, Val};
 
 /// A function with parameters of these types.
-fn function(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Function {
+pub(crate) fn function(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Function {
     let b = Builder::new("f", Session::default());
     let x: Vec<Val> = params
         .iter()

@@ -2,8 +2,8 @@
 //! reference, with the runtime's kernels the bits of the runtime.
 
 use super::interpreter::{holds, interpret};
+use crate::checks::resolve;
 use crate::executor::Executor;
-use crate::lower::resolve;
 use crate::nests::lower::lower;
 use crate::nests::verify::verify;
 use crate::tensor::Tensor;
@@ -74,7 +74,7 @@ fn every_sample() {
 }
 
 /// Forms of a value that are made of views and hold the same elements.
-fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
+pub(crate) fn viewed(cx: &dyn Emit, v: Val, form: usize) -> Val {
     let ty = cx.ty(v);
     let (rank, shape) = (ty.rank(), ty.shape.as_const().unwrap());
     let axes: Vec<usize> = (0..rank).collect();
