@@ -43,6 +43,8 @@ pub(crate) struct Args {
     pub html: Option<PathBuf>,
     /// `--passes` of `explain`.
     pub passes: bool,
+    /// `--plan` of `explain`.
+    pub plan: bool,
     /// `--help` was given.
     pub help: bool,
 }
@@ -62,7 +64,7 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
     (
         "explain",
-        &["wrt", "numerics", "in", "svg", "html", "passes"],
+        &["wrt", "numerics", "in", "svg", "html", "passes", "plan"],
     ),
     (
         "profile",
@@ -161,6 +163,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
             Long("grad") => a.grad = true,
             Long("passes") => a.passes = true,
+            Long("plan") => a.plan = true,
             Long("check") => a.check = true,
             Long("write") => a.write = true,
             Long("raise") => a.raise = true,

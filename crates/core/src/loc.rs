@@ -11,7 +11,7 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Where an equation was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loc {
     /// Unknown, or made by a transform.
     #[default]

@@ -182,7 +182,7 @@ impl Lowering {
     }
 
     /// Converts elements to another type.
-    fn convert(&mut self, x: Typed, to: DType) -> Typed {
+    pub(crate) fn convert(&mut self, x: Typed, to: DType) -> Typed {
         if x.1 == to {
             return x;
         }

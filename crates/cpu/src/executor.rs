@@ -1,19 +1,22 @@
 //! [`Executor`]: settings of a compilation: kernels of extension operations, the number of threads,
 //! and the hook of its runs.
 
+use crate::checks::resolve;
 use crate::interrupt::{Hook, catch, is_active, with_interrupt};
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
-use crate::lower::{lower, resolve};
+use crate::lower::lower;
+use crate::plan::Runtime;
 use crate::program::Program;
 use crate::tensor::Tensor;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
+use cotangent_kernels::environment::chosen;
 use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Function that compiles an extension operation to a kernel for operands of the given types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
@@ -34,6 +37,8 @@ pub struct Executor {
     refused: Option<Error>,
     stepwise: bool,
     limits: RunLimits,
+    /// The runtime, if it is not the one that `COTANGENT_RUNTIME` selects.
+    runtime: Option<Runtime>,
 }
 
 /// Limits of a run.
@@ -181,6 +186,28 @@ impl Executor {
         &self.limits
     }
 
+    /// Selects the runtime of programs (builder style).
+    #[doc(hidden)]
+    pub fn with_runtime(self, runtime: Runtime) -> Executor {
+        Executor {
+            runtime: Some(runtime),
+            ..self
+        }
+    }
+
+    /// The runtime of programs: the one that was set, or `COTANGENT_RUNTIME`, which is read once.
+    fn runtime(&self) -> Runtime {
+        static CHOSEN: OnceLock<Runtime> = OnceLock::new();
+        let by_name = || chosen("COTANGENT_RUNTIME", "old, new or both", Runtime::named);
+        self.runtime
+            .unwrap_or_else(|| *CHOSEN.get_or_init(|| by_name().unwrap_or_default()))
+    }
+
+    /// Whether an extension operation has a kernel of its own.
+    pub(crate) fn has_kernel(&self, op: &Op) -> bool {
+        matches!(op, Op::Extension(p) if self.extensions.contains_key(p.name()))
+    }
+
     pub(crate) fn is_stepwise(&self) -> bool {
         self.stepwise
     }
@@ -190,14 +217,11 @@ impl Executor {
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         self.check()?;
         f.check_arrays()?;
-        Program::compile(
-            &Compiler {
-                executor: self,
-                bodies: RefCell::default(),
-            },
-            f,
-            None,
-        )
+        let compile = |runtime| Program::compile(&Compiler::new(self, runtime), f, None);
+        match self.runtime() {
+            Runtime::Both => Ok(compile(Runtime::Old)?.compared_with(compile(Runtime::New)?)),
+            one => compile(one),
+        }
     }
 
     /// Runs one operation eagerly: checks its type rule, then runs its kernel. `env` binds the
@@ -223,10 +247,7 @@ impl Executor {
             return fused.run(env, x);
         }
         lower(
-            &Compiler {
-                executor: self,
-                bodies: RefCell::default(),
-            },
+            &Compiler::new(self, self.runtime()),
             op,
             &types,
             UsedResults::ALL,
@@ -244,6 +265,8 @@ impl Executor {
 /// State of one compilation: caches the programs of regions that several equations share.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
+    /// The runtime of the programs of regions.
+    pub(crate) runtime: Runtime,
     bodies: RefCell<FxHashMap<RegionKey, Arc<Program>>>,
 }
 
@@ -256,6 +279,14 @@ struct RegionKey {
 }
 
 impl Compiler<'_> {
+    pub(crate) fn new(executor: &Executor, runtime: Runtime) -> Compiler<'_> {
+        Compiler {
+            executor,
+            runtime,
+            bodies: RefCell::default(),
+        }
+    }
+
     /// The program of a region.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
         self.program(f, None)

@@ -22,12 +22,14 @@
 
 mod across;
 mod axes;
+mod checks;
 mod contract;
 mod control;
 mod convert;
 mod element;
 mod elementwise;
 pub mod executor;
+mod folds;
 mod fourier;
 mod fuse;
 mod fused;
@@ -43,6 +45,7 @@ mod movement;
 mod nests;
 pub mod passes;
 mod phases;
+mod plan;
 pub mod pool;
 mod products;
 pub mod profile;
@@ -63,6 +66,8 @@ mod windows;
 pub use cotangent_kernels::parallel::forget as forget_threads;
 pub use executor::Executor;
 pub use interrupt::{Hook, with_interrupt};
+#[doc(hidden)]
+pub use plan::Runtime;
 pub use program::{Program, compile, run};
 pub use raw::{Raw, RawMut};
 pub use tensor::Tensor;

@@ -1,5 +1,6 @@
 //! Compilation of an operation to a [`Kernel`]: one match over the operations, once per equation.
 
+use crate::checks::resolve;
 use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
 use crate::executor::Compiler;
@@ -189,10 +190,4 @@ impl ResolvedOp {
             false => f(&self.op),
         }
     }
-}
-
-/// The operation with its attribute dimensions evaluated in `env`.
-pub(crate) fn resolve(op: &Op, env: &Env) -> Op {
-    let known = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
-    op.map_dims(&known).unwrap_or_else(|| op.clone())
 }

@@ -8,16 +8,18 @@
 //!
 //! Recursion depth is that of nested bodies and does not depend on the number of equations.
 
+use crate::checks::{check_types, first_read, needs_check};
 use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
 use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
-use crate::lower::{lower, resolve};
+use crate::lower::lower;
+use crate::nests::nest::Why;
+use crate::plan::{Kernels, Plan, Runtime};
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
-use cotangent_core::graph::Eqn;
-use cotangent_core::ops::Op;
+use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -37,6 +39,10 @@ pub struct Program {
     /// Straight-line form of the program, used in place of steps if every value is small.
     tiny: Option<Tiny>,
     limits: RunLimits,
+    /// The plan that runs instead of steps.
+    plan: Option<Plan>,
+    /// The program whose results are compared with those of this one.
+    other: Option<Box<Program>>,
 }
 
 struct Param {
@@ -89,27 +95,6 @@ impl Slot {
     }
 }
 
-/// Number of elements along the sorted axis that are read, if only slices read the results of the
-/// sort.
-fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<usize> {
-    let Op::Sort(s) = &sort.op else { return None };
-    let is_result = |v: &Val| sort.results().any(|r| r == *v);
-    if f.results().iter().any(is_result) {
-        return None;
-    }
-    let mut first = 0;
-    for e in f
-        .eqns()
-        .iter()
-        .filter(|e| live(e) && f.operands(e).iter().any(is_result))
-    {
-        let Op::Slice(slice) = &e.op else { return None };
-        // A reversed or strided slice still ends at its limit.
-        first = first.max(slice.limit[s.axis].as_const()?);
-    }
-    Some(first)
-}
-
 /// Allocator of slots.
 #[derive(Default)]
 struct Slots {
@@ -126,6 +111,77 @@ impl Slots {
         });
         self.of[v.index()] = Slot(slot);
         Slot(slot)
+    }
+}
+
+/// The plan of a function, if the compilation makes plans, or the reason for which it has none.
+fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<std::result::Result<Plan, Option<Why>>> {
+    if cx.runtime != Runtime::New {
+        return Ok(Err(None));
+    }
+    let kernels = Kernels {
+        lower: &|op, types, used| lower(cx, op, types, used),
+        extension: &|op| cx.executor.has_kernel(op),
+    };
+    Ok(Plan::new(f, &kernels)?.map_err(Some))
+}
+
+/// The results of a program, which must have the bits of those of another runtime.
+fn compared(f: &Function, old: Result<Results>, new: Result<Results>) -> Result<Results> {
+    let (old, new) = match (old, new) {
+        (Ok(old), Ok(new)) => (old, new),
+        (Err(old), Err(new)) if old.code() == new.code() => return Err(old),
+        (old, new) => {
+            let text = |r: Result<Results>| r.map_or_else(|e| e.to_string(), |_| "results".into());
+            let (old, new) = (text(old), text(new));
+            bail!(
+                Invalid,
+                "the runtimes differ in `{}`: {old}; the new one: {new}",
+                f.name
+            )
+        }
+    };
+    for (k, (x, y)) in old.iter().zip(&new).enumerate() {
+        let (x, y) = (x.clone().into_array()?, y.clone().into_array()?);
+        if !x.same_bits(&y) {
+            let v = f.results()[k];
+            let what = match f.def(v) {
+                Def::Eqn(e) => format!("equation {e} (`{}`)", f.eqns()[e].op.name()),
+                _ => "an argument".to_owned(),
+            };
+            bail!(
+                Invalid,
+                "the runtimes differ in `{}`, result {k}, {} by {what}: {x:?}; the new one: {y:?}",
+                f.name,
+                f.show(v)
+            );
+        }
+    }
+    Ok(old)
+}
+
+/// The plan of a function as text, for extents of symbols, with row-major arguments: its steps, the
+/// place of each value, calls with their reasons, and the bytes of the arena.
+///
+/// ```
+/// use cotangent_core::{Builder, DType, Emit, Env, Type, transform::Session};
+/// let b = Builder::new("f", Session::default());
+/// let x = b.param(Type::new(DType::F32, [2, 3]), Some("x"));
+/// let cx: &dyn Emit = &b;
+/// let y = cx.reduce_sum(cx.exp(x), &[1]);
+/// let f = b.finish(&[cx.exp(y)]).unwrap();
+/// let text = cotangent_cpu::program::plan_text(&f.into(), &Env::default()).unwrap();
+/// assert!(text.contains("arena 64 B; 3 of 3 equations without a call"), "{text}");
+/// ```
+pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
+    let executor = Executor::new();
+    let cx = Compiler::new(&executor, Runtime::New);
+    match planned(&cx, f)? {
+        Ok(plan) => plan.text(env),
+        Err(why) => {
+            let why = why.map_or("not asked for", Why::text);
+            Ok(format!("no plan because of {why}\n"))
+        }
     }
 }
 
@@ -160,7 +216,7 @@ impl Program {
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let tiny = if cx.executor.is_stepwise() {
+        let tiny = if cx.executor.is_stepwise() || cx.runtime == Runtime::New {
             None
         } else {
             Tiny::of(f, live, looped)
@@ -270,7 +326,25 @@ impl Program {
             slots,
             tiny,
             limits: cx.executor.limits().clone(),
+            plan: planned(cx, f)?.ok(),
+            other: None,
         })
+    }
+
+    /// Compares every run with one of another program of the same function.
+    pub(crate) fn compared_with(self, other: Program) -> Program {
+        Program {
+            other: Some(Box::new(other)),
+            ..self
+        }
+    }
+
+    /// Live equations that a plan runs without a call of a kernel, and all live equations; `None`
+    /// without a plan.
+    #[doc(hidden)]
+    pub fn plan_share(&self) -> Option<[usize; 2]> {
+        let own = self.plan.as_ref().map(Plan::share);
+        own.or_else(|| self.other.as_ref()?.plan_share())
     }
 
     /// The compiled function.
@@ -304,7 +378,7 @@ impl Program {
         inputs: impl Iterator<Item = &'t Tensor> + Clone,
         mut give: impl FnMut(Tensor),
     ) -> Result<()> {
-        if let Some(tiny) = &self.tiny
+        if let Some(tiny) = self.tiny.as_ref().filter(|_| self.other.is_none())
             && let Some(done) = tiny.run(inputs.clone(), &mut give)
         {
             return done;
@@ -384,6 +458,15 @@ impl Program {
 
     /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
+        if let Some(other) = &self.other {
+            let copies = inputs.clone();
+            let own = self.call_alone(inputs, outer);
+            return compared(&self.function, own, other.call(copies, outer));
+        }
+        self.call_alone(inputs, outer)
+    }
+
+    fn call_alone(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
         self.limits
             .apply(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
@@ -447,6 +530,9 @@ impl Program {
         inputs: Operands,
         env: Cow<'_, Env>,
     ) -> Result<Results> {
+        if let Some(plan) = &self.plan {
+            return plan.run(inputs, env);
+        }
         if let Some(tiny) = &self.tiny {
             let mut y = Results::new();
             tiny.run(inputs.iter(), |t| y.push(t))
@@ -516,22 +602,8 @@ impl Program {
 
     /// Checks the type rule of a step with the actual sizes.
     fn check(&self, step: &Step, x: &[Tensor], env: &Env) -> Result<()> {
-        let (f, e) = (&*self.function, self.eqn(step));
         let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
-        match resolve(&e.op, env).infer(&types) {
-            Ok(_) => Ok(()),
-            Err(err) => {
-                let named: Vec<_> = f
-                    .operands(e)
-                    .iter()
-                    .zip(&types)
-                    .map(|(&v, t)| format!("{}: {t}", f.show(v)))
-                    .collect();
-                Err(err
-                    .at(e.loc)
-                    .note(format!("in `{}`: {}", f.name, named.join(", "))))
-            }
-        }
+        check_types(&self.function, self.eqn(step), &types, env)
     }
 
     /// Binds the symbols that an equation defines.
@@ -596,28 +668,5 @@ fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -
             slots.free.push(slots.of[v.index()].0);
             pool[start + k].0 |= Slot::LAST;
         }
-    }
-}
-
-/// Whether the sizes of an equation are checked at run time: some extents are not constant and the
-/// operation requires them to be equal.
-pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
-    let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
-    if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {
-        return false;
-    }
-    match e.op {
-        Op::AtKink(_) | Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
-        Op::DotGeneral(ref d) => {
-            let pairs = |a: &[usize], b: &[usize]| {
-                a.iter()
-                    .zip(b)
-                    .any(|(&i, &j)| x[0].shape[i] != x[1].shape[j])
-            };
-            pairs(&d.lhs_batch, &d.rhs_batch) || pairs(&d.lhs_contract, &d.rhs_contract)
-        }
-        Op::Constant(_) | Op::Iota(_) | Op::Transpose(_) => false,
-        ref op if op.is_elementwise(x) => x.iter().any(|t| t.shape != x[0].shape),
-        _ => true,
     }
 }

@@ -6,18 +6,16 @@ use crate::element::{
     PlainElement, RealElement, compute, compute_exact, for_complex, for_compute,
     for_compute_ordered, for_real, limit, pick,
 };
+use crate::folds::{Fold, FoldUse, fold_type, with_fold};
 use crate::kernel::{Kernel, kernel};
 use crate::lower::{ResolvedOp, evaluated};
 use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Reduction, Running};
+use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Running};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::double_double::Compensated;
 use cotangent_kernels::memory::filled;
-use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative, reduce as fold};
-
-/// A reduction of a view over axes into a row-major slice.
-type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
+use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative};
 
 /// Kernel that folds over the axes of the operation.
 fn folding<T: PlainElement>(r: &Reduce, fold: Fold<T>) -> Kernel {
@@ -59,38 +57,22 @@ pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
     })
 }
 
+/// The reduction of an operation, for tensors.
+struct Folding<'a>(&'a Reduce);
+
+impl FoldUse for Folding<'_> {
+    type Out = Kernel;
+
+    fn of<T: PlainElement>(self, fold: Fold<T>) -> Kernel {
+        folding(self.0, fold)
+    }
+}
+
 /// Kernel of a reduction over axes. The maximum of no elements depends on the type. So an empty
 /// reduction is evaluated by the reference if the kernel computes in another type.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
-    use Reduction::*;
-    let to = match (r.op, dtype) {
-        // `i32` and `u8`, frequent types of labels and pixels, are reduced without widening.
-        (Sum | Max | Min, DType::I32 | DType::U8) => dtype,
-        _ if r.stable => compute_exact(dtype),
-        _ => compute(dtype),
-    };
-    let inner = match (r.op, dtype) {
-        (Sum, DType::I32 | DType::U8) => {
-            pick!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false)); I32 i32, U8 u8)
-        }
-        (Max, DType::I32 | DType::U8) => pick!(to, T => folding::<T>(r, fold::max); I32 i32, U8 u8),
-        (Min, DType::I32 | DType::U8) => pick!(to, T => folding::<T>(r, fold::min); I32 i32, U8 u8),
-        (Any | Sum | Max | Or, DType::Bool) => return folding(r, fold::any),
-        (All | Prod | Min | And, DType::Bool) => return folding(r, fold::all),
-        (Sum, _) if r.stable => {
-            for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true)))
-        }
-        (Sum, _) => {
-            for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false)))
-        }
-        (Prod, _) => for_compute!(to, T => folding::<T>(r, fold::prod)),
-        (Max, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::max)),
-        (Min, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::min)),
-        (And, _) => pick!(to, T => folding::<T>(r, fold::bit_and); I64 i64, U64 u64),
-        (Or, _) => pick!(to, T => folding::<T>(r, fold::bit_or); I64 i64, U64 u64),
-        (Xor, _) => pick!(to, T => folding::<T>(r, fold::bit_xor); I64 i64, U64 u64),
-        (Any | All, _) => unreachable!("the type rule admits booleans only"),
-    };
+    let to = fold_type(r.op, r.stable, dtype);
+    let inner = with_fold(r.op, r.stable, dtype, Folding(r));
     if dtype == to {
         return inner;
     }

@@ -486,6 +486,16 @@ impl Tensor {
         self
     }
 
+    /// The view of these extents and strides whose first element is `offset` elements after this
+    /// one. The caller guarantees that all indices stay inside the buffer.
+    pub(crate) fn viewed(mut self, offset: isize, shape: &[usize], strides: &[isize]) -> Tensor {
+        if !shape.contains(&0) {
+            self.offset = self.offset.wrapping_add_signed(offset);
+        }
+        self.axes = Axes::new(shape, strides);
+        self
+    }
+
     /// Slices an axis: elements `start + i · stride` for `i < len`.
     pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
         let (mut extents, mut steps) = (

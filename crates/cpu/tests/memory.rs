@@ -7,10 +7,11 @@ use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Builder, DType, Dim, Emit, Env, Function, Type, Val};
 use cotangent_cpu::memory::memory;
 use cotangent_cpu::pool::release_memory;
-use cotangent_cpu::{Executor, Tensor};
+use cotangent_cpu::program::plan_text;
+use cotangent_cpu::{Executor, Program, Runtime, Tensor};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 struct Counting;
 
@@ -42,9 +43,43 @@ static ALLOCATOR: Counting = Counting;
 /// products), the program's lists, and pooled buffers, whose sizes are powers of two.
 const KERNEL_SLACK_BYTES: usize = 1200 << 10;
 
+/// Bytes of a huge page: large buffers fill whole ones.
+const PAGE_BYTES: usize = 2 << 20;
+
 /// Bytes that the prediction may exceed the measurement by, in addition to 25 %, for small nested
 /// bodies.
 const NESTED_SLACK_BYTES: usize = 32 << 10;
+
+/// Held by the test that measures.
+static MEASURING: Mutex<()> = Mutex::new(());
+
+/// The peak of a run, in bytes, and what its results take.
+fn measured(program: &Program, x: &[Tensor]) -> (usize, usize) {
+    // Compiled code and scratch memory exist after the first run. Buffers that a thread caches are
+    // freed when it ends.
+    let run = || program.run_tensors(x.iter().cloned()).unwrap();
+    std::thread::scope(|s| s.spawn(|| drop(run())).join().unwrap());
+    // Empties the pool of large buffers: a run that reuses pooled buffers allocates nothing.
+    release_memory();
+    let before = ALIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let y = std::thread::scope(|s| s.spawn(run).join().unwrap());
+    let peak = PEAK.load(Relaxed) - before;
+    release_memory();
+    let after = ALIVE.load(Relaxed).saturating_sub(before);
+    drop(y);
+    (peak, after)
+}
+
+/// An argument of this type.
+fn ones(ty: &Type) -> Tensor {
+    let shape = ty.shape.as_const().unwrap();
+    let n: usize = shape.iter().product();
+    let data = (0..n)
+        .map(|k| 0.5 + (k % 7) as f32 * 0.1)
+        .collect::<Vec<f32>>();
+    Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
+}
 
 /// The measured and the predicted peak of a run, in bytes.
 fn peaks(f: Function) -> (usize, usize) {
@@ -54,33 +89,13 @@ fn peaks(f: Function) -> (usize, usize) {
     // One thread: other threads would allocate scratch memory in the first run in which they take
     // part.
     let program = Executor::new().with_threads(1).compile(&f).unwrap();
-    let ones = |ty: &Type| {
-        let shape = ty.shape.as_const().unwrap();
-        let n: usize = shape.iter().product();
-        let data = (0..n)
-            .map(|k| 0.5 + (k % 7) as f32 * 0.1)
-            .collect::<Vec<f32>>();
-        Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
-    };
     let x: Vec<Tensor> = types.iter().map(ones).collect();
-    // Compiled code and scratch memory exist after the first run. Buffers that a thread caches are
-    // freed when it ends.
-    let run = |x: Vec<Tensor>| program.run_tensors(x).unwrap();
-    std::thread::scope(|s| s.spawn(|| drop(run(x.clone()))).join().unwrap());
-    // Empties the pool of large buffers: a run that reuses pooled buffers allocates nothing.
-    release_memory();
-    let before = ALIVE.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let y = std::thread::scope(|s| s.spawn(|| run(x.clone())).join().unwrap());
-    let peak = PEAK.load(Relaxed) - before;
-    release_memory();
-    let after = ALIVE.load(Relaxed).saturating_sub(before);
+    let (peak, after) = measured(&program, &x);
     assert!(
         after <= predicted.results + (4 << 10),
         "results take {after} bytes; predicted were {}",
         predicted.results
     );
-    drop(y);
     (peak, predicted.peak)
 }
 
@@ -183,8 +198,37 @@ fn programs() -> Vec<(&'static str, Function)> {
 }
 
 /// A single test, because the counters are global.
+/// A plan allocates the arena that its text states, and results.
+#[test]
+fn the_arena_that_is_printed_is_allocated() {
+    let _guard = MEASURING.lock().unwrap();
+    let n = 1 << 20;
+    let f = Arc::new(function(&[n], |cx, x| {
+        let backwards = |y| cx.reverse(y, &[0]);
+        let y = cx.exp(cx.add(x, backwards(x)));
+        let z = cx.sin(cx.add(y, backwards(y)));
+        let w = cx.tanh(cx.add(z, backwards(z)));
+        cx.add(w, backwards(w))
+    }));
+    let text = plan_text(&f, &Env::default()).unwrap();
+    let arena = text.rsplit_once("\narena ").unwrap().1;
+    let arena: usize = arena.split_once(' ').unwrap().0.parse().unwrap();
+    // Two values are alive at once, and the result is a tensor.
+    assert_eq!(arena, 2 * 4 * n, "{text}");
+    let executor = Executor::new().with_threads(1).with_runtime(Runtime::New);
+    let program = executor.compile(&f).unwrap();
+    let (peak, after) = measured(&program, &[ones(f.ty(f.params()[0]))]);
+    let want = arena + 4 * n;
+    assert!(
+        (want..want + want / 20 + 2 * PAGE_BYTES).contains(&peak),
+        "{peak} bytes for {want}"
+    );
+    assert!(after < 4 * n + PAGE_BYTES, "results take {after} bytes");
+}
+
 #[test]
 fn a_run_takes_the_predicted_memory() {
+    let _guard = MEASURING.lock().unwrap();
     for (name, f) in programs() {
         let (counted, predicted) = peaks(f);
         println!("{name}: {counted} counted, {predicted} predicted");

@@ -6,16 +6,13 @@
 //! | `COTANGENT_THREADS` | maximum number of threads, 1 or more |
 //! | `COTANGENT_SIMD` | `portable`, `avx2`, `avx512`: the instruction set |
 //! | `COTANGENT_ENGINE` | `interpreter`, `emitter`: the engine of fused loops |
+//! | `COTANGENT_RUNTIME` | `old`, `new`, `both`: how the `cpu` crate runs programs |
 
 use std::io::Write;
 
 /// Returns the value that `read` gives for the variable `name`. Returns `None` if the variable is
 /// not set or not valid. `known` describes the valid values for the message.
-pub(crate) fn chosen<T>(
-    name: &str,
-    known: &str,
-    read: impl FnOnce(&str) -> Option<T>,
-) -> Option<T> {
+pub fn chosen<T>(name: &str, known: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     let text = std::env::var_os(name)?;
     let choice = text.to_str().and_then(read);
     if choice.is_none() {

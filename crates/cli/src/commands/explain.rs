@@ -8,7 +8,7 @@ use crate::load::Target;
 use crate::output::{Outcome, print};
 use crate::{draw, page, show};
 use cotangent::ad;
-use cotangent::cpu::{Memory, memory, passes, steps};
+use cotangent::cpu::{Memory, memory, passes, plan_text, steps};
 use cotangent::error::shown;
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Dim, Env, Function, Result, Type, Val, files, reference};
@@ -32,6 +32,10 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         return Ok(Outcome::Good);
     }
     let extents = Extents::read(args, &target, f)?;
+    if args.plan {
+        print(out, &plan_text(&simple, &extents.env)?)?;
+        return Ok(Outcome::Good);
+    }
     print(
         out,
         &format!(

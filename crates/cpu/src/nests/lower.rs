@@ -588,9 +588,14 @@ impl<'a> NestBuilder<'a> {
             own.map(|k| shape[k].as_const())
                 .try_fold(1usize, |n, d| n.checked_mul(d?))
         };
-        let sums = !d.lhs_contract.is_empty();
+        // Pairs of contracted axes are numbered in the order of the left operand's axes.
+        let contracted = d.lhs_contract.iter().copied();
+        let mut pairs: Vec<_> = contracted.zip(d.rhs_contract.iter().copied()).collect();
+        pairs.sort_unstable();
+        let (lhs_contract, rhs_contract): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+        let sums = !lhs_contract.is_empty();
         if sums {
-            let free: Vec<usize> = [&d.rhs_batch[..], &d.rhs_contract].concat();
+            let free: Vec<usize> = [&d.rhs_batch[..], &rhs_contract].concat();
             let size = volume(lhs, &d.lhs_batch)
                 .zip(volume(rhs, &free))
                 .and_then(|(a, b)| a.checked_mul(b));
@@ -598,10 +603,10 @@ impl<'a> NestBuilder<'a> {
                 return Err(Why::Product);
             }
         }
-        let folded: Vec<Dim> = d.lhs_contract.iter().map(|&k| lhs[k].clone()).collect();
+        let folded: Vec<Dim> = lhs_contract.iter().map(|&k| lhs[k].clone()).collect();
         let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
         let batch = d.lhs_batch.len();
-        let lhs_free = lhs.len() - batch - d.lhs_contract.len();
+        let lhs_free = lhs.len() - batch - lhs_contract.len();
         let index = |rank: usize, batches: &[usize], contracted: &[usize], first: usize| {
             let mut free = first..;
             let axis = |k: usize| {
@@ -615,8 +620,8 @@ impl<'a> NestBuilder<'a> {
             IndexMap::of((0..rank).map(axis).collect())
         };
         let maps = [
-            index(lhs.len(), &d.lhs_batch, &d.lhs_contract, batch),
-            index(rhs.len(), &d.rhs_batch, &d.rhs_contract, batch + lhs_free),
+            index(lhs.len(), &d.lhs_batch, &lhs_contract, batch),
+            index(rhs.len(), &d.rhs_batch, &rhs_contract, batch + lhs_free),
         ];
         let mut expr = Expr::default();
         let mut operands = ExprOperands::default();

@@ -2,8 +2,8 @@
 //! reference, with the runtime's kernels the bits of the runtime.
 
 use super::interpreter::{holds, interpret};
+use crate::checks::resolve;
 use crate::executor::Executor;
-use crate::lower::resolve;
 use crate::nests::lower::lower;
 use crate::nests::verify::verify;
 use crate::tensor::Tensor;

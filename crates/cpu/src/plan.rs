@@ -1,0 +1,112 @@
+//! Plans: a function as steps over memory that is laid out before they run. The successor of
+//! today's steps over tensors, selected by `COTANGENT_RUNTIME`.
+//!
+//! [`nests`](crate::nests) say what is computed. `build` makes a step of each nest: `code` of its
+//! expression, or a call of a kernel on tensors. `resolve` computes, for the extents of a run, what
+//! depends on them: the `reads` in numbers, the `boxes` in which reads are strided, and offsets in
+//! the `arena`. `run` executes the steps; reads that no box decides are packed tile by tile
+//! (`pack`). Extents that data decides end a segment, which is resolved when they are known.
+//!
+//! Calls, regions among them, run today's kernels.
+
+mod arena;
+mod boxes;
+mod build;
+mod code;
+mod execute;
+mod laid;
+mod pack;
+mod reads;
+mod resolve;
+mod run;
+mod text;
+#[cfg(any(test, debug_assertions))]
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use build::Kernels;
+
+use crate::kernel::{Operands, Results};
+use crate::tensor::{Strides, row_major};
+use build::{Parts, build};
+use code::Planned;
+use cotangent_core::{Env, Function, Result};
+use run::Runs;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The runtime that programs use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Runtime {
+    /// Steps over tensors.
+    #[default]
+    Old,
+    /// Plans.
+    New,
+    /// Both; a difference of their results is an error.
+    Both,
+}
+
+impl Runtime {
+    /// The runtime of this name.
+    pub(crate) fn named(name: &str) -> Option<Runtime> {
+        match name {
+            "old" => Some(Runtime::Old),
+            "new" => Some(Runtime::New),
+            "both" => Some(Runtime::Both),
+            _ => None,
+        }
+    }
+}
+
+/// A function as steps.
+pub(crate) struct Plan {
+    function: Arc<Function>,
+    parts: Parts,
+    runs: Runs,
+}
+
+impl Plan {
+    /// The plan of a function, or the reason for which it has none.
+    pub(crate) fn new(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<Plan>> {
+        Ok(build(f, kernels)?.map(|parts| Plan {
+            function: f.clone(),
+            parts,
+            runs: Runs::default(),
+        }))
+    }
+
+    /// Runs the plan on arguments of the function's types, whose extents are bound in `env`.
+    pub(crate) fn run(&self, inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+        self.runs.run(&self.parts, &self.function, inputs, env)
+    }
+
+    /// Live equations that run without a call of a kernel, and all live equations.
+    pub(crate) fn share(&self) -> [usize; 2] {
+        let Parts {
+            equations, called, ..
+        } = self.parts;
+        [equations - called, equations]
+    }
+
+    /// The plan as text, for these extents of symbols and row-major arguments.
+    pub(crate) fn text(&self, env: &Env) -> Result<String> {
+        let mut resolved = Vec::new();
+        let shapes = self.function.params().iter();
+        let shapes = shapes.map(|&p| self.function.ty(p).shape.eval(env));
+        if let Ok(shapes) = shapes.collect::<Result<Vec<_>>>() {
+            let arguments: Vec<Strides> = shapes.iter().map(|s| row_major(s)).collect();
+            // Later segments need extents that data decides.
+            resolved.push(
+                self.runs
+                    .resolved(&self.parts, &self.function, env, &arguments, 0)?,
+            );
+        }
+        let known: Vec<_> = (0..self.parts.segments.len())
+            .map(|k| resolved.get(k).map(|r| &**r))
+            .collect();
+        Ok(text::text(&self.function, &self.parts, &known))
+    }
+}

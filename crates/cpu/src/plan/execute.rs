@@ -1,0 +1,476 @@
+//! Execution of a step of code: chunks of its loops on the pool's threads, rows of its folds.
+//!
+//! Every address is one of three kinds: an offset that [`boxes`](super::boxes) has compared with
+//! the extents of the value, an element that [`pack`](super::pack) has compared, or scratch memory
+//! of its own. So code reads and writes inside of values, whatever the graph is.
+
+use super::code::{Code, Finish, FoldCode, Member};
+use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices, strides};
+use super::pack::{Table, indices};
+use crate::folds::{RawProduct, RawView};
+use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT};
+use cotangent_core::DType;
+use cotangent_kernels::Fallible;
+use cotangent_kernels::memory::grow;
+use cotangent_kernels::parallel::{Shared, attempt};
+use cotangent_kernels::tile::{PREFETCH_ELEMENTS, TileBlock};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Number of indices for which reads are packed.
+const PACKED_ELEMENTS: usize = 1024;
+
+/// Number of elements of a block of rows that are folded.
+const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
+
+thread_local! {
+    /// Memory for packed inputs, then for outputs that are folded.
+    static SCRATCH: RefCell<[Vec<TileBlock>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+}
+
+/// Calls `f` with memory of this thread: `bytes` for each of `n` buffers, aligned.
+fn with_scratch(which: usize, bytes: &[usize], f: impl FnOnce(&[*mut u8]) -> Fallible) -> Fallible {
+    let blocks = |n: usize| n.div_ceil(size_of::<TileBlock>());
+    let all = bytes.iter().map(|&n| blocks(n)).sum();
+    // The memory is taken, so that a function that runs another plan finds none.
+    let mut memory = SCRATCH.with_borrow_mut(|m| std::mem::take(&mut m[which]));
+    grow(&mut memory, all, TileBlock([0; 64]))?;
+    let mut at = memory.as_mut_ptr();
+    let mut starts: SmallVec<[*mut u8; 8]> = SmallVec::new();
+    for &n in bytes {
+        starts.push(at.cast());
+        at = at.wrapping_add(blocks(n));
+    }
+    let done = f(&starts);
+    SCRATCH.with_borrow_mut(|m| m[which] = memory);
+    done
+}
+
+/// A run of a step of code.
+pub(crate) struct CodeRun<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) laid: &'a LaidCode,
+    pub(crate) table: &'a Table,
+    /// The start of the memory of each member.
+    pub(crate) outputs: SmallVec<[Shared<u8>; 2]>,
+    /// Memory for a row of each output, if rows are long.
+    pub(crate) scratch: Shared<u8>,
+    starts: SmallVec<[i64; 2]>,
+}
+
+impl<'a> CodeRun<'a> {
+    /// Prepares a run: reads the starts that are the same at all indices.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`] for the table.
+    pub(crate) unsafe fn new(
+        code: &'a Code,
+        laid: &'a LaidCode,
+        table: &'a Table,
+        outputs: SmallVec<[Shared<u8>; 2]>,
+        scratch: Shared<u8>,
+    ) -> CodeRun<'a> {
+        // SAFETY: the caller guarantees the table (# Safety).
+        let start = |s: &super::reads::NumStart| unsafe { s.values(1, &[], table) }[0];
+        let starts = laid.starts.iter().map(start).collect();
+        CodeRun {
+            code,
+            laid,
+            table,
+            outputs,
+            scratch,
+            starts,
+        }
+    }
+
+    /// Computes all members.
+    ///
+    /// # Safety
+    /// The table has the address of every place that the step reads: all its elements are
+    /// initialised, and nothing else writes to them. Each member has initialised memory for its
+    /// values, and so has scratch memory, if rows are long; nothing else accesses them. The memory
+    /// of the one member may be a place that [`super::laid::writes_over`] allows.
+    pub(crate) unsafe fn run(&self) -> Fallible {
+        let stored = self.code.rank == self.code.space.len();
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe {
+            if stored {
+                self.laid.boxes.iter().try_for_each(|b| self.map(b))
+            } else if self.laid.len == 0 {
+                self.empty();
+                Ok(())
+            } else if is_direct(self.code, self.laid) {
+                self.direct()
+            } else if self.laid.scratch.is_some() {
+                self.long_rows()
+            } else {
+                self.rows()
+            }
+        }
+    }
+
+    fn size(&self, m: &Member) -> usize {
+        m.dtype.size()
+    }
+
+    /// Estimated time of an index of a box, in ps.
+    fn cost(&self, b: &LaidBox) -> u64 {
+        let packed = b.leaves.iter().filter(|l| matches!(l, LaidLeaf::Packed(_)));
+        (self.code.cost + packed.count() as u64 * 20 * PACK_PS_PER_ELEMENT).max(1)
+    }
+
+    /// Stores the outputs of a box.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn map(&self, b: &LaidBox) -> Fallible {
+        let cost = self.cost(b);
+        let claim = (CLAIM_NS * 1000 / cost).max(1) as usize;
+        let claim = claim.next_multiple_of(BLOCK_ELEMENTS);
+        let nanos = cost.saturating_mul(b.volume as u64) / 1000;
+        attempt(b.volume.div_ceil(claim), nanos, |c| {
+            let (mut start, end) = (c * claim, b.volume.min((c + 1) * claim));
+            while start < end {
+                let block = start / b.block;
+                let n = (end - start).min((block + 1) * b.block - start);
+                let (mut position, mut rest) = (b.first + start % b.block, block);
+                for &(count, step) in &b.outer {
+                    position += rest % count * step;
+                    rest /= count;
+                }
+                let outputs: SmallVec<[*mut u8; 4]> = self
+                    .outputs
+                    .iter()
+                    .zip(&self.code.members)
+                    .map(|(o, m)| o.get().wrapping_add(position * self.size(m)))
+                    .collect();
+                // SAFETY: the caller guarantees the inputs, and memory for all values of the
+                // members, of which these `n` are adjacent (# Safety). Chunks are disjoint.
+                unsafe { self.body(b, start..start + n, &outputs)? };
+                start += n;
+            }
+            Ok(())
+        })
+    }
+
+    /// Address of an input at index 0 of a box.
+    fn input(&self, base: Base, offset: i64, dynamic: &[(usize, i64)], size: usize) -> *const u8 {
+        let first = match base {
+            Base::Place(p) => self.table[p as usize].get().cast_const(),
+            Base::Number(k) => self.laid.numbers[k].0.as_ptr(),
+            Base::Line(k) => self.laid.lines[k].first_ptr(),
+        };
+        let moved = dynamic.iter().map(|&(k, scale)| self.starts[k] * scale);
+        let offset = offset + moved.sum::<i64>();
+        first.wrapping_offset(offset as isize * size as isize)
+    }
+
+    /// Runs the code over positions of a box.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`] for the inputs. Each output of the code is valid for
+    /// the elements of the range.
+    unsafe fn body(&self, b: &LaidBox, range: Range<usize>, outputs: &[*mut u8]) -> Fallible {
+        let mut inputs: SmallVec<[*const u8; 8]> = SmallVec::new();
+        let mut packed: SmallVec<[usize; 4]> = SmallVec::new();
+        for (k, (l, leaf)) in b.leaves.iter().zip(&self.code.leaves).enumerate() {
+            inputs.push(match l {
+                LaidLeaf::Strided {
+                    base,
+                    offset,
+                    dynamic,
+                    ..
+                } => self.input(*base, *offset, dynamic, leaf.dtype.size()),
+                LaidLeaf::Packed(_) => {
+                    packed.push(k);
+                    std::ptr::null()
+                }
+            });
+        }
+        if packed.is_empty() {
+            // SAFETY: inputs are strided inside of their values, over all indices of the box. The
+            // caller guarantees the outputs (# Safety).
+            unsafe { self.code.body.run(&b.layouts, range, &inputs, outputs) };
+            return Ok(());
+        }
+        let sizes: SmallVec<[usize; 4]> = packed
+            .iter()
+            .map(|&k| PACKED_ELEMENTS.min(range.len()) * self.code.leaves[k].dtype.size())
+            .collect();
+        with_scratch(0, &sizes, |memory| {
+            let (mut outputs, mut start) = (SmallVec::<[*mut u8; 4]>::from(outputs), range.start);
+            while start < range.end {
+                let n = PACKED_ELEMENTS.min(range.end - start);
+                let at = indices(&b.axes, self.code.space.len(), start, n);
+                for (&k, &to) in packed.iter().zip(memory) {
+                    if let LaidLeaf::Packed(read) = &b.leaves[k] {
+                        // SAFETY: the memory has `n` elements. The caller guarantees the table
+                        // (# Safety).
+                        unsafe { read.pack(to, n, &at, self.table) };
+                    }
+                    // A packed input is row-major from its first position on.
+                    let before = start * self.code.leaves[k].dtype.size();
+                    inputs[k] = to.wrapping_sub(before).cast_const();
+                }
+                // SAFETY: as above; packed inputs have the elements of the range.
+                unsafe {
+                    self.code
+                        .body
+                        .run(&b.layouts, start..start + n, &inputs, &outputs)
+                };
+                let types = self.code.members.iter().flat_map(|m| &m.outputs);
+                for (o, d) in outputs.iter_mut().zip(types) {
+                    *o = o.wrapping_add(n * d.size());
+                }
+                start += n;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores the reductions of no elements.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn empty(&self) {
+        for (m, to) in self.code.members.iter().zip(&self.outputs) {
+            let (size, n) = (self.size(m), self.laid.rows);
+            for i in 0..n {
+                // SAFETY: the caller guarantees memory for `n` values (# Safety).
+                unsafe {
+                    let to = to.get().add(i * size);
+                    match &m.finish {
+                        Finish::Fold(f) => to.copy_from_nonoverlapping(f.empty.as_ptr(), size),
+                        // A sum of no products is 0.
+                        Finish::Product(_) | Finish::Store => to.write_bytes(0, size),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Address of the input that an output is a copy of.
+    fn copied(&self, b: &LaidBox, m: &Member, k: usize) -> *const u8 {
+        let leaf = m.copies[k].expect("the input of a direct fold");
+        match &b.leaves[leaf] {
+            LaidLeaf::Strided {
+                base,
+                offset,
+                dynamic,
+                ..
+            } => self.input(*base, *offset, dynamic, m.outputs[k].size()),
+            LaidLeaf::Packed(_) => unreachable!("a packed input is not direct"),
+        }
+    }
+
+    /// Folds of inputs in place.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`], and [`is_direct`].
+    unsafe fn direct(&self) -> Fallible {
+        let b = &self.laid.boxes[0];
+        for (m, to) in self.code.members.iter().zip(&self.outputs) {
+            let n = self.laid.rows;
+            // SAFETY: the caller guarantees memory for all values. Inputs are strided inside of
+            // their values, over all indices of the box.
+            unsafe {
+                prepare(to.get(), n, m.dtype);
+                match &m.finish {
+                    Finish::Fold(f) => {
+                        let own = strides(b, m, 0).expect("a strided input");
+                        let axes: SmallVec<[usize; 4]> = (0..b.axes.len())
+                            .filter(|&k| b.axes[k].of >= self.code.rank)
+                            .collect();
+                        let x = RawView {
+                            first: self.copied(b, m, 0),
+                            shape: &b.extents,
+                            strides: own,
+                        };
+                        f.fold.run(to.get(), n, x, &axes);
+                    }
+                    Finish::Product(p) => {
+                        let factors = matrices(self.code, b, m).expect("checked by `is_direct`");
+                        let view = |k: usize| RawView {
+                            first: self.copied(b, m, k),
+                            shape: &factors[k].0,
+                            strides: &factors[k].1,
+                        };
+                        p.run(to.get(), n, [view(0), view(1)])?;
+                    }
+                    Finish::Store => unreachable!("a fold"),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes blocks of rows, and folds them.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn rows(&self) -> Fallible {
+        let (b, len) = (&self.laid.boxes[0], self.laid.len);
+        let grain = (BLOCK_ELEMENTS / len).max(1).min(self.laid.rows);
+        let cost = self.cost(b).saturating_mul(len as u64).max(1);
+        let claim = (CLAIM_NS * 1000 / cost).clamp(1, self.laid.rows as u64) as usize;
+        let claim = claim.next_multiple_of(grain);
+        let nanos = cost.saturating_mul(self.laid.rows as u64) / 1000;
+        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        let sizes: SmallVec<[usize; 4]> = types().map(|d| grain * len * d.size()).collect();
+        attempt(self.laid.rows.div_ceil(claim), nanos, |c| {
+            let end = self.laid.rows.min((c + 1) * claim);
+            with_scratch(1, &sizes, |memory| {
+                for start in (c * claim..end).step_by(grain) {
+                    let rows = start..end.min(start + grain);
+                    // SAFETY: the memory has `grain` rows of each output. The caller guarantees the
+                    // rest (# Safety); chunks have different rows.
+                    unsafe {
+                        self.body(b, rows.start * len..rows.end * len, memory)?;
+                        self.finish(rows, memory)?;
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Computes row after row in scratch memory, each on all threads, and folds it.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn long_rows(&self) -> Fallible {
+        let (b, len) = (&self.laid.boxes[0], self.laid.len);
+        let cost = self.cost(b);
+        let claim = ((CLAIM_NS * 1000 / cost).max(1) as usize).next_multiple_of(BLOCK_ELEMENTS);
+        let mut memory: SmallVec<[Shared<u8>; 2]> = SmallVec::new();
+        let mut at = self.scratch.get();
+        for d in self.code.members.iter().flat_map(|m| &m.outputs) {
+            memory.push(Shared(at));
+            at = at.wrapping_add(super::arena::padded(len * d.size()));
+        }
+        for row in 0..self.laid.rows {
+            let nanos = cost.saturating_mul(len as u64) / 1000;
+            attempt(len.div_ceil(claim), nanos, |c| {
+                let (start, end) = (c * claim, len.min((c + 1) * claim));
+                let types = self.code.members.iter().flat_map(|m| &m.outputs);
+                let outputs: SmallVec<[*mut u8; 4]> = memory
+                    .iter()
+                    .zip(types)
+                    .map(|(x, d)| x.get().wrapping_add(start * d.size()))
+                    .collect();
+                // SAFETY: the scratch memory has a row of each output, of which chunks are
+                // disjoint. The caller guarantees the rest (# Safety).
+                unsafe { self.body(b, row * len + start..row * len + end, &outputs) }
+            })?;
+            let memory: SmallVec<[*mut u8; 4]> = memory.iter().map(Shared::get).collect();
+            // SAFETY: the row was computed. The caller guarantees memory for its results
+            // (# Safety).
+            unsafe { self.finish(row..row + 1, &memory)? };
+        }
+        Ok(())
+    }
+
+    /// Folds rows of the outputs, which are in `memory`.
+    ///
+    /// # Safety
+    /// `memory` has these rows of each output, initialised. The caller guarantees memory for all
+    /// values of the members.
+    unsafe fn finish(&self, rows: Range<usize>, memory: &[*mut u8]) -> Fallible {
+        let (n, len) = (rows.len(), self.laid.len);
+        for (m, to) in self.code.members.iter().zip(&self.outputs) {
+            let to = to.get().wrapping_add(rows.start * self.size(m));
+            let x = memory[m.output].cast_const();
+            // SAFETY: the caller guarantees the rows and the results (# Safety).
+            unsafe {
+                match &m.finish {
+                    Finish::Fold(f) => fold(f, m.dtype, to, x, [n, len])?,
+                    Finish::Product(p) => {
+                        prepare(to, n, m.dtype);
+                        product(p, to, [x, memory[m.output + 1].cast_const()], [n, len])?;
+                    }
+                    Finish::Store => unreachable!("a fold"),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes memory valid for elements that kernels receive as slices: any bytes are a number, but not
+/// a boolean.
+///
+/// # Safety
+/// The memory is valid for `n` elements.
+unsafe fn prepare(to: *mut u8, n: usize, dtype: DType) {
+    if dtype == DType::Bool {
+        // SAFETY: the caller guarantees `n` elements of one byte (# Safety).
+        unsafe { to.write_bytes(0, n) };
+    }
+}
+
+/// Reduces `n` contiguous rows of `len` elements.
+///
+/// # Safety
+/// `x` has the rows in the fold's type, `to` is initialised memory for `n` elements of `dtype`.
+unsafe fn fold(
+    f: &FoldCode,
+    dtype: DType,
+    to: *mut u8,
+    x: *const u8,
+    [n, len]: [usize; 2],
+) -> Fallible {
+    let x = RawView {
+        first: x,
+        shape: &[n, len],
+        strides: &[len as isize, 1],
+    };
+    let Some(narrow) = &f.narrow else {
+        // SAFETY: the caller guarantees the operands (# Safety).
+        unsafe {
+            prepare(to, n, dtype);
+            f.fold.run(to, n, x, &[1]);
+        }
+        return Ok(());
+    };
+    let mut wide: Vec<TileBlock> = Vec::new();
+    grow(
+        &mut wide,
+        (n * f.dtype.size()).div_ceil(size_of::<TileBlock>()),
+        TileBlock([0; 64]),
+    )?;
+    let wide = wide.as_mut_ptr().cast::<u8>();
+    let laid = narrow.laid(&[n], [&[1isize][..]].into_iter());
+    // SAFETY: `wide` has `n` elements of the fold's type. The caller guarantees the rest
+    // (# Safety).
+    unsafe {
+        f.fold.run(wide, n, x, &[1]);
+        narrow.run(&laid, 0..n, &[wide.cast_const()], &[to]);
+    }
+    Ok(())
+}
+
+/// Adds the products of `n` contiguous rows of `len` pairs.
+///
+/// # Safety
+/// The factors have the rows, `to` is initialised memory for `n` elements.
+unsafe fn product(
+    p: &RawProduct,
+    to: *mut u8,
+    [a, b]: [*const u8; 2],
+    [n, len]: [usize; 2],
+) -> Fallible {
+    let step = len as isize;
+    let a = RawView {
+        first: a,
+        shape: &[n, 1, len],
+        strides: &[step, step, 1],
+    };
+    let b = RawView {
+        first: b,
+        shape: &[n, len, 1],
+        strides: &[step, 1, 1],
+    };
+    // SAFETY: the caller guarantees the operands (# Safety).
+    unsafe { p.run(to, n, [a, b]) }
+}

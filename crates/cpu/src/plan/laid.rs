@@ -1,0 +1,185 @@
+//! Steps at given extents: loops, offsets and memory in numbers.
+
+use super::boxes::LoopAxes;
+use super::code::{Code, Finish, Member};
+use super::reads::{NumRead, NumStart};
+use crate::tensor::{Extents, Strides, Tensor, row_major};
+use cotangent_core::Error;
+use cotangent_kernels::tile::InputLayouts;
+use smallvec::SmallVec;
+
+/// The bytes of a number, aligned for any type.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(crate) struct NumberBytes(pub(crate) [u8; 16]);
+
+impl NumberBytes {
+    pub(crate) fn of(bytes: &[u8]) -> NumberBytes {
+        let mut all = [0; 16];
+        all[..bytes.len()].copy_from_slice(bytes);
+        NumberBytes(all)
+    }
+}
+
+/// What an offset of an input counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    Place(u32),
+    /// A number of the step.
+    Number(usize),
+    /// The numbers 0, 1, 2, .. along an axis.
+    Line(usize),
+}
+
+/// An input in a box.
+pub(crate) enum LaidLeaf {
+    Strided {
+        base: Base,
+        /// In elements.
+        offset: i64,
+        strides: Strides,
+        /// Starts of the step, each with the elements that it moves by.
+        dynamic: SmallVec<[(usize, i64); 1]>,
+    },
+    /// Packed tile by tile.
+    Packed(NumRead),
+}
+
+/// A part of a space over which every input has one source.
+pub(crate) struct LaidBox {
+    pub(crate) axes: LoopAxes,
+    pub(crate) extents: Extents,
+    pub(crate) layouts: InputLayouts,
+    pub(crate) leaves: Vec<LaidLeaf>,
+    /// Number of indices, and of those whose outputs are adjacent.
+    pub(crate) volume: usize,
+    pub(crate) block: usize,
+    /// Position of the first output, and loops over blocks, innermost first.
+    pub(crate) first: usize,
+    pub(crate) outer: SmallVec<[(usize, usize); 4]>,
+}
+
+/// A step of code at given extents.
+pub(crate) struct LaidCode {
+    /// Number of results, and of elements that are folded to each.
+    pub(crate) rows: usize,
+    pub(crate) len: usize,
+    pub(crate) starts: Vec<NumStart>,
+    pub(crate) numbers: Vec<NumberBytes>,
+    pub(crate) lines: Vec<Tensor>,
+    /// One box for folds.
+    pub(crate) boxes: Vec<LaidBox>,
+    /// Offset in the arena of a row of each output, if rows are long.
+    pub(crate) scratch: Option<usize>,
+}
+
+/// A view of a place: the offset of its first element, extents, and strides, in elements.
+pub(crate) type LaidView = Option<(isize, Extents, Strides)>;
+
+pub(crate) enum LaidStep {
+    Code(LaidCode),
+    Call {
+        operands: Vec<LaidView>,
+        /// The extents of each result, as far as they are known before the call.
+        results: Vec<SmallVec<[Option<usize>; 4]>>,
+    },
+    /// Nothing to compute.
+    Empty,
+}
+
+/// The steps of a segment at given extents.
+#[derive(Default)]
+pub(crate) struct Resolved {
+    pub(crate) steps: Vec<LaidStep>,
+    /// The equation whose type rule fails, or whose extents cannot be computed. No step of it or of
+    /// later equations is in `steps`.
+    pub(crate) failed: Option<(u32, Error)>,
+    /// Extents of the places whose extents are known.
+    pub(crate) shapes: Vec<Option<Extents>>,
+    /// Offset in the arena of each place that is in it.
+    pub(crate) offsets: Vec<usize>,
+    /// Bytes of the arena.
+    pub(crate) arena: usize,
+    /// Results of the function, in the last segment.
+    pub(crate) results: Vec<LaidView>,
+}
+
+/// Whether the output of a step of code may be written over the place `over`: it is read as it is
+/// stored, over the whole space at once.
+pub(crate) fn writes_over(code: &Code, laid: &LaidCode, over: u32) -> bool {
+    let [b] = &laid.boxes[..] else { return false };
+    let reads =
+        b.leaves.iter().zip(&code.leaves).filter(
+            |(l, _)| matches!(l, LaidLeaf::Strided { base: Base::Place(p), .. } if *p == over),
+        );
+    let dense = row_major(&b.extents);
+    let mut all = reads.map(|(l, _)| match l {
+        LaidLeaf::Strided {
+            offset, strides, ..
+        } => {
+            let same = |((s, d), n): ((&isize, &isize), &usize)| s == d || *n == 1;
+            *offset == 0 && strides.iter().zip(&dense).zip(&b.extents).all(same)
+        }
+        LaidLeaf::Packed(_) => false,
+    });
+    all.all(|dense| dense)
+}
+
+/// Shape and strides of batched matrices.
+pub(crate) type Matrices = (SmallVec<[usize; 6]>, SmallVec<[isize; 6]>);
+
+/// Whether a step folds strided inputs, in place.
+pub(crate) fn is_direct(code: &Code, laid: &LaidCode) -> bool {
+    let [b] = &laid.boxes[..] else {
+        return false;
+    };
+    code.rank < code.space.len()
+        && code.members.iter().all(|m| match &m.finish {
+            Finish::Product(_) => matrices(code, b, m).is_some(),
+            Finish::Fold(f) => f.narrow.is_none() && strides(b, m, 0).is_some(),
+            Finish::Store => false,
+        })
+}
+
+/// Strides of the input that an output is a copy of.
+pub(crate) fn strides<'b>(b: &'b LaidBox, m: &Member, k: usize) -> Option<&'b Strides> {
+    match &b.leaves[m.copies[k]?] {
+        LaidLeaf::Strided { strides, .. } => Some(strides),
+        LaidLeaf::Packed(_) => None,
+    }
+}
+
+/// The factors `a[.., m, k]` and `b[.., k, n]` of a product, if they are strided. The last axis
+/// of the result is `n` if `a` is the same along it, the one before is `m` if `b` is; all
+/// others are batch axes.
+pub(crate) fn matrices(code: &Code, b: &LaidBox, m: &Member) -> Option<[Matrices; 2]> {
+    let mut par: SmallVec<[(usize, [isize; 2]); 4]> = SmallVec::new();
+    let mut sum: Option<(usize, [isize; 2])> = None;
+    let (x, y) = (strides(b, m, 0)?, strides(b, m, 1)?);
+    for (k, (axis, &n)) in b.axes.iter().zip(&b.extents).enumerate() {
+        let steps = if n == 1 { [0, 0] } else { [x[k], y[k]] };
+        if axis.of < code.rank {
+            par.push((n, steps));
+        } else if n > 1 {
+            sum = match sum {
+                None => Some((n, steps)),
+                Some((len, outer)) if outer == steps.map(|s| s * n as isize) => {
+                    Some((len * n, steps))
+                }
+                Some(_) => return None,
+            };
+        }
+    }
+    let mut last = |k: usize| match par.last() {
+        Some(&(_, steps)) if steps[k] == 0 => par.pop(),
+        _ => None,
+    };
+    let columns = last(0).unwrap_or((1, [0, 0]));
+    let rows = last(1).unwrap_or((1, [0, 0]));
+    let sum = sum.unwrap_or((1, [0, 0]));
+    let matrices = |k: usize, inner: [(usize, [isize; 2]); 2]| {
+        let all = par.iter().chain(&inner);
+        all.map(|&(n, steps)| (n, steps[k])).unzip()
+    };
+    Some([matrices(0, [rows, sum]), matrices(1, [sum, columns])])
+}

@@ -1,0 +1,433 @@
+//! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
+
+use super::arena::ArenaLayout;
+use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes};
+use super::build::{Home, Parts, PlaceView, Step, StepKind, is_checked, operand_types};
+use super::code::{Code, Finish, Source, bytes_of};
+use super::laid::{
+    Base, LaidBox, LaidCode, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved, is_direct,
+    writes_over,
+};
+use super::reads::{NumRead, Numbers, ValueLayout};
+use crate::checks::check_types;
+use crate::generate::iota;
+use crate::kernel::Operands;
+use crate::nests::access::Read;
+use crate::tensor::{Extents, Strides, row_major, volume};
+use cotangent_core::ops::Iota;
+use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
+use smallvec::SmallVec;
+
+/// Maximum number of elements of a row that is reduced from memory of a thread. Longer rows are
+/// computed in the arena.
+pub(crate) const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+
+/// Minimum number of adjacent outputs of a box: boxes of shorter rows are not worth a loop each.
+const MIN_BLOCK_ELEMENTS: usize = 16;
+
+/// What a segment is resolved for.
+pub(crate) struct Extent<'a> {
+    pub(crate) f: &'a Function,
+    pub(crate) env: &'a Env,
+    /// Strides of each argument.
+    pub(crate) arguments: &'a [Strides],
+}
+
+impl Extent<'_> {
+    fn shapes(&self, parts: &Parts) -> Vec<Option<Extents>> {
+        let shape = |ty: &Type| ty.shape.iter().map(|d| d.eval(self.env).ok()).collect();
+        parts.places.iter().map(|p| shape(&p.ty)).collect()
+    }
+
+    /// The first equation of a segment that fails for these extents.
+    fn failure(&self, parts: &Parts, eqns: std::ops::Range<u32>) -> Option<(u32, Error)> {
+        for k in eqns {
+            if !parts.live[k as usize] {
+                continue;
+            }
+            let e = &self.f.eqns()[k as usize];
+            let checked = if is_checked(self.f, e) {
+                check_types(self.f, e, &operand_types(self.f, e, self.env), self.env)
+            } else {
+                Ok(())
+            };
+            let bound = !e.op.binds().is_empty();
+            let sizes = |v: Val| -> Result<()> {
+                let shape = self.f.ty(v).shape.eval(self.env);
+                volume(&shape.map_err(|err| err.at(e.loc))?)?;
+                Ok(())
+            };
+            let done = checked.and_then(|()| match bound {
+                true => Ok(()),
+                false => e.results().try_for_each(sizes),
+            });
+            if let Err(err) = done {
+                return Some((k, err.at(e.loc)));
+            }
+        }
+        None
+    }
+
+    /// Resolves a segment of a plan.
+    pub(crate) fn resolve(&self, parts: &Parts, segment: usize) -> Result<Resolved> {
+        let s = &parts.segments[segment];
+        let mut out = Resolved {
+            shapes: self.shapes(parts),
+            offsets: vec![0; parts.places.len()],
+            failed: self.failure(parts, s.eqns.clone()),
+            ..Resolved::default()
+        };
+        let end = out.failed.as_ref().map_or(u32::MAX, |f| f.0);
+        for step in &parts.steps[s.steps.clone()] {
+            let laid = match step.eqn < end {
+                true => self.step(parts, &out.shapes, step)?,
+                false => LaidStep::Empty,
+            };
+            out.steps.push(laid);
+        }
+        let last = segment + 1 == parts.segments.len();
+        if last && out.failed.is_none() {
+            let views = parts.results.iter();
+            out.results = views
+                .map(|v| self.view(parts, &out.shapes, v))
+                .collect::<Result<_>>()?;
+        }
+        allocate(parts, s.steps.clone(), &mut out);
+        #[cfg(any(test, debug_assertions))]
+        super::verify::verify(parts, s.steps.clone(), &out)?;
+        Ok(out)
+    }
+
+    fn step(&self, parts: &Parts, shapes: &[Option<Extents>], step: &Step) -> Result<LaidStep> {
+        match &step.kind {
+            StepKind::Code { code, .. } => self.code(parts, shapes, code),
+            StepKind::Call(c) => {
+                let views = c.operands.iter();
+                let operands = views
+                    .map(|v| self.view(parts, shapes, v))
+                    .collect::<Result<_>>()?;
+                let extents = |p: &Option<u32>| match p {
+                    Some(p) => {
+                        let shape = parts.places[*p as usize].ty.shape.iter();
+                        shape.map(|d| d.eval(self.env).ok()).collect()
+                    }
+                    None => SmallVec::new(),
+                };
+                Ok(LaidStep::Call {
+                    operands,
+                    results: c.results.iter().map(extents).collect(),
+                })
+            }
+        }
+    }
+
+    fn layout(&self, parts: &Parts, shapes: &[Option<Extents>], v: Val) -> ValueLayout {
+        let place = parts.place_of[&v];
+        let own = &parts.places[place as usize];
+        let shape = shapes[place as usize].clone().unwrap_or_default();
+        let strides = match own.home {
+            Home::Argument => {
+                let at = self.f.params().iter().position(|p| *p == v);
+                self.arguments[at.expect("a parameter")].clone()
+            }
+            _ => row_major(&shape),
+        };
+        ValueLayout {
+            place,
+            dtype: own.ty.dtype,
+            shape,
+            strides,
+        }
+    }
+
+    /// The reads of a space in numbers.
+    fn read(
+        &self,
+        parts: &Parts,
+        shapes: &[Option<Extents>],
+        r: &Read,
+        dtype: DType,
+        space: &[usize],
+    ) -> Result<NumRead> {
+        let layout = |v: Val| self.layout(parts, shapes, v);
+        let numbers = Numbers {
+            env: self.env,
+            layout: &layout,
+        };
+        numbers.read(r, dtype, space)
+    }
+
+    fn view(&self, parts: &Parts, shapes: &[Option<Extents>], v: &PlaceView) -> Result<LaidView> {
+        let Some(read) = &v.read else {
+            return Ok(None);
+        };
+        let shape: Extents = v.ty.shape.eval(self.env)?.into();
+        if shape.contains(&0) {
+            let strides = row_major(&shape);
+            return Ok(Some((0, shape, strides)));
+        }
+        let num = self.read(parts, shapes, read, v.ty.dtype, &shape)?;
+        let axes: LoopAxes = (0..shape.len())
+            .map(|k| super::boxes::LoopAxis {
+                extent: shape[k],
+                low: 0,
+                of: k,
+                step: 1,
+            })
+            .collect();
+        match decided(&num, &axes) {
+            Some(Decided::Strided(s)) => Ok(Some((s.offset as isize, shape, s.strides))),
+            _ => bail!(Invalid, "a view is outside of its value"),
+        }
+    }
+
+    fn code(&self, parts: &Parts, shapes: &[Option<Extents>], code: &Code) -> Result<LaidStep> {
+        let space: Extents = code
+            .space
+            .iter()
+            .map(|a| a.extent.eval(self.env))
+            .collect::<Result<_>>()?;
+        let (rows, len) = (volume(&space[..code.rank])?, volume(&space[code.rank..])?);
+        volume(&space)?;
+        let mut laid = LaidCode {
+            rows,
+            len,
+            starts: Vec::new(),
+            numbers: Vec::new(),
+            lines: Vec::new(),
+            boxes: Vec::new(),
+            scratch: None,
+        };
+        if rows == 0 {
+            return Ok(LaidStep::Empty);
+        }
+        if len == 0 {
+            return Ok(LaidStep::Code(laid));
+        }
+        let mut reads: Vec<Option<NumRead>> = Vec::with_capacity(code.leaves.len());
+        for leaf in &code.leaves {
+            reads.push(match &leaf.source {
+                Source::Read(r) => Some(self.read(parts, shapes, r, leaf.dtype, &space)?),
+                Source::Index(_) | Source::Extent(_) => None,
+            });
+        }
+        let all: Vec<&NumRead> = reads.iter().flatten().collect();
+        let axes = loop_axes(&space, &all);
+        let fixed = self.fixed(code, &space, &axes, &mut laid)?;
+        // The first start of each read among those of the step.
+        let mut starts = Vec::with_capacity(reads.len());
+        for r in &reads {
+            starts.push(laid.starts.len());
+            laid.starts.extend(
+                r.iter()
+                    .flat_map(|r| r.starts.clone())
+                    .filter(|s| s.read.is_fixed()),
+            );
+        }
+        let parts = match code.rank == space.len() {
+            true => boxes(&axes, &all),
+            false => vec![axes.clone()],
+        };
+        let short = |b: &LoopAxes| outputs(&axes, b).0 < MIN_BLOCK_ELEMENTS;
+        let parts = match parts.len() > 1 && parts.iter().any(short) {
+            true => vec![axes.clone()],
+            false => parts,
+        };
+        for b in parts {
+            let mut leaves = Vec::with_capacity(reads.len());
+            for ((r, own), first) in reads.iter().zip(&fixed).zip(&starts) {
+                leaves.push(match (r, own) {
+                    (Some(r), _) => leaf(r, &b, *first, &mut laid.numbers),
+                    (None, Some((base, strides))) => LaidLeaf::Strided {
+                        base: *base,
+                        offset: (b.iter().zip(strides))
+                            .map(|(a, s)| a.low as i64 * *s as i64)
+                            .sum(),
+                        strides: strides.clone(),
+                        dynamic: SmallVec::new(),
+                    },
+                    (None, None) => unreachable!("an input is read or fixed"),
+                });
+            }
+            laid.boxes.push(laid_box(code, &axes, b, leaves));
+        }
+        Ok(LaidStep::Code(laid))
+    }
+
+    /// Inputs that depend on extents alone: where they are, and strides along the loop axes.
+    fn fixed(
+        &self,
+        code: &Code,
+        space: &[usize],
+        axes: &LoopAxes,
+        laid: &mut LaidCode,
+    ) -> Result<Vec<Option<(Base, Strides)>>> {
+        let mut out = Vec::with_capacity(code.leaves.len());
+        for leaf in &code.leaves {
+            out.push(match &leaf.source {
+                Source::Read(_) => None,
+                Source::Extent(d) => {
+                    let n = Scalar::I(d.eval(self.env)? as i128);
+                    laid.numbers
+                        .push(NumberBytes::of(&bytes_of(&n.array(leaf.dtype))));
+                    let base = Base::Number(laid.numbers.len() - 1);
+                    Some((base, axes.iter().map(|_| 0).collect()))
+                }
+                Source::Index(k) => {
+                    let line = Iota {
+                        ty: Type::new(leaf.dtype, [space[*k]]),
+                        axis: 0,
+                    };
+                    let line = iota(&line)(&Env::default(), Operands::new())?.remove(0);
+                    laid.lines.push(line);
+                    let step = |a: &super::boxes::LoopAxis| match a.of == *k {
+                        true => a.step as isize,
+                        false => 0,
+                    };
+                    let base = Base::Line(laid.lines.len() - 1);
+                    Some((base, axes.iter().map(step).collect()))
+                }
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// An input that is a read, in a box. `first` is the number of the read's first fixed start.
+fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>) -> LaidLeaf {
+    match decided(r, b) {
+        Some(Decided::Number(bytes)) => {
+            numbers.push(NumberBytes::of(&bytes));
+            LaidLeaf::Strided {
+                base: Base::Number(numbers.len() - 1),
+                offset: 0,
+                strides: b.iter().map(|_| 0).collect(),
+                dynamic: SmallVec::new(),
+            }
+        }
+        Some(Decided::Strided(s)) => {
+            // Starts that are not fixed have no number.
+            let number = |k: usize| r.starts[..k].iter().filter(|s| s.read.is_fixed()).count();
+            LaidLeaf::Strided {
+                base: Base::Place(s.place),
+                offset: s.offset,
+                strides: s.strides,
+                dynamic: s
+                    .dynamic
+                    .iter()
+                    .map(|&(k, scale)| (first + number(k), scale))
+                    .collect(),
+            }
+        }
+        None => LaidLeaf::Packed(r.clone()),
+    }
+}
+
+/// Loops over blocks: number of blocks, and outputs from block to block; innermost first.
+type BlockLoops = SmallVec<[(usize, usize); 4]>;
+
+/// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over blocks.
+fn outputs(axes: &LoopAxes, b: &LoopAxes) -> (usize, usize, BlockLoops) {
+    let (mut block, mut first, mut outer, mut step) = (1, 0, SmallVec::new(), 1);
+    for (a, part) in axes.iter().zip(b).rev() {
+        first += part.low * step;
+        if outer.is_empty() && block == step {
+            block *= part.extent;
+        } else {
+            outer.push((part.extent, step));
+        }
+        step *= a.extent;
+    }
+    (block, first, outer)
+}
+
+fn laid_box(code: &Code, axes: &LoopAxes, b: LoopAxes, leaves: Vec<LaidLeaf>) -> LaidBox {
+    let extents: Extents = b.iter().map(|a| a.extent).collect();
+    let dense = row_major(&extents);
+    let strides = leaves.iter().map(|l| match l {
+        LaidLeaf::Strided { strides, .. } => &strides[..],
+        LaidLeaf::Packed(_) => &dense[..],
+    });
+    let layouts = code.body.laid(&extents, strides);
+    let (block, first, outer) = outputs(axes, &b);
+    LaidBox {
+        volume: extents.iter().product(),
+        axes: b,
+        extents,
+        layouts,
+        leaves,
+        block,
+        first,
+        outer,
+    }
+}
+
+/// Bytes of a place at these extents.
+pub(crate) fn bytes(parts: &Parts, shapes: &[Option<Extents>], place: u32) -> usize {
+    let n: usize = shapes[place as usize].iter().flatten().product();
+    match shapes[place as usize] {
+        Some(_) => n * parts.places[place as usize].ty.dtype.size(),
+        None => 0,
+    }
+}
+
+/// Bytes of a row of all outputs, if the rows of a fold are long.
+pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
+    let fold = code
+        .members
+        .iter()
+        .any(|m| !matches!(m.finish, Finish::Store));
+    let long = fold && laid.len > MAX_ROW_ELEMENTS;
+    let sizes = code.members.iter().flat_map(|m| &m.outputs);
+    (long && !is_direct(code, laid)).then(|| {
+        sizes
+            .map(|d| super::arena::padded(laid.len * d.size()))
+            .sum()
+    })
+}
+
+/// Assigns the arena. A value may be written over one that is read for the last time.
+fn allocate(parts: &Parts, steps: std::ops::Range<usize>, out: &mut Resolved) {
+    let in_arena = |p: u32| matches!(parts.places[p as usize].home, Home::Arena);
+    let mut arena = ArenaLayout::default();
+    for (k, laid) in steps.zip(&mut out.steps) {
+        let step = &parts.steps[k];
+        let mut reused = None;
+        if let StepKind::Code {
+            code,
+            outputs,
+            over,
+        } = &step.kind
+        {
+            for &p in outputs.iter().filter(|p| in_arena(**p)) {
+                let n = bytes(parts, &out.shapes, p);
+                let found = match &*laid {
+                    LaidStep::Code(l) => over
+                        .iter()
+                        .find(|&&o| bytes(parts, &out.shapes, o) == n && writes_over(code, l, o)),
+                    _ => None,
+                };
+                out.offsets[p as usize] = match found {
+                    Some(&o) => {
+                        reused = Some(o);
+                        out.offsets[o as usize]
+                    }
+                    None => arena.take(n),
+                };
+            }
+            if let LaidStep::Code(l) = laid
+                && let Some(n) = scratch_bytes(code, l)
+            {
+                let at = arena.take(n);
+                l.scratch = Some(at);
+                arena.give(at, n);
+            }
+        }
+        for &p in step.dead.iter().filter(|p| in_arena(**p)) {
+            if reused != Some(p) {
+                arena.give(out.offsets[p as usize], bytes(parts, &out.shapes, p));
+            }
+        }
+    }
+    out.arena = arena.bytes();
+}

@@ -1,0 +1,338 @@
+//! Runs of a plan: a state from the plan's list, a table of addresses, and the steps in order.
+
+use super::arena::Arena;
+use super::build::{CallStep, Home, Parts, PlaceView, StepKind};
+use super::execute::CodeRun;
+use super::laid::{LaidCode, LaidStep, LaidView, Resolved, writes_over};
+use super::resolve::Extent;
+use crate::element::limit;
+use crate::kernel::{Operands, Results};
+use crate::tensor::{Fresh, Strides, Tensor};
+use cotangent_core::{Env, Function, Result, bail};
+use cotangent_kernels::parallel::Shared;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Number of sets of extents for which a plan keeps its numbers.
+const KEPT_EXTENTS: usize = 4;
+
+/// Largest arena that stays with the plan between runs, in bytes. Larger ones come from the pool of
+/// the process.
+const MAX_KEPT_ARENA_BYTES: usize = cotangent_kernels::memory::MIN_POOLED_BYTES - 1;
+
+/// A plan at some extents: one part for each segment that was reached.
+struct Known {
+    segment: usize,
+    env: Env,
+    arguments: Vec<Strides>,
+    resolved: Arc<Resolved>,
+}
+
+/// The memory of a run.
+#[derive(Default)]
+struct State {
+    tensors: Vec<Option<Tensor>>,
+    table: Vec<Shared<u8>>,
+    arena: Arena,
+}
+
+/// Extents that are known, and states that no run uses.
+#[derive(Default)]
+pub(crate) struct Runs {
+    known: Mutex<Vec<Known>>,
+    states: Mutex<Vec<State>>,
+}
+
+/// A lock whose holder panicked has complete data: nothing is changed half.
+fn locked<T>(m: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Runs {
+    /// The numbers of a segment for these extents.
+    pub(crate) fn resolved(
+        &self,
+        parts: &Parts,
+        f: &Function,
+        env: &Env,
+        arguments: &[Strides],
+        segment: usize,
+    ) -> Result<Arc<Resolved>> {
+        let same = |k: &Known| k.segment == segment && k.env == *env && k.arguments == arguments;
+        if let Some(k) = locked(&self.known).iter().find(|k| same(k)) {
+            return Ok(k.resolved.clone());
+        }
+        let extent = Extent { f, env, arguments };
+        let resolved = Arc::new(extent.resolve(parts, segment)?);
+        let mut known = locked(&self.known);
+        known.insert(
+            0,
+            Known {
+                segment,
+                env: env.clone(),
+                arguments: arguments.to_vec(),
+                resolved: resolved.clone(),
+            },
+        );
+        known.truncate(KEPT_EXTENTS * parts.segments.len());
+        Ok(resolved)
+    }
+
+    /// Runs a plan on arguments, whose extents are bound in `env`.
+    pub(crate) fn run(
+        &self,
+        parts: &Parts,
+        f: &Function,
+        inputs: Operands,
+        env: Cow<'_, Env>,
+    ) -> Result<Results> {
+        let mut state = locked(&self.states).pop().unwrap_or_default();
+        let results = state.run(self, parts, f, inputs, env);
+        state.tensors.clear();
+        state.table.clear();
+        if state.arena.bytes() > MAX_KEPT_ARENA_BYTES {
+            state.arena = Arena::default();
+        }
+        locked(&self.states).push(state);
+        results
+    }
+}
+
+impl State {
+    fn run(
+        &mut self,
+        runs: &Runs,
+        parts: &Parts,
+        f: &Function,
+        inputs: Operands,
+        mut env: Cow<'_, Env>,
+    ) -> Result<Results> {
+        let arguments: Vec<Strides> = inputs.iter().map(|x| x.strides().into()).collect();
+        self.tensors.resize(parts.places.len(), None);
+        let null = || Shared(std::ptr::null_mut());
+        self.table.resize_with(parts.places.len(), null);
+        // Places of arguments are first, in order.
+        for (place, x) in inputs.into_iter().enumerate() {
+            self.set(place, x);
+        }
+        for (k, p) in parts.places.iter().enumerate() {
+            if let Home::Constant(t) = &p.home {
+                self.set(k, t.clone());
+            }
+        }
+        let mut results = Results::new();
+        for (segment, s) in parts.segments.iter().enumerate() {
+            let resolved = runs.resolved(parts, f, &env, &arguments, segment)?;
+            self.memory(parts, &resolved)?;
+            let end = resolved.failed.as_ref().map_or(u32::MAX, |e| e.0);
+            for (k, laid) in s.steps.clone().zip(&resolved.steps) {
+                let step = &parts.steps[k];
+                if step.eqn >= end {
+                    break;
+                }
+                match (&step.kind, laid) {
+                    (StepKind::Code { .. }, _) => self.code(parts, &resolved, k, laid)?,
+                    (StepKind::Call(c), LaidStep::Call { operands, results }) => {
+                        let e = &f.eqns()[step.eqn as usize];
+                        let x = self.operands(parts, k, c, operands);
+                        let y = (c.kernel)(&env, x).map_err(|err| err.at(e.loc))?;
+                        if c.binds {
+                            bind(f, step.eqn as usize, &y, env.to_mut());
+                        }
+                        self.results(c, y, results).map_err(|err| err.at(e.loc))?;
+                    }
+                    (StepKind::Call(_), _) => unreachable!("a call is laid as a call"),
+                }
+                for &p in &step.dead {
+                    self.tensors[p as usize] = None;
+                }
+            }
+            if let Some((_, err)) = &resolved.failed {
+                return Err(err.clone());
+            }
+            let views = parts.results.iter().zip(&resolved.results);
+            results.extend(views.map(|(v, laid)| self.view(v, laid, false)));
+        }
+        Ok(results)
+    }
+
+    fn set(&mut self, place: usize, x: Tensor) {
+        self.table[place] = Shared(x.first_ptr().cast_mut());
+        self.tensors[place] = Some(x);
+    }
+
+    /// Provides the arena of a segment.
+    fn memory(&mut self, parts: &Parts, resolved: &Resolved) -> Result<()> {
+        if self.arena.bytes() < resolved.arena {
+            self.arena = Arena::default();
+            self.arena = Arena::new(resolved.arena)?;
+        }
+        for (k, p) in parts.places.iter().enumerate() {
+            if matches!(p.home, Home::Arena) {
+                self.table[k] = Shared(self.arena.ptr().wrapping_add(resolved.offsets[k]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A view of a tensor, which is moved out if `take`.
+    fn view(&mut self, v: &PlaceView, laid: &LaidView, take: bool) -> Tensor {
+        let own = &mut self.tensors[v.place as usize];
+        let x = if take { own.take() } else { own.clone() };
+        let x = x.expect("a value is read after it is written and before its last use");
+        match laid {
+            Some((offset, shape, strides)) => x.viewed(*offset, shape, strides),
+            None => x,
+        }
+    }
+
+    fn operands(
+        &mut self,
+        parts: &Parts,
+        step: usize,
+        c: &CallStep,
+        laid: &[LaidView],
+    ) -> Operands {
+        let dead = &parts.steps[step].dead;
+        let mut out = Operands::new();
+        for (k, (v, l)) in c.operands.iter().zip(laid).enumerate() {
+            let again = c.operands[k + 1..].iter().any(|w| w.place == v.place);
+            out.push(self.view(v, l, !again && dead.contains(&v.place)));
+        }
+        out
+    }
+
+    /// Stores the results of a call.
+    fn results(
+        &mut self,
+        c: &CallStep,
+        y: Results,
+        extents: &[SmallVec<[Option<usize>; 4]>],
+    ) -> Result<()> {
+        for ((y, place), extents) in y.into_iter().zip(&c.results).zip(extents) {
+            let Some(place) = place else { continue };
+            let fits = |(n, want): (&usize, &Option<usize>)| want.is_none_or(|want| want == *n);
+            if y.shape().len() != extents.len() || !y.shape().iter().zip(extents).all(fits) {
+                bail!(
+                    ShapeMismatch,
+                    "`{}` gave {} where its type rule promises extents {extents:?}",
+                    c.name,
+                    y.ty()
+                );
+            }
+            self.set(*place as usize, y.into_packed()?);
+        }
+        Ok(())
+    }
+
+    /// Runs a step of code.
+    fn code(
+        &mut self,
+        parts: &Parts,
+        resolved: &Resolved,
+        step: usize,
+        laid: &LaidStep,
+    ) -> Result<()> {
+        let StepKind::Code {
+            code,
+            outputs,
+            over,
+        } = &parts.steps[step].kind
+        else {
+            unreachable!("a step of code");
+        };
+        let mut fresh: SmallVec<[(u32, Memory); 1]> = SmallVec::new();
+        let mut to: SmallVec<[Shared<u8>; 2]> = SmallVec::new();
+        for &p in outputs {
+            let place = &parts.places[p as usize];
+            if matches!(place.home, Home::Arena) {
+                to.push(Shared(self.table[p as usize].get()));
+                continue;
+            }
+            let shape = resolved.shapes[p as usize].clone().unwrap_or_default();
+            let memory = match laid {
+                LaidStep::Code(l) => self.over(code, l, over),
+                _ => None,
+            };
+            let mut memory = match memory {
+                Some(t) => Memory::Over(t),
+                None => {
+                    let n = shape.iter().product();
+                    // Kernels of folds receive their results as slices.
+                    let fold = code.rank < code.space.len();
+                    let new = if fold { Fresh::initialised } else { Fresh::new };
+                    Memory::Fresh(new(place.ty.dtype, n)?)
+                }
+            };
+            let at = match &mut memory {
+                Memory::Over(t) => t.exclusive_ptr().expect("checked by `over`"),
+                Memory::Fresh(f) => f.ptr(),
+            };
+            to.push(Shared(at));
+            fresh.push((p, memory));
+        }
+        if let LaidStep::Code(l) = laid {
+            self.run_code(code, l, to)?;
+        }
+        for (p, memory) in fresh {
+            let shape = resolved.shapes[p as usize].clone().unwrap_or_default();
+            let y = match memory {
+                Memory::Over(t) => t,
+                // SAFETY: the step has written all elements; there are none if it is empty.
+                Memory::Fresh(f) => unsafe { f.into_tensor(&shape) },
+            };
+            self.set(p as usize, y);
+        }
+        Ok(())
+    }
+
+    fn run_code(
+        &self,
+        code: &super::code::Code,
+        laid: &LaidCode,
+        to: SmallVec<[Shared<u8>; 2]>,
+    ) -> Result<()> {
+        let scratch = Shared(self.arena.ptr().wrapping_add(laid.scratch.unwrap_or(0)));
+        // SAFETY: the table has the address of each argument, of each tensor that a step wrote, and
+        // of the values in the arena, at the offsets for these extents. Steps before have written
+        // all that this one reads, and nothing that a later step reads shares its memory: the
+        // verifier checks both. The one output that is written over an operand is allowed by
+        // `writes_over`, and tensors that are written over are not shared.
+        unsafe { CodeRun::new(code, laid, &self.table, to, scratch).run() }.map_err(limit)
+    }
+
+    /// The tensor that the output of a step may be written over, if the run owns it. It stays in
+    /// the table as an operand.
+    fn over(&mut self, code: &super::code::Code, laid: &LaidCode, over: &[u32]) -> Option<Tensor> {
+        for &o in over {
+            let mut x = self.tensors[o as usize].take()?;
+            if writes_over(code, laid, o)
+                && let Some(at) = x.exclusive_ptr()
+            {
+                self.table[o as usize] = Shared(at);
+                return Some(x);
+            }
+            self.tensors[o as usize] = Some(x);
+        }
+        None
+    }
+}
+
+/// Memory of an output.
+enum Memory {
+    Over(Tensor),
+    Fresh(Fresh),
+}
+
+/// Binds the symbols that an equation defines.
+fn bind(f: &Function, eqn: usize, y: &[Tensor], env: &mut Env) {
+    let e = &f.eqns()[eqn];
+    for (r, y) in e.results().zip(y) {
+        for (d, &n) in f.ty(r).shape.iter().zip(y.shape()) {
+            if let Some(s) = d.as_sym().filter(|s| e.op.binds().contains(s)) {
+                env.insert(s.clone(), n);
+            }
+        }
+    }
+}

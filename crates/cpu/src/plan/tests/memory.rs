@@ -1,0 +1,106 @@
+//! Arguments that are given up, and what may not be written over.
+
+use super::super::build::{Home, Kernels, Parts, build};
+use super::super::laid::Resolved;
+use super::super::resolve::Extent;
+use super::super::verify::verify;
+use super::{Pair, Runtime};
+use crate::executor::{Compiler, Executor};
+use crate::lower::lower;
+use crate::nests::tests::function;
+use crate::tensor::{Strides, Tensor};
+use cotangent_core::{Array, DType, Env, Function, Type};
+use std::sync::Arc;
+
+fn count(n: usize) -> Array {
+    Array::vector((0..n).map(|i| i as f64).collect::<Vec<f64>>())
+}
+
+#[test]
+fn a_result_is_written_over_an_argument_that_was_given_up() {
+    let f = Arc::new(function(&[Type::new(DType::F64, [100])], |cx, x| {
+        vec![cx.exp(cx.sin(x[0]))]
+    }));
+    let program = Executor::new()
+        .with_runtime(Runtime::New)
+        .compile(&f)
+        .unwrap();
+    let want = program.run(&[count(100)]).unwrap();
+    let x = Tensor::from(count(100));
+    let (at, kept) = (x.first_ptr(), x.clone());
+    let y = program.run_tensors([x]).unwrap().remove(0);
+    assert!(y.first_ptr() != at, "the caller still has the argument");
+    assert!(y.into_array().unwrap().same_bits(&want[0]));
+    let y = program.run_tensors([kept]).unwrap().remove(0);
+    assert_eq!(y.first_ptr(), at);
+    assert!(y.into_array().unwrap().same_bits(&want[0]));
+}
+
+#[test]
+fn a_value_that_is_read_elsewhere_is_not_written_over() {
+    let f = function(&[Type::new(DType::F64, [1000])], |cx, x| {
+        let y = cx.exp(x[0]);
+        let z = cx.sin(cx.add(y, cx.reverse(y, &[0])));
+        vec![
+            cx.add(z, cx.reverse(x[0], &[0])),
+            cx.add(x[0], cx.reverse(x[0], &[0])),
+        ]
+    });
+    let pair = Pair::new(&f);
+    // Nobody else holds the argument of the new program.
+    let old = pair.old.run(&[count(1000)]).unwrap();
+    let new = pair.new.run_tensors([Tensor::from(count(1000))]).unwrap();
+    for (old, new) in old.iter().zip(new) {
+        assert!(old.same_bits(&new.into_array().unwrap()));
+    }
+}
+
+/// The parts of a plan at known extents.
+fn resolved(f: &Arc<Function>) -> (Parts, Resolved) {
+    let executor = Executor::new();
+    let cx = Compiler::new(&executor, Runtime::New);
+    let kernels = Kernels {
+        lower: &|op, types, used| lower(&cx, op, types, used),
+        extension: &|_| false,
+    };
+    let parts = build(f, &kernels).unwrap().unwrap();
+    let extent = Extent {
+        f,
+        env: &Env::default(),
+        arguments: &[Strides::from_slice(&[1])],
+    };
+    let resolved = extent.resolve(&parts, 0).unwrap();
+    (parts, resolved)
+}
+
+#[test]
+fn wrong_plans_are_refused() {
+    let f = function(&[Type::new(DType::F64, [1000])], |cx, x| {
+        let both = |y| cx.add(y, cx.reverse(y, &[0]));
+        vec![both(cx.sin(both(cx.exp(both(x[0])))))]
+    });
+    let (mut parts, mut r) = resolved(&Arc::new(f));
+    let arena: Vec<usize> = (0..parts.places.len())
+        .filter(|&p| matches!(parts.places[p].home, Home::Arena))
+        .collect();
+    assert_eq!(
+        (arena.len(), r.arena),
+        (2, 2 * 8000_usize.next_multiple_of(64))
+    );
+    let steps = parts.segments[0].steps.clone();
+    verify(&parts, steps.clone(), &r).unwrap();
+    let message = |parts: &Parts, r: &Resolved| {
+        verify(parts, steps.clone(), r)
+            .unwrap_err()
+            .message()
+            .to_owned()
+    };
+    let second = r.offsets[arena[1]];
+    r.offsets[arena[1]] = r.offsets[arena[0]] + 64;
+    assert!(message(&parts, &r).contains("memory of a live value"));
+    r.offsets[arena[1]] = second + 64;
+    assert!(message(&parts, &r).contains("bytes of"));
+    r.offsets[arena[1]] = second;
+    parts.places[arena[0]].def = Some(2);
+    assert!(message(&parts, &r).contains("a place that is not written"));
+}
