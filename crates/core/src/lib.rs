@@ -6,6 +6,7 @@
 
 mod analysis;
 pub mod array;
+mod buffer;
 pub mod check;
 mod directive;
 pub mod dtype;
@@ -23,7 +24,7 @@ pub mod text;
 pub mod transform;
 pub mod verify;
 
-pub use array::{Array, Data, Element, Scalar, Wide};
+pub use array::{Array, Buffer, Data, Element, Elements, Scalar, Wide};
 pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, OpaqueType, bf16, f16};
 pub use error::{Code, Error, Loc, Result, SourceLine};
 pub use ir::{

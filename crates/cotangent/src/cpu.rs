@@ -14,7 +14,7 @@ pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::nests::passes;
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
-pub use cotangent_cpu::{Hook, with_interrupt};
+pub use cotangent_cpu::{Hook, Raw, RawMut, with_interrupt};
 use std::sync::{Arc, OnceLock};
 
 /// A backend that runs programs on the CPU: a thread limit, kernels of extension operations, and

@@ -83,9 +83,9 @@ pub use ad_context::{AdContext, AdContextBuilder};
 pub use axes::{Axes, Axis};
 pub use closures::Tree;
 pub use cotangent_core::{
-    Array, Builder, C32, C64, C128, Code, Complex32, Complex64, DType, Dim, Element, Emit, Error,
-    Function, Loc, Op, Result, Scalar, Shape, SourceLine, Type, Val, bf16, check, dtype, error,
-    f16, ops, reference, rewrite, text, verify,
+    Array, Buffer, Builder, C32, C64, C128, Code, Complex32, Complex64, DType, Dim, Element,
+    Elements, Emit, Error, Function, Loc, Op, Result, Scalar, Shape, SourceLine, Type, Val, bf16,
+    check, dtype, error, f16, ops, reference, rewrite, text, verify,
 };
 // Names for authors of operations, at their former paths: `extend` has them.
 #[doc(hidden)]

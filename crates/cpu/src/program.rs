@@ -13,11 +13,12 @@ use crate::fuse::{Node, plan};
 use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
 use crate::lower::{lower, resolve};
+use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
-use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, reference};
+use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -311,6 +312,62 @@ impl Program {
         self.call(inputs.cloned().collect(), &Env::default())?
             .into_iter()
             .for_each(give);
+        Ok(())
+    }
+
+    /// Runs the program on operands in memory, and writes its results to memory. A
+    /// [tiny](Program::is_tiny) program on contiguous operands creates no tensors. Unlike
+    /// [`Program::run`], results are never views of operands.
+    ///
+    /// ```
+    /// use cotangent_core::{Builder, DType, Emit, Type};
+    /// use cotangent_cpu::{Raw, RawMut};
+    /// let b = Builder::new("f", Default::default());
+    /// let x = b.param(Type::new(DType::F64, [3]), None);
+    /// let y = (&b as &dyn Emit).square(x);
+    /// let program = cotangent_cpu::compile(&b.finish(&[y])?.into())?;
+    /// let (x, mut y) = ([1.0f64, 2.0, 3.0], [0.0f64; 3]);
+    /// let operand = Raw { dtype: DType::F64, data: x.as_ptr().cast(), shape: &[3], strides: &[] };
+    /// let result = RawMut { dtype: DType::F64, data: y.as_mut_ptr().cast(), shape: &[3] };
+    /// // SAFETY: both arrays live, have three elements, and do not overlap.
+    /// unsafe { program.run_into(&[operand], &mut [result])? };
+    /// assert_eq!(y, [1.0, 4.0, 9.0]);
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Program::run`]; another number, type or shape of results; memory that is not
+    /// aligned for its element type. Results are partially written after an error.
+    ///
+    /// # Safety
+    /// Operands are valid for reading, with valid elements (a boolean is the byte 0 or 1), and
+    /// nothing writes them during the call. Results are valid for writing, and overlap neither
+    /// operands nor each other. Kernels of extension operations do not keep their operands.
+    pub unsafe fn run_into(&self, inputs: &[Raw<'_>], outputs: &mut [RawMut<'_>]) -> Result<()> {
+        let aligned = inputs.iter().all(Raw::is_aligned) && outputs.iter().all(RawMut::is_aligned);
+        if let Some(tiny) = self.tiny.as_ref().filter(|_| aligned) {
+            // SAFETY: the caller guarantees operands and results (# Safety), which are aligned.
+            if let Some(done) = unsafe { tiny.run_raw(inputs, outputs) } {
+                return done;
+            }
+        }
+        // SAFETY: the caller guarantees that operands can be read during the call (# Safety). The
+        // program and its kernels do not keep operands, and results are dropped below.
+        let lend = |x: &Raw<'_>| unsafe { x.lend() };
+        let x = inputs.iter().map(lend).collect::<Result<Operands>>()?;
+        let y = self.call(x, &Env::default())?;
+        if y.len() != outputs.len() {
+            bail!(
+                Arity,
+                "the program has {} results, and memory is given for {}",
+                y.len(),
+                outputs.len()
+            );
+        }
+        for (to, y) in outputs.iter_mut().zip(&y) {
+            // SAFETY: the caller guarantees that results can be written (# Safety).
+            unsafe { to.write(y)? };
+        }
         Ok(())
     }
 

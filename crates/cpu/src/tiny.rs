@@ -17,6 +17,7 @@
 mod layout;
 
 use crate::element::limit;
+use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Fresh, Tensor};
 use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
@@ -287,6 +288,35 @@ impl Tiny {
         x.next()
             .is_none()
             .then(|| unsafe { self.run_on_operands(table, give) })
+    }
+
+    /// Runs on contiguous operands `x` and writes results to `y`; `None`, without running, unless
+    /// they have the types of inputs and outputs.
+    ///
+    /// # Safety
+    /// Operands are valid for reading. Results are valid for writing, and overlap nothing else.
+    pub(crate) unsafe fn run_raw(&self, x: &[Raw<'_>], y: &[RawMut<'_>]) -> Option<Result<()>> {
+        let fits =
+            |form: &Form, dtype, shape: &[usize]| form.dtype == dtype && *form.shape == *shape;
+        let operands = x.len() == self.inputs.len()
+            && x.iter()
+                .zip(&self.inputs)
+                .all(|(x, form)| fits(form, x.dtype, x.shape) && x.is_row_major());
+        let results = y.len() == self.outputs.len()
+            && (y.iter().zip(&self.outputs)).all(|(y, form)| fits(form, y.dtype, y.shape));
+        if !(operands && results) {
+            return None;
+        }
+        let constants = if self.fixed { self.offsets.len() } else { 0 };
+        let given = x
+            .iter()
+            .map(|x| x.data.cast_mut())
+            .chain(y.iter().map(|y| y.data));
+        let mut table: SmallVec<[*mut u8; 12]> = given.collect();
+        table.resize(table.len() + constants, std::ptr::null_mut());
+        // SAFETY: operands and results have the types of inputs and outputs, and operands are
+        // contiguous (checked above). The caller guarantees that they can be read and written.
+        Some(unsafe { self.run_on_table(&mut table) }.map_err(limit))
     }
 
     /// Allocates results and runs on the operands in `table`.
