@@ -82,7 +82,7 @@ def ufunc(f: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     reductions = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
                   "logical_or": "any"}
     if method == "reduce" and name in reductions:
-        options = {k: kwargs[k] for k in ("axis", "dtype", "keepdims") if kwargs.get(k) is not None or k == "axis"}
+        options = {k: kwargs[k] for k in ("axis", "dtype", "keepdims") if k in kwargs}
         y = getattr(cnp, reductions[name])(inputs[0], **{"axis": 0, **options})
         return y if out is None else _filled(out, y)
     y = _by_numpy(getattr(f, method), f"{name}.{method}" if method != "__call__" else name, inputs, kwargs)

@@ -42,7 +42,9 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False, check: bool | None = None)
         check = not x.traced
     factor, ok = op("cholesky_ex", (x,))
     if check:
-        factor = op("guard", (factor, ok), {"code": "NotPositiveDefinite"})
+        factor = op("guard", (factor, ok), {"code": "not_converged", "message": "@NotPositiveDefinite the matrix is not "
+                                            "positive definite (or not finite): it has no Cholesky factor. Add a multiple "
+                                            "of the identity, or use eigh"})
     return _conj(factor.mT) if upper else factor
 
 

@@ -29,6 +29,12 @@ pub(crate) fn throw(e: PyErr) -> Error {
     marker()
 }
 
+/// The leaves of a function's result, whose scope ends with this value.
+pub(crate) struct Called<'py> {
+    pub arrays: Vec<Bound<'py, Array>>,
+    _open: Open,
+}
+
 /// A Python function over a tree of arguments, called with values of a program.
 pub(crate) struct Function {
     f: Py<PyAny>,
@@ -75,7 +81,7 @@ impl Function {
         &self,
         py: Python<'py>,
         x: Vec<TracedTensor>,
-    ) -> PyResult<Vec<Bound<'py, Array>>> {
+    ) -> PyResult<Called<'py>> {
         let open = Open::new(false);
         let args: Vec<Bound<'py, PyAny>> = x
             .into_iter()
@@ -99,14 +105,18 @@ impl Function {
         };
         let types = y.iter().zip(&leaves).map(of).collect();
         *self.types.lock().unwrap_or_else(PoisonError::into_inner) = types;
-        Ok(y)
+        Ok(Called {
+            arrays: y,
+            _open: open,
+        })
     }
 
     /// As [`call`](Self::call), as a closure of the library.
     pub(crate) fn run(&self, x: Vec<TracedTensor>) -> Result<Vec<TracedTensor>, Error> {
         Python::attach(|py| {
             let y = self.call(py, x).map_err(throw)?;
-            y.iter()
+            y.arrays
+                .iter()
                 .map(|a| Array::node(a).map_err(throw))
                 .collect::<Result<_, _>>()
         })

@@ -142,7 +142,8 @@ fn typed(
             };
             Array::node(&a)
         };
-        y.iter()
+        y.arrays
+            .iter()
             .enumerate()
             .map(|y| one(y).map_err(throw))
             .collect()
@@ -203,14 +204,14 @@ impl Carry {
     }
 }
 
-/// Runs a loop: again with other initial values where weak ones took the types of the body's results.
-fn looped<'py, T>(
-    py: Python<'py>,
+/// Checks the values that a body returns for a carry.
+type Check<'a> = dyn Fn(&[TracedTensor]) -> Result<(), Error> + 'a;
+
+/// Runs a loop with initial values, of which some are Python numbers: again where those took other types in the body.
+fn looped<T>(
+    py: Python<'_>,
     carry: &Carry,
-    run: impl Fn(
-        Vec<TracedTensor>,
-        &dyn Fn(&[TracedTensor]) -> Result<(), Error>,
-    ) -> cotangent::Result<T>,
+    run: impl Fn(Vec<TracedTensor>, &[bool], &Check<'_>) -> cotangent::Result<T>,
 ) -> PyResult<T> {
     let better: RefCell<Option<Vec<TracedTensor>>> = RefCell::new(None);
     let check = |y: &[TracedTensor]| match carry.converted(y)? {
@@ -220,10 +221,10 @@ fn looped<'py, T>(
         }
         None => Ok(()),
     };
-    let y = run(carry.x.clone(), &check);
+    let y = run(carry.x.clone(), &carry.weak, &check);
     let again = better.borrow_mut().take();
     match again {
-        Some(x) => run(x, &|_| Ok(())).or_raise(py),
+        Some(x) => run(x, &[], &|_| Ok(())).or_raise(py),
         None => y.or_raise(py),
     }
 }
@@ -249,9 +250,9 @@ pub(crate) fn scan<'py>(
     let of_xs = flatten(xs, &mut leaves)?;
     let (xs, _) = nodes(&leaves)?;
     let tree = Tree::Tuple(vec![carry.tree.clone(), of_xs].into());
-    let call = Function::new(f, tree, Vec::new());
     let n = carry.x.len();
-    let (c, y) = looped(py, &carry, |init, check| {
+    let (call, (c, y)) = looped(py, &carry, |init, weak, check| {
+        let call = Function::new(f, tree.clone(), weak.to_vec());
         let body = |c: Vec<TracedTensor>, x: Vec<TracedTensor>| {
             let mut y = call.run([c, x].concat())?;
             match call.out() {
@@ -272,10 +273,11 @@ pub(crate) fn scan<'py>(
             check(&y)?;
             Ok((y, outs))
         };
-        match reverse {
+        let y = match reverse {
             false => closures::scan(body, init, xs.clone()),
             true => closures::scan_reverse(body, init, xs.clone()),
-        }
+        };
+        Ok((call, y?))
     })?;
     let mut all = finish(py, [c, y].concat())?.into_iter();
     let c = carry.tree.unflatten(py, &mut all.by_ref().take(n))?;
@@ -294,10 +296,10 @@ pub(crate) fn while_loop<'py>(
 ) -> PyResult<Results<'py>> {
     let carry = Carry::new(init)?;
     let args = Tree::Tuple(vec![carry.tree.clone()].into());
-    let test = Function::new(cond_fun, args.clone(), Vec::new());
-    let body = Function::new(body_fun, args, Vec::new());
-    let y = looped(py, &carry, |init, check| {
-        closures::while_loop(
+    let (body, y) = looped(py, &carry, |init, weak, check| {
+        let test = Function::new(cond_fun, args.clone(), weak.to_vec());
+        let body = Function::new(body_fun, args.clone(), weak.to_vec());
+        let y = closures::while_loop(
             |c: Vec<TracedTensor>| {
                 let y = test.run(c)?;
                 match y.as_slice() {
@@ -315,7 +317,8 @@ pub(crate) fn while_loop<'py>(
                 Ok(y)
             },
             init,
-        )
+        )?;
+        Ok((body, y))
     })?;
     result(py, &body, y)
 }
@@ -339,16 +342,17 @@ pub(crate) fn fori_loop<'py>(
 ) -> PyResult<Results<'py>> {
     let carry = Carry::new(init)?;
     let args = Tree::Tuple(vec![Tree::Leaf, carry.tree.clone()].into());
-    let body = Function::new(body_fun, args, vec![true]);
     let (lower, upper) = (bound(lower)?, bound(upper)?);
-    let y = looped(py, &carry, |init, check| {
+    let (body, y) = looped(py, &carry, |init, weak, check| {
+        let body = Function::new(body_fun, args.clone(), [&[true], weak].concat());
         let step = |i: TracedTensor, c: Vec<TracedTensor>| {
             let y = body.run([vec![i], c].concat())?;
             check_carry(&body.out(), &carry.tree)?;
             check(&y)?;
             Ok(y)
         };
-        checkpointing(Checkpoint::Never).fori_loop(lower.clone(), upper.clone(), step, init)
+        let y = checkpointing(Checkpoint::Never).fori_loop(lower.clone(), upper.clone(), step, init)?;
+        Ok((body, y))
     })?;
     result(py, &body, y)
 }

@@ -66,7 +66,12 @@ pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
         }
         Loc::None | Loc::Rust(_) => {}
     }
-    let code = format!("{:?}", e.code());
+    let mut code = format!("{:?}", e.code());
+    // A guard that fails in programs has one code; others are in front of its message. (Successor: guards that fail in
+    // programs with a code of their own.)
+    if let Some((named, rest)) = message.strip_prefix('@').and_then(|m| m.split_once(' ')) {
+        (code, message) = (named.to_owned(), rest.to_owned());
+    }
     of_code(py, &code, &message, at, &notes).unwrap_or_else(|e| e)
 }
 
