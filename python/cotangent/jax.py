@@ -108,60 +108,53 @@ def _primitives() -> Any:
                    if hasattr(jax.interpreters.xla, "apply_primitive") else _dispatch(p))
         mlir.register_lowering(p, _lower, platform="cpu")
     value.def_abstract_eval(lambda *a, function: _result_avals(function, a))
-    push.def_abstract_eval(lambda *a, function, base: _result_avals(function, a))
-    pull.def_abstract_eval(lambda *a, function, base: _result_avals(function, a))
+    push.def_abstract_eval(lambda *a, function, base, n: _result_avals(function, a))
+    pull.def_abstract_eval(lambda *a, function, base, n: _result_avals(function, a))
 
     def value_jvp(x: Any, t: Any, *, function: _Function) -> Any:
         t = [instantiated(a, b) for a, b in zip(x, t)]
-        return value.bind(*x, function=function), push.bind(*x, *t, function=function.pushed, base=function)
+        return value.bind(*x, function=function), push.bind(
+            *x, *t, function=function.pushed, base=function, n=len(x))
 
-    def push_transpose(ct_y: Any, *args: Any, function: _Function, base: _Function) -> Any:
-        n = len(args) // 2
+    def push_transpose(ct_y: Any, *args: Any, function: _Function, base: _Function, n: int) -> Any:
         x = args[:n]
         ct_y = [ad.instantiate_zeros(c) for c in ct_y]
-        g = pull.bind(*x, *ct_y, function=base.pulled_at(n), base=base)
+        g = pull.bind(*x, *ct_y, function=base.pulled_at(n), base=base, n=n)
         return [None] * n + list(g)
 
-    def pull_transpose(ct_x: Any, *args: Any, function: _Function, base: _Function) -> Any:
-        n = len(ct_x)
+    def pull_transpose(ct_x: Any, *args: Any, function: _Function, base: _Function, n: int) -> Any:
         x = args[:n]
         t = [ad.instantiate_zeros(c) for c in ct_x]
-        dy = push.bind(*x, *t, function=base.pushed, base=base)
+        dy = push.bind(*x, *t, function=base.pushed, base=base, n=n)
         return [None] * n + list(dy)
 
-    def linear_jvp(p: Any, split: Any) -> Any:
-        def rule(args: Any, t: Any, *, function: _Function, base: _Function) -> Any:
-            n = split(args, base)
+    def linear_jvp(p: Any) -> Any:
+        def rule(args: Any, t: Any, *, function: _Function, base: _Function, n: int) -> Any:
             t = [instantiated(a, b) for a, b in zip(args, t)]
-            y = p.bind(*args, function=function, base=base)
-            along = p.bind(*args[:n], *t[n:], function=function, base=base)
+            y = p.bind(*args, function=function, base=base, n=n)
+            along = p.bind(*args[:n], *t[n:], function=function, base=base, n=n)
             zeros = [a * 0 for a in t[n:]]
-            of_x = push.bind(*args, *t[:n], *zeros, function=function.pushed, base=function)
+            of_x = push.bind(*args, *t[:n], *zeros, function=function.pushed, base=function, n=len(args))
             return y, [a + b for a, b in zip(along, of_x)]
         return rule
 
-    def arguments(args: Any, base: _Function) -> int:
-        return next(n for n in range(1, len(args) + 1)
-                    if n + len(base.program([jax.core.get_aval(a) for a in args[:n]])._result_types) == len(args))
-
     ad.primitive_jvps[value] = value_jvp
-    ad.primitive_jvps[push] = linear_jvp(push, lambda args, base: len(args) // 2)
-    ad.primitive_jvps[pull] = linear_jvp(pull, arguments)
+    ad.primitive_jvps[push] = linear_jvp(push)
+    ad.primitive_jvps[pull] = linear_jvp(pull)
     ad.primitive_transposes[push] = push_transpose
     ad.primitive_transposes[pull] = pull_transpose
 
     def value_batch(args: Any, dims: Any, *, function: _Function) -> Any:
-        axes = tuple(None if d is batching.not_mapped else d for d in dims)
+        axes = tuple(None if d is None else d for d in dims)
         y = value.bind(*args, function=function.batched(axes))
         return y, [0] * len(y)
 
     def linear_batch(p: Any, derived: Any) -> Any:
-        def rule(args: Any, dims: Any, *, function: _Function, base: _Function) -> Any:
-            size = next(a.shape[d] for a, d in zip(args, dims) if d is not batching.not_mapped)
+        def rule(args: Any, dims: Any, *, function: _Function, base: _Function, n: int) -> Any:
+            size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
             args = [batching.bdim_at_front(a, d, size) for a, d in zip(args, dims)]
-            n = len(args) // 2 if p is push else arguments([a[0] for a in args], base)
             many = base.batched((0,) * n)
-            y = p.bind(*args, function=derived(many, n), base=many)
+            y = p.bind(*args, function=derived(many, n), base=many, n=n)
             return y, [0] * len(y)
         return rule
 
@@ -201,7 +194,7 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
             flat = known[structure] = (_Function(call), out)
         function, out = flat
-        function.program([jax.core.get_aval(x) for x in leaves])
+        function.program([jax.typeof(x) for x in leaves])
         return out[0].unflatten(value.bind(*leaves, function=function))
 
     wrapped.__name__ = getattr(f, "__name__", "wrapped")

@@ -13,11 +13,23 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
     ``f`` takes arrays and returns an array or a tuple of arrays.
     """
+    import functools
+
     import torch
 
     value = ct.jit(f)
-    push = ct.jit(lambda x, t: ct.jvp(f, tuple(x), tuple(t)))
-    pull = ct.jit(lambda x, t: ct.vjp(f, *x)[1](t))
+
+    @functools.cache
+    def push(n: int) -> Any:
+        return wrap(lambda *both: ct.jvp(f, both[:n], both[n:])[1])
+
+    @functools.cache
+    def pull(n: int) -> Any:
+        def reverse(*both: Any) -> Any:
+            t = both[n:]
+            g = ct.vjp(f, *both[:n])[1](tuple(t) if len(t) > 1 else t[0])
+            return g if n > 1 else g[0]
+        return wrap(reverse)
 
     def array(t: Any) -> Any:
         return t.detach().resolve_conj().numpy()
@@ -26,7 +38,7 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
         import numpy as np
         return torch.from_numpy(np.array(x))
 
-    class Layer(torch.autograd.Function):
+    class Layer(torch.autograd.Function):  # type: ignore[misc]
         """The value, whose derivatives are layers again."""
 
         @staticmethod
@@ -42,22 +54,13 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
         @staticmethod
         def backward(ctx: Any, *ct_y: Any) -> Any:
             x = ctx.saved_tensors
-            n = len(x)
-            def reverse(*both: Any) -> Any:
-                t = both[n:]
-                return ct.vjp(f, *both[:n])[1](tuple(t) if len(t) > 1 else t[0])
-            if not torch.is_grad_enabled():
-                t = tuple(map(array, ct_y))
-                g = pull(tuple(map(array, x)), t if len(t) > 1 else t[0])
-                return tuple(tensor(a) for a in g)
-            return wrap(reverse)(*x, *ct_y)
+            return pull(len(x))(*x, *ct_y)
 
         @staticmethod
         def jvp(ctx: Any, *t: Any) -> Any:
             x = ctx.saved_tensors
             t = tuple(torch.zeros_like(a) if b is None else b for a, b in zip(x, t))
-            dy = push(tuple(map(array, x)), tuple(map(array, t)))[1]
-            return tuple(map(tensor, dy)) if isinstance(dy, tuple) else tensor(dy)
+            return push(len(x))(*x, *t)
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *x: Any) -> Any:
