@@ -128,8 +128,9 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, dev
     kind = _cotangent.dtype(default if dtype is None else dtype)
     wide = default if kind.kind in "iu" else kind
     a, b = (_cotangent.convert(x, wide) for x in (a, b))
-    if endpoint and wide.kind == "f" and num != 1:
-        y = op("linspace", (a, b), {"num": num, "dtype": wide})
+    if wide.kind == "f" and num > (1 if endpoint else 0):
+        y = op("linspace", (a, b), {"num": num if endpoint else num + 1, "dtype": wide})
+        y = y if endpoint else y[:num]
     else:
         k = _cotangent.convert(_cotangent.iota(num, float64), wide)
         y = a + k * ((b - a) / max(num - 1 if endpoint else num, 1))
@@ -156,7 +157,7 @@ def triu(x: ArrayLike, /, *, k: int = 0) -> Array:
     return op("triu", (x,), {"k": k})
 
 
-def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> list[Array]:
     """Coordinates of a grid: ``indexing`` is ``"xy"`` or ``"ij"``."""
     from cotangent._elementwise import broadcast_to
     if indexing not in ("xy", "ij"):
@@ -169,8 +170,7 @@ def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> tuple[Array, ...]:
     shape = [0] * n
     for x, k in zip(found, place):
         shape[k] = x.size
-    return tuple(broadcast_to(reshape(x, [x.size if k == j else 1 for j in range(n)]), tuple(shape))
-                 for x, k in zip(found, place))
+    return [broadcast_to(reshape(x, [x.size if k == j else 1 for j in range(n)]), tuple(shape)) for x, k in zip(found, place)]
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:

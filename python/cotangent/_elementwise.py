@@ -17,7 +17,6 @@ UNARY = [
     ("atan", "atan", "float", "Inverse tangent."),
     ("atanh", "atanh", "float", "Inverse hyperbolic tangent."),
     ("cbrt", "cbrt", "float", "Cube root."),
-    ("conj", "conj", "any", "Complex conjugate."),
     ("cos", "cos", "float", "Cosine."),
     ("cosh", "cosh", "float", "Hyperbolic cosine."),
     ("erf", "erf", "float", "Error function."),
@@ -78,6 +77,12 @@ def abs(x: ArrayLike, /) -> Array:
     """Magnitude: of integers and floats with their type, of complex numbers real."""
     x = array(x)
     return x if x.dtype.kind in "bu" else op("abs", (x,))
+
+
+def conj(x: ArrayLike, /) -> Array:
+    """Complex conjugate; real numbers are themselves."""
+    x = array(x)
+    return op("conj", (x,)) if x.dtype.kind == "c" else x
 
 
 def positive(x: ArrayLike, /) -> Array:
@@ -227,7 +232,7 @@ def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Bits shifted to the right: the sign is repeated for signed types."""
     x1, x2 = _cotangent.promoted(x1, x2, kind="integer")
-    return op("shift_right_logical" if x1.dtype.kind == "u" else "shift_right_arithmetic", broadcast_arrays(x1, x2))
+    return op("shift_right_logical" if x1.dtype.kind == "u" else "shift_right_arithmetic", tuple(broadcast_arrays(x1, x2)))
 
 
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -314,15 +319,15 @@ def broadcast_to(x: ArrayLike, /, shape: Any) -> Array:
     return op("broadcast_in_dim", (x,), {"shape": shape, "dims": dims})
 
 
-def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: ArrayLike) -> list[Array]:
     """Arrays broadcast to their common shape."""
     found = [array(x) for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in found))
-    return tuple(broadcast_to(x, shape) for x in found)
+    return [broadcast_to(x, shape) for x in found]
 
 
 NAMES = [r[0] for r in UNARY] + [r[0] for r in BINARY] + [
-    "abs", "positive", "sign", "reciprocal", "ceil", "floor", "trunc", "round", "real", "imag", "isfinite", "isinf", "isnan",
+    "abs", "conj", "positive", "sign", "reciprocal", "ceil", "floor", "trunc", "round", "real", "imag", "isfinite", "isinf", "isnan",
     "signbit", "copysign", "nextafter", "logical_not", "bitwise_invert", "logical_and", "logical_or", "logical_xor",
     "bitwise_right_shift", "floor_divide", "remainder", "pow", "where", "clip", "broadcast_shapes", "broadcast_to",
     "broadcast_arrays"]

@@ -22,7 +22,7 @@ def _parts(key: Any, rank: int) -> list[Any]:
         a = array(k)
         if a.dtype.kind == "b":
             if a.ndim == 0:
-                raise TypeError("a boolean of rank 0 is no index: use where")
+                raise TypeError("a boolean of rank 0 beside other indices is no index: use where")
             from cotangent._search import nonzero
             out.extend(nonzero(a))
         elif a.dtype.kind in "iu" or a.size == 0:
@@ -39,6 +39,8 @@ def _parts(key: Any, rank: int) -> list[Any]:
 
 def get(x: Array, key: Any) -> Array:
     """The elements at a key that is not basic."""
+    if isinstance(key, bool) or (getattr(key, "ndim", None) == 0 and array(key).dtype.kind == "b"):
+        return x[None] if key else x[None][:0]
     parts = _parts(key, x.ndim)
     if not any(isinstance(k, Array) for k in parts):
         return x[tuple(parts)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from cotangent import _cotangent, _products, _shapes
 from cotangent._core import Array, ArrayLike, Axis, array, axes_of, floating, kept, one_axis, op, raise_
-from cotangent._elementwise import abs as _abs, conj as _conj, where as _where  # type: ignore[attr-defined]
+from cotangent._elementwise import abs as _abs, conj as _conj, where as _where
 from cotangent._reductions import count_nonzero as _count, max as _max, min as _min, sum as _sum
 
 matmul = _products.matmul

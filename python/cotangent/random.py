@@ -111,6 +111,62 @@ def cauchy(key: Array, shape: Shape = (), dtype: Any = "float64") -> Array:
     return e.tan(3.141592653589793 * (uniform(key, shape, dtype) - 0.5))  # type: ignore[attr-defined,no-any-return]
 
 
+def gamma(key: Array, a: ArrayLike, shape: Shape = None, dtype: Any = "float64") -> Array:
+    """Gamma-distributed numbers of shape parameter ``a`` and scale 1, with derivatives by ``a``: the inverse of the
+    distribution function at uniform numbers, by Newton's method."""
+    from cotangent import _elementwise as e, special
+    from cotangent._transforms import custom_jvp
+    a = _cotangent.convert(array(a), dtype)
+    shape = tuple(a.shape) if shape is None else _shape(shape)
+    a = e.broadcast_to(a, shape)
+    u = uniform(key, shape, dtype, 1e-12, 1.0)
+
+    def value(a: Any, u: Any) -> Any:
+        # Wilson and Hilferty's approximation, then steps in log x, which stay positive.
+        z = special.ndtri(u)
+        start = a * e.maximum(1 - 1 / (9 * a) + z / (3 * e.sqrt(a)), 1e-3) ** 3  # type: ignore[attr-defined]
+        small = e.exp((e.log(u) + special.gammaln(a + 1)) / a)  # type: ignore[attr-defined]
+        y = e.log(e.where(a < 1.0, e.minimum(small, start + 1.0), start))  # type: ignore[attr-defined]
+        for _ in range(24):
+            x = e.exp(y)  # type: ignore[attr-defined]
+            density = e.exp(a * y - x - special.gammaln(a))  # type: ignore[attr-defined]
+            y = y - e.clip((special.gammainc(a, x) - u) / e.maximum(density, 1e-290), -1.0, 1.0)  # type: ignore[attr-defined]
+        return e.exp(y)  # type: ignore[attr-defined]
+
+    def rule(x: Any, t: Any) -> Any:
+        y = value(*x)
+        density = e.exp((x[0] - 1) * e.log(y) - y - special.gammaln(x[0]))  # type: ignore[attr-defined]
+        slope = _cotangent.op("igamma", (x[0], y), {"order": 1})
+        return y, -slope / density * t[0] + t[1] / density
+
+    return custom_jvp(value, rule)(a, u)  # type: ignore[no-any-return]
+
+
+def beta(key: Array, a: ArrayLike, b: ArrayLike, shape: Shape = None, dtype: Any = "float64") -> Array:
+    """Beta-distributed numbers, from two gamma-distributed ones."""
+    from cotangent._elementwise import broadcast_arrays
+    a, b = broadcast_arrays(array(a), array(b))
+    keys = split(key)
+    x, y = gamma(keys[0], a, shape, dtype), gamma(keys[1], b, shape, dtype)
+    return x / (x + y)
+
+
+def poisson(key: Array, lam: ArrayLike, shape: Shape = None, dtype: Any = "int64") -> Array:
+    """Poisson-distributed integers of mean ``lam``, at most a few hundred: the distribution function is searched."""
+    from cotangent import _elementwise as e, special
+    lam = _cotangent.convert(array(lam), "float64")
+    shape = tuple(lam.shape) if shape is None else _shape(shape)
+    lam = e.broadcast_to(lam, shape)
+    u = uniform(key, shape)
+    low, high = lam * 0 - 1.0, e.ceil(lam + 20.0 * e.sqrt(lam) + 40.0)  # type: ignore[attr-defined]
+    for _ in range(24):
+        middle = e.floor((low + high) / 2)
+        below = (middle <= low) | (special.gammaincc(e.maximum(middle, 0.0) + 1.0, lam) < u)  # type: ignore[attr-defined]
+        low, high = e.where(below, middle, low), e.where(below, high, middle)
+    return _cotangent.convert(high, dtype)
+
+
 NAMES = ["key", "split", "fold_in", "bits", "uniform", "normal", "exponential", "gumbel", "truncated_normal", "bernoulli",
-         "categorical", "randint", "permutation", "dropout", "laplace", "cauchy"]
+         "categorical", "randint", "permutation", "dropout", "laplace", "cauchy", "gamma", "beta",
+         "poisson"]
 __all__ = NAMES

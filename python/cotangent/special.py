@@ -34,7 +34,7 @@ def i1e(x: ArrayLike, /) -> Array:
 
 
 def _several(name: str, *x: ArrayLike) -> Array:
-    return op(name, _elementwise.broadcast_arrays(*_cotangent.promoted(*x, kind="float")))
+    return op(name, tuple(_elementwise.broadcast_arrays(*_cotangent.promoted(*x, kind="float"))))
 
 
 def zeta(x: ArrayLike, q: ArrayLike = 1.0, /) -> Array:
@@ -99,6 +99,27 @@ def entr(x: ArrayLike, /) -> Array:
     return _elementwise.where(x < 0, float("-inf"), -xlogy(x, x))
 
 
+def spherical_jn(n: int, x: ArrayLike, /) -> Array:
+    """Spherical Bessel function of the first kind: by its series for small x, by recurrence elsewhere."""
+    e: Any = _elementwise
+    x = floating(x)
+    near = e.abs(x) < 1.0 + 0.75 * n
+    t = e.where(near, x, 0.0)
+    term = t * 0.0 + 1.0
+    for k in range(1, n + 1):
+        term = term * t / (2 * k + 1)
+    total = term
+    for k in range(1, 24 + n):
+        term = term * (-0.5 * t * t) / (k * (2 * n + 2 * k + 1))
+        total = total + term
+    s = e.where(near, 1.0 + 0.75 * n, x)
+    before, here = e.sin(s) / s, (e.sin(s) / s - e.cos(s)) / s
+    for k in range(1, n):
+        before, here = here, (2 * k + 1) / s * here - before
+    return e.where(near, total, before if n == 0 else here)  # type: ignore[no-any-return]
+
+
 NAMES = ["erf", "erfc", "erfinv", "gammaln", "digamma", "psi", "polygamma", "expit", "xlogy", "logsumexp", "i0e", "i1e", "zeta",
-         "gammainc", "gammaincc", "betainc", "betaln", "ndtr", "log_ndtr", "ndtri", "logit", "entr"]
+         "gammainc", "gammaincc", "betainc", "betaln", "ndtr", "log_ndtr", "ndtri", "logit", "entr",
+         "spherical_jn"]
 __all__ = NAMES

@@ -77,11 +77,7 @@ impl Function {
     }
 
     /// Calls the function on these leaves: the leaves of its result.
-    pub(crate) fn call<'py>(
-        &self,
-        py: Python<'py>,
-        x: Vec<TracedTensor>,
-    ) -> PyResult<Called<'py>> {
+    pub(crate) fn call<'py>(&self, py: Python<'py>, x: Vec<TracedTensor>) -> PyResult<Called<'py>> {
         let open = Open::new(false);
         let args: Vec<Bound<'py, PyAny>> = x
             .into_iter()

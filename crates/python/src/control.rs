@@ -351,7 +351,8 @@ pub(crate) fn fori_loop<'py>(
             check(&y)?;
             Ok(y)
         };
-        let y = checkpointing(Checkpoint::Never).fori_loop(lower.clone(), upper.clone(), step, init)?;
+        let y =
+            checkpointing(Checkpoint::Never).fori_loop(lower.clone(), upper.clone(), step, init)?;
         Ok((body, y))
     })?;
     result(py, &body, y)

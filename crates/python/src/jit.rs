@@ -14,6 +14,7 @@ use cotangent::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -301,6 +302,47 @@ impl Jitted {
         Ok(e)
     }
 
+    /// The arguments of a call that has the signature of the last one: without keys of dicts sorted, and without types
+    /// made. `None`: the signature is to be looked up.
+    fn repeated<'py>(
+        &self,
+        e: &Entry,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Option<Vec<Arg<'py>>>> {
+        let plain =
+            e.statics.is_empty() && self.static_argnums.is_empty() && self.shapes.is_empty();
+        if !plain || e.threads != run::threads() {
+            return Ok(None);
+        }
+        let Tree::Tuple(pair) = &e.tree else {
+            return Ok(None);
+        };
+        let mut leaves = Vec::with_capacity(e.specs.len());
+        if pair[1].len() != 0 || !pair[0].along(args.as_any(), &mut leaves)? {
+            return Ok(None);
+        }
+        let mut found = Vec::with_capacity(leaves.len());
+        for (x, (d, shape, weak)) in leaves.iter().zip(&e.specs) {
+            let arg = Arg::of(x)?;
+            if !arg.is_like(*d, shape, *weak) {
+                return Ok(None);
+            }
+            found.push(arg);
+        }
+        Ok(Some(found))
+    }
+
+    /// The results of an entry for these arguments.
+    fn finish<'py>(py: Python<'py>, e: &Entry, args: Vec<Arg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+        let args = Jitted::arguments(py, e, args)?;
+        let y = run::call(py, &e.compiled, args)?;
+        let y: SmallVec<[Bound<'py, PyAny>; 4]> = y
+            .into_iter()
+            .map(|a| Ok::<_, PyErr>(Bound::new(py, a)?.into_any()))
+            .collect::<PyResult<_>>()?;
+        e.out.unflatten(py, &mut y.into_iter())
+    }
+
     /// The arguments of an entry's program.
     fn arguments<'py>(py: Python<'py>, e: &Entry, args: Vec<Arg<'py>>) -> PyResult<Vec<Arg<'py>>> {
         let mut args: Vec<Option<Arg<'py>>> = args.into_iter().map(Some).collect();
@@ -374,17 +416,18 @@ impl Jitted {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let (args, kwargs) = bound(slf, args, kwargs)?;
         let last = this.entries().first().cloned();
+        if kwargs.is_none_or(|k| k.is_empty())
+            && let Some(e) = &last
+            && let Some(found) = this.repeated(e, args)?
+        {
+            this.hits.fetch_add(1, Ordering::Relaxed);
+            return Jitted::finish(py, e, found);
+        }
+        let (args, kwargs) = bound(slf, args, kwargs)?;
         let mut call = this.read(&args, kwargs.as_ref(), last.as_deref())?;
         let e = this.entry(py, &mut call)?;
-        let args = Jitted::arguments(py, &e, call.args)?;
-        let y = run::call(py, &e.compiled, args)?;
-        let y = y
-            .into_iter()
-            .map(|a| Ok(Bound::new(py, a)?.into_any()))
-            .collect::<PyResult<Vec<_>>>()?;
-        e.out.unflatten(py, &mut y.into_iter())
+        Jitted::finish(py, &e, call.args)
     }
 
     /// The program of the signature of these arguments.

@@ -82,8 +82,8 @@ pub(crate) struct Borrowed<'py> {
 }
 
 impl Borrowed<'_> {
-    pub(crate) fn shape(&self) -> Vec<usize> {
-        self.array.shape().to_vec()
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.array.shape()
     }
 
     /// Whether the address is in this memory.

@@ -340,7 +340,8 @@ impl PyProgram {
     fn explain(&self) -> String {
         let function = self.function();
         let steps = cotangent::cpu::steps(function);
-        let line = |(k, s): (usize, &cotangent::cpu::StepInfo)| format!("{k:>4}  {}", s.label(function));
+        let line =
+            |(k, s): (usize, &cotangent::cpu::StepInfo)| format!("{k:>4}  {}", s.label(function));
         let lines: Vec<String> = steps.iter().enumerate().map(line).collect();
         lines.join("\n")
     }
@@ -364,7 +365,8 @@ impl PyProgram {
     fn check(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
         let x = self.arrays(args)?;
         let options = cotangent::check::Options::default();
-        let report = cotangent::check::check_function(&AdContext::default(), self.function(), &x, &options);
+        let report =
+            cotangent::check::check_function(&AdContext::default(), self.function(), &x, &options);
         Ok(report.or_raise(py)?.to_string())
     }
 
@@ -375,7 +377,10 @@ impl PyProgram {
 
     fn _repr_html_(&self) -> String {
         let text = self.text().replace('&', "&amp;").replace('<', "&lt;");
-        format!("<details open><summary>{}</summary><pre>{text}</pre></details>", self.function().name)
+        format!(
+            "<details open><summary>{}</summary><pre>{text}</pre></details>",
+            self.function().name
+        )
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! Calls of compiled functions: run on elements, recorded on a tape, or written to a trace, by what
 //! the arguments are.
 
-use crate::array::{Array, RUNTIME};
+use crate::array::{Array, RUNTIME, State};
 use crate::error::{OrRaise, raise};
 use crate::numpy::{Borrowed, borrow};
 use crate::operand::{self, Number};
@@ -78,7 +78,7 @@ impl Compiled {
 pub(crate) enum Arg<'py> {
     Array(Bound<'py, Array>),
     /// Memory of NumPy, borrowed for the call.
-    Borrowed(Borrowed<'py>, Vec<usize>),
+    Borrowed(Borrowed<'py>),
     Number(Number),
 }
 
@@ -92,8 +92,7 @@ impl<'py> Arg<'py> {
             return Ok(Arg::Number(n));
         }
         if let Some(b) = borrow(x)? {
-            let shape = b.shape();
-            return Ok(Arg::Borrowed(b, shape));
+            return Ok(Arg::Borrowed(b));
         }
         if let Some(d) = dims::array(x)? {
             return Ok(Arg::Array(d));
@@ -108,11 +107,29 @@ impl<'py> Arg<'py> {
                 let ty = a.get().ty();
                 (ty.dtype, ty.shape, a.get().weak)
             }
-            Arg::Borrowed(b, shape) => {
-                let dims = shape.iter().map(|&n| n.into()).collect::<Vec<_>>();
+            Arg::Borrowed(b) => {
+                let dims = b.shape().iter().map(|&n| n.into()).collect::<Vec<_>>();
                 (b.dtype, dims.into(), false)
             }
             Arg::Number(n) => (dtype::default(n.level()), Shape::scalar(), true),
+        }
+    }
+
+    /// Whether it has this type, and is a Python number or not.
+    pub(crate) fn is_like(&self, d: DType, shape: &Shape, weak: bool) -> bool {
+        let fits = |extents: &[usize]| {
+            extents.len() == shape.len() && extents.iter().zip(shape.iter()).all(|(&n, d)| d.is(n))
+        };
+        match self {
+            Arg::Array(a) => match &a.get().state {
+                State::Eager(x) => x.dtype() == d && a.get().weak == weak && fits(x.shape()),
+                _ => {
+                    let spec = self.spec();
+                    spec.0 == d && spec.2 == weak && spec.1[..] == shape[..]
+                }
+            },
+            Arg::Borrowed(b) => b.dtype == d && !weak && fits(b.shape()),
+            Arg::Number(n) => weak && dtype::default(n.level()) == d && shape.is_empty(),
         }
     }
 
@@ -120,7 +137,7 @@ impl<'py> Arg<'py> {
         match self {
             Arg::Array(a) => {
                 let known = |a: &Array| match &a.state {
-                    crate::array::State::Traced(t) => t.is_known() && !scope::is_lazy(),
+                    State::Traced(t) => t.is_known() && !scope::is_lazy(),
                     _ => true,
                 };
                 !known(a.get())
@@ -137,9 +154,9 @@ impl<'py> Arg<'py> {
     pub(crate) fn array(&self, py: Python<'py>, d: Option<DType>) -> PyResult<Bound<'py, Array>> {
         match self {
             Arg::Array(a) => Ok(a.clone()),
-            Arg::Borrowed(b, shape) => {
+            Arg::Borrowed(b) => {
                 let t = b.tensor().or_raise(py)?;
-                let t = copy(&t, shape).or_raise(py)?;
+                let t = copy(&t, b.shape()).or_raise(py)?;
                 Bound::new(py, Array::known(t)?)
             }
             Arg::Number(n) => Bound::new(py, n.array(d.unwrap_or(dtype::default(n.level())))?),
@@ -150,7 +167,7 @@ impl<'py> Arg<'py> {
     fn tensor(&self, py: Python<'_>, d: DType) -> PyResult<Tensor> {
         match self {
             Arg::Array(a) => a.get().tensor(py, "a call"),
-            Arg::Borrowed(b, _) => b.tensor().or_raise(py),
+            Arg::Borrowed(b) => b.tensor().or_raise(py),
             Arg::Number(n) => Tensor::full(d, Vec::new(), n.scalar(d)?).or_raise(py),
         }
     }
@@ -227,7 +244,7 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
         .collect();
     // A result never is in memory of the caller's.
     for a in &args {
-        if let Arg::Borrowed(b, _) = a
+        if let Arg::Borrowed(b) = a
             && b.lent.is_shared()
         {
             for t in &mut y {
@@ -239,7 +256,7 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
     }
     if args
         .iter()
-        .any(|a| matches!(a, Arg::Borrowed(b, _) if b.lent.is_shared()))
+        .any(|a| matches!(a, Arg::Borrowed(b) if b.lent.is_shared()))
     {
         return Err(raise("Invalid", "a run keeps an argument"));
     }

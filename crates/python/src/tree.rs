@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A structure with a place for each leaf.
@@ -46,6 +47,8 @@ struct Registered {
     unflatten: Py<PyAny>,
 }
 
+/// Whether a class is registered.
+static HAS_CLASSES: AtomicBool = AtomicBool::new(false);
 static REGISTRY: Mutex<Option<FxHashMap<usize, Arc<Registered>>>> = Mutex::new(None);
 
 /// Makes a class a node: `flatten(x) -> (children, metadata)`, `unflatten(metadata, children) -> x`.
@@ -63,9 +66,13 @@ pub(crate) fn register_pytree_node(
     });
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.get_or_insert_default().insert(key, row);
+    HAS_CLASSES.store(true, Ordering::Release);
 }
 
 fn registered(class: &Bound<'_, PyType>) -> Option<Arc<Registered>> {
+    if !HAS_CLASSES.load(Ordering::Acquire) {
+        return None;
+    }
     let registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.as_ref()?.get(&(class.as_ptr() as usize)).cloned()
 }
