@@ -68,3 +68,7 @@ cells:
 # Packages every crate as it would be published, and builds it from the package (minutes).
 publish-dry-run:
     cargo package --workspace --locked
+
+# The Python package: an sdist with its licences, and a wheel for this system, in target/wheels (needs maturin).
+wheels:
+    cd python && maturin build --release --locked --sdist --out ../target/wheels

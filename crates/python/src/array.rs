@@ -1,0 +1,291 @@
+//! [`Array`]: the one array class, in its states: elements (on a tape or not), a value of a program,
+//! or a parameter, whose elements can be replaced.
+
+use crate::error::{OrRaise, raise};
+use crate::scope::{self, Scope};
+use cotangent::{DType, EagerRuntime, EagerTensor, Tensor, TracedTensor, Type};
+use pyo3::prelude::*;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The runtime of all eager operations.
+pub(crate) static RUNTIME: LazyLock<Arc<EagerRuntime>> = LazyLock::new(EagerRuntime::new);
+
+/// The elements of a parameter, and its value of programs.
+pub(crate) struct Slot {
+    pub value: EagerTensor,
+    node: Option<TracedTensor>,
+    /// Whether it is a variable of the tape.
+    pub tape: bool,
+}
+
+pub(crate) enum State {
+    /// Elements; recorded if they depend on a variable.
+    Eager(EagerTensor),
+    /// A value of a program.
+    Traced(TracedTensor),
+    /// Elements that can be replaced.
+    Parameter(Mutex<Slot>),
+}
+
+/// An immutable n-dimensional array of numbers of one type.
+///
+/// Its elements are known, or recorded on a tape, or those of a value of a program that is being
+/// traced. Functions and operators of the package work on all of them alike.
+#[pyclass(module = "cotangent", frozen, subclass, weakref)]
+pub(crate) struct Array {
+    pub state: State,
+    /// Whether it is a Python number that a traced function received: it does not decide element types.
+    pub weak: bool,
+    pub scope: Option<Arc<Scope>>,
+    /// Its value of programs, after the first use in one.
+    node: OnceLock<TracedTensor>,
+}
+
+impl Array {
+    fn of(state: State) -> Array {
+        Array {
+            state,
+            weak: false,
+            scope: None,
+            node: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn eager(x: EagerTensor) -> Array {
+        Array::of(State::Eager(x))
+    }
+
+    pub(crate) fn known(t: Tensor) -> PyResult<Array> {
+        Python::attach(|py| Ok(Array::eager(RUNTIME.constant_from(t).or_raise(py)?)))
+    }
+
+    pub(crate) fn of_node(t: TracedTensor, scope: Option<Arc<Scope>>) -> Array {
+        Array {
+            scope,
+            ..Array::of(State::Traced(t))
+        }
+    }
+
+    pub(crate) fn weak(self, weak: bool) -> Array {
+        Array { weak, ..self }
+    }
+
+    /// The elements of a parameter, and its variable.
+    pub(crate) fn slot(&self) -> Option<MutexGuard<'_, Slot>> {
+        match &self.state {
+            State::Parameter(slot) => Some(slot.lock().unwrap_or_else(PoisonError::into_inner)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a value of a program.
+    pub(crate) fn is_traced(&self) -> bool {
+        matches!(self.state, State::Traced(_))
+    }
+
+    /// Whether it depends on a variable of the tape.
+    pub(crate) fn is_recorded(&self) -> bool {
+        match &self.state {
+            State::Eager(x) => x.tracks_grad(),
+            State::Traced(_) => false,
+            State::Parameter(_) => self.slot().is_some_and(|s| s.tape),
+        }
+    }
+
+    /// Element type and shape.
+    pub(crate) fn ty(&self) -> Type {
+        match &self.state {
+            State::Eager(x) => eager_type(x),
+            State::Traced(t) => t.ty().unwrap_or_else(|_| Type::scalar(DType::F64)),
+            State::Parameter(_) => {
+                let slot = self.slot().expect("it is a parameter");
+                eager_type(&slot.value)
+            }
+        }
+    }
+
+    pub(crate) fn dtype(&self) -> DType {
+        match &self.state {
+            State::Eager(x) => x.dtype(),
+            _ => self.ty().dtype,
+        }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        match &self.state {
+            State::Eager(x) => x.rank(),
+            _ => self.ty().rank(),
+        }
+    }
+
+    /// An error if it is a value of a trace that ended.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        self.scope.as_ref().map_or(Ok(()), |s| s.check())
+    }
+
+    /// The elements as a tensor of the eager runtime. `what` needs them, if they are not known.
+    pub(crate) fn elements(&self, py: Python<'_>, what: &str) -> PyResult<EagerTensor> {
+        match &self.state {
+            State::Eager(x) => Ok(x.clone()),
+            State::Parameter(_) => Ok(self.slot().expect("it is a parameter").value.clone()),
+            State::Traced(t) => {
+                self.check()?;
+                if !t.is_known() {
+                    return Err(unknown(what, &self.ty()));
+                }
+                let t = t.to_tensor().or_raise(py)?;
+                RUNTIME.constant_from(t).or_raise(py)
+            }
+        }
+    }
+
+    /// The elements, as they are stored.
+    pub(crate) fn tensor(&self, py: Python<'_>, what: &str) -> PyResult<Tensor> {
+        if let (State::Traced(t), Ok(())) = (&self.state, self.check())
+            && t.is_known()
+        {
+            return t.to_tensor().or_raise(py);
+        }
+        let x = self.elements(py, what)?;
+        let t = x.tensor_read().or_raise(py)?;
+        Ok(Tensor::clone(&t))
+    }
+
+    /// The value of a program that it is, or becomes.
+    pub(crate) fn node(slf: &Bound<'_, Self>) -> PyResult<TracedTensor> {
+        let py = slf.py();
+        let array = slf.get();
+        match &array.state {
+            State::Traced(t) => {
+                array.check()?;
+                if !t.is_known() {
+                    return Ok(t.clone());
+                }
+                // A lazy array that a compiled function captures.
+                match scope::capture(slf, || array.ty()) {
+                    Some(placeholder) => Ok(placeholder),
+                    None => Ok(t.clone()),
+                }
+            }
+            State::Eager(x) => {
+                if x.tracks_grad() {
+                    return Err(recorded());
+                }
+                if let Some(placeholder) = scope::capture(slf, || array.ty()) {
+                    return Ok(placeholder);
+                }
+                if let Some(node) = array.node.get() {
+                    return Ok(node.clone());
+                }
+                let node = TracedTensor::from_tensor(x.to_tensor().or_raise(py)?);
+                Ok(array.node.get_or_init(|| node).clone())
+            }
+            State::Parameter(_) => {
+                if let Some(placeholder) = scope::capture(slf, || array.ty()) {
+                    return Ok(placeholder);
+                }
+                let mut slot = array.slot().expect("it is a parameter");
+                if slot.tape && scope::tracing() {
+                    return Err(recorded());
+                }
+                if let Some(node) = &slot.node {
+                    return Ok(node.clone());
+                }
+                let node = TracedTensor::from_tensor(slot.value.to_tensor().or_raise(py)?);
+                Ok(slot.node.insert(node).clone())
+            }
+        }
+    }
+}
+
+fn eager_type(x: &EagerTensor) -> Type {
+    Type::new(
+        x.dtype(),
+        x.shape().iter().map(|&n| n.into()).collect::<Vec<_>>(),
+    )
+}
+
+/// The error of a trace that captures a recorded array.
+fn recorded() -> PyErr {
+    raise(
+        "GraphFreed",
+        "a traced function captures an array that is recorded on a tape: its gradient would be lost. Pass it as an \
+         argument, or detach it",
+    )
+}
+
+/// The error of a use of elements that are not known while a function is traced.
+pub(crate) fn unknown(what: &str, ty: &Type) -> PyErr {
+    raise(
+        "Concretization",
+        format!(
+            "{what} needs the elements of an array that is being traced ({ty}), which are known only when the program \
+             runs. Choose by it with cotangent.where or cotangent.cond, or make it a static argument"
+        ),
+    )
+}
+
+/// An array whose elements can be replaced: a hidden argument of compiled functions, read anew at each call.
+#[pyclass(module = "cotangent", frozen, extends = Array)]
+pub(crate) struct Parameter;
+
+/// A parameter with these elements; `tape`: a variable of the tape.
+pub(crate) fn parameter(py: Python<'_>, x: &Array, tape: bool) -> PyResult<Py<Parameter>> {
+    let value = fresh(py, x, tape)?;
+    let slot = Slot {
+        value,
+        node: None,
+        tape,
+    };
+    let base = Array::of(State::Parameter(Mutex::new(slot)));
+    Py::new(py, PyClassInitializer::from(base).add_subclass(Parameter))
+}
+
+fn fresh(py: Python<'_>, x: &Array, tape: bool) -> PyResult<EagerTensor> {
+    let elements = x.elements(py, "a parameter")?;
+    match tape {
+        true => RUNTIME
+            .variable_from(elements.to_tensor().or_raise(py)?)
+            .or_raise(py),
+        false => Ok(elements.detach()),
+    }
+}
+
+#[pymethods]
+impl Parameter {
+    #[new]
+    fn new(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Parameter>> {
+        let x = crate::operand::array(value)?;
+        let slot = Slot {
+            value: fresh(py, x.get(), false)?,
+            node: None,
+            tape: false,
+        };
+        let base = Array::of(State::Parameter(Mutex::new(slot)));
+        Ok(PyClassInitializer::from(base).add_subclass(Parameter))
+    }
+
+    /// Replaces the elements by those of an array of the same shape, converted to the element type.
+    fn set(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let base = slf.as_super().get();
+        let (tape, ty) = (base.slot().is_some_and(|s| s.tape), base.ty());
+        let x = crate::operand::array(value)?;
+        let x = crate::ops::cast(&x, ty.dtype)?;
+        if x.get().ty().differs(&ty) {
+            return Err(raise(
+                "ShapeMismatch",
+                format!("a parameter of type {ty} cannot be set to {}", x.get().ty()),
+            ));
+        }
+        let value = fresh(py, x.get(), tape)?;
+        let Some(mut slot) = base.slot() else {
+            return Ok(());
+        };
+        let old = std::mem::replace(&mut slot.value, value);
+        let node = slot.node.take();
+        drop(slot);
+        drop((old, node));
+        Ok(())
+    }
+}

@@ -1,0 +1,270 @@
+//! Memory of others as arrays, and arrays as memory for others (the buffer protocol).
+//!
+//! The library's buffers are vectors, which free their memory when their last reference is dropped.
+//! Memory of others becomes a vector whose last reference is never dropped: [`Lent`] holds one, and
+//! takes the vector apart when no other reference is left. (Successor: buffers with an owner.)
+
+use crate::array::Array;
+use crate::error::{OrRaise, raise};
+use cotangent::extend::{Data, View, for_dtype};
+use cotangent::tensor::Order;
+use cotangent::{DType, Element, Tensor};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::{CString, c_int, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Memory of another owner as elements, for as long as the owner keeps it.
+pub(crate) struct Lent(Option<Data>);
+
+/// A vector over memory that it must not free.
+///
+/// # Safety
+/// `ptr` is aligned for `T` and valid for reads of `len` initialised elements as long as a clone of
+/// the result exists, and nothing writes to them meanwhile.
+unsafe fn wrap<T: Element>(ptr: *const c_void, len: usize) -> Data {
+    if len == 0 {
+        return T::wrap(Vec::new());
+    }
+    // SAFETY: the caller guarantees a valid, aligned and initialised range, and the holder of the
+    // last reference (`Lent::drop`) forgets the vector instead of freeing it.
+    T::wrap(unsafe { Vec::from_raw_parts(ptr.cast_mut().cast::<T>(), len, len) })
+}
+
+impl Lent {
+    /// The elements at this address.
+    ///
+    /// # Safety
+    /// As [`wrap`], for the element type, until the result and all tensors that were made of it are
+    /// dropped.
+    pub(crate) unsafe fn new(dtype: DType, ptr: *const c_void, len: usize) -> Lent {
+        // SAFETY: the caller guarantees it.
+        Lent(Some(for_dtype!(dtype, T => unsafe { wrap::<T>(ptr, len) })))
+    }
+
+    /// A row-major tensor of the elements.
+    pub(crate) fn tensor(&self, shape: &[usize]) -> cotangent::Result<Tensor> {
+        let data = self.0.clone().expect("it is taken in drop only");
+        Ok(cotangent::Array::from_data(shape.to_vec(), data)?.into())
+    }
+
+    /// Whether tensors refer to the memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        fn count<T: Element>(data: &Data) -> usize {
+            strong_count(data)
+        }
+        let data = self.0.as_ref().expect("it is taken in drop only");
+        for_dtype!(data.dtype(), T => count::<T>(data)) > 1
+    }
+}
+
+/// Number of references to the elements.
+fn strong_count(data: &Data) -> usize {
+    macro_rules! counts {
+        ($($variant:ident)*) => {
+            match data { $(Data::$variant(v) => Arc::strong_count(v)),* }
+        };
+    }
+    counts!(Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128)
+}
+
+/// Drops the reference to memory of others: the vector is forgotten, or stays forever if it is shared.
+fn forget(data: Data) {
+    macro_rules! forget {
+        ($($variant:ident)*) => {
+            match data {
+                $(Data::$variant(v) => match Arc::try_unwrap(v) {
+                    Ok(v) => std::mem::forget(v),
+                    Err(shared) => std::mem::forget(shared),
+                }),*
+            }
+        };
+    }
+    forget!(Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128);
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(data) = self.0.take() {
+            match data.len() {
+                0 => drop(data),
+                _ => forget(data),
+            }
+        }
+    }
+}
+
+/// Memory that arrays share with its owner, which is let go when no array refers to it.
+struct Shared {
+    lent: Lent,
+    #[expect(dead_code, reason = "it is held, not read")]
+    owner: Py<PyAny>,
+}
+
+static SHARED: Mutex<Vec<Shared>> = Mutex::new(Vec::new());
+
+/// The tensor of memory that `owner` keeps alive.
+pub(crate) fn share(lent: Lent, shape: &[usize], owner: Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let t = lent.tensor(shape).or_raise(owner.py())?;
+    let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (kept, free): (Vec<_>, Vec<_>) = std::mem::take(&mut *all)
+        .into_iter()
+        .partition(|s| s.lent.is_shared());
+    *all = kept;
+    all.push(Shared {
+        lent,
+        owner: owner.unbind(),
+    });
+    drop(all);
+    drop(free);
+    Ok(t)
+}
+
+/// A tensor with elements of its own.
+pub(crate) fn copied(lent: &Lent, shape: &[usize], py: Python<'_>) -> PyResult<Tensor> {
+    fn copy<T: Element>(t: &Tensor, shape: &[usize]) -> cotangent::Result<Tensor> {
+        Tensor::from_vec_row_major(shape.to_vec(), t.as_slice::<T>()?.to_vec())
+    }
+    let t = lent.tensor(shape).or_raise(py)?;
+    for_dtype!(t.dtype(), T => copy::<T>(&t, shape)).or_raise(py)
+}
+
+/// The array of an object with a buffer: through NumPy, which reads every format.
+pub(crate) fn array(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    // SAFETY: the pointer is that of a live object.
+    if unsafe { ffi::PyObject_CheckBuffer(x.as_ptr()) } == 0 {
+        return Ok(None);
+    }
+    let a = x.py().import("numpy")?.call_method1("asarray", (x,))?;
+    crate::numpy::array(&a)
+}
+
+/// The format of elements in the buffer protocol.
+fn format(d: DType) -> Option<&'static str> {
+    Some(match d {
+        DType::Bool => "?",
+        DType::I8 => "b",
+        DType::I16 => "h",
+        DType::I32 => "i",
+        DType::I64 => "q",
+        DType::U8 => "B",
+        DType::U16 => "H",
+        DType::U32 => "I",
+        DType::U64 => "Q",
+        DType::F16 => "e",
+        DType::F32 => "f",
+        DType::F64 => "d",
+        DType::C64 => "Zf",
+        DType::C128 => "Zd",
+        DType::BF16 | DType::Opaque(_) => return None,
+    })
+}
+
+/// The address of the first element of a view.
+pub(crate) fn address(view: &View) -> *const c_void {
+    fn of<T: Element>(view: &View) -> *const c_void {
+        view.slice_from_first::<T>()
+            .map_or(std::ptr::dangling::<u128>().cast(), |s| s.as_ptr().cast())
+    }
+    for_dtype!(view.dtype(), T => of::<T>(view))
+}
+
+/// What a consumer of a buffer needs until it releases it.
+struct Exported {
+    #[expect(dead_code, reason = "it keeps the memory")]
+    tensor: Tensor,
+    format: CString,
+    shape: Vec<ffi::Py_ssize_t>,
+    strides: Vec<ffi::Py_ssize_t>,
+}
+
+/// The elements, dense if the consumer cannot read strides.
+fn exported(x: &Array, py: Python<'_>, flags: c_int) -> PyResult<(Tensor, &'static str)> {
+    let t = x.tensor(py, "a buffer")?;
+    let Some(format) = format(t.dtype()) else {
+        return Err(PyBufferError::new_err(
+            "the buffer protocol has no format for bfloat16: convert with astype(float32)",
+        ));
+    };
+    if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+        return Err(PyBufferError::new_err(
+            "the elements of an array cannot be written: copy them with numpy.array(x)",
+        ));
+    }
+    let strided = flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES;
+    let t = match strided {
+        true => t,
+        false => t.to_order(Order::RowMajor).or_raise(py)?,
+    };
+    Ok((t, format))
+}
+
+#[pymethods]
+impl Array {
+    // SAFETY: the interpreter passes a view that it owns, and releases it once.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("a view is missing"));
+        }
+        // SAFETY: checked for null, and the interpreter's to write.
+        unsafe { (*view).obj = std::ptr::null_mut() };
+        let (tensor, format) = exported(slf.get(), slf.py(), flags)?;
+        let size = tensor.dtype().size() as isize;
+        let (first, count) = (address(tensor.view()), tensor.len() as isize);
+        let mut out = Box::new(Exported {
+            format: CString::new(format).unwrap_or_default(),
+            shape: tensor.shape().iter().map(|&n| n as isize).collect(),
+            strides: tensor.strides().iter().map(|&s| s * size).collect(),
+            tensor,
+        });
+        let all = |f| flags & f == f;
+        // SAFETY: as above. The pointers are into `out`, which `internal` keeps until the release,
+        // and into the tensor's buffer, which `out` keeps.
+        unsafe {
+            (*view).buf = first.cast_mut();
+            (*view).len = count * size;
+            (*view).readonly = 1;
+            (*view).itemsize = size;
+            (*view).format = match all(ffi::PyBUF_FORMAT) {
+                true => out.format.as_ptr().cast_mut(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).ndim = out.shape.len() as c_int;
+            (*view).shape = match all(ffi::PyBUF_ND) {
+                true => out.shape.as_mut_ptr(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).strides = match all(ffi::PyBUF_STRIDES) {
+                true => out.strides.as_mut_ptr(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = Box::into_raw(out).cast();
+            (*view).obj = slf.into_any().into_ptr();
+        }
+        Ok(())
+    }
+
+    // SAFETY: the interpreter passes a view that `__getbuffer__` filled, once.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: `internal` is the box of `__getbuffer__`.
+        unsafe { drop(Box::from_raw((*view).internal.cast::<Exported>())) };
+    }
+}
+
+/// The limit of a copy: an array of that many elements would take all memory.
+pub(crate) fn check_size(shape: &[usize], d: DType) -> PyResult<usize> {
+    let n = shape.iter().try_fold(1usize, |n, &m| n.checked_mul(m));
+    match n.and_then(|n| n.checked_mul(d.size()).map(|bytes| (n, bytes))) {
+        Some((n, bytes)) if bytes <= 1 << 43 => Ok(n),
+        _ => Err(raise(
+            "Limit",
+            format!("an array of shape {shape:?} is too large"),
+        )),
+    }
+}

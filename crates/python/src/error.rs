@@ -1,0 +1,98 @@
+//! Errors of the library as Python exceptions: classes by code, notes, places of the user's lines.
+
+use crate::place;
+use cotangent::extend::Loc;
+use cotangent::{Code, Error, ad};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+/// The module of exception classes, which are defined in Python because they have two bases.
+fn classes(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("cotangent._errors")?.unbind())
+    })?;
+    Ok(module.bind(py))
+}
+
+/// An exception of the class of this code.
+pub(crate) fn raise(code: &str, message: impl AsRef<str>) -> PyErr {
+    Python::attach(|py| of_code(py, code, message.as_ref(), None, &[]).unwrap_or_else(|e| e))
+}
+
+fn of_code(
+    py: Python<'_>,
+    code: &str,
+    message: &str,
+    at: Option<(String, u32)>,
+    notes: &[String],
+) -> PyResult<PyErr> {
+    let args = PyDict::new(py);
+    args.set_item("where", at)?;
+    let error = classes(py)?
+        .getattr("of_code")?
+        .call((code, message), Some(&args))?;
+    for note in notes {
+        error.call_method1("add_note", (note,))?;
+    }
+    Ok(PyErr::from_value(error))
+}
+
+/// The exception of an error. An error that stands for an exception of the user's function is that
+/// exception.
+pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
+    if let Some(thrown) = crate::closure::take_thrown() {
+        return thrown;
+    }
+    let (mut notes, mut at) = (e.notes().to_vec(), None);
+    let mut message = e.message().to_owned();
+    match e.loc() {
+        Loc::Text(0, id) => {
+            if let Some(p) = place::find(id) {
+                notes.insert(0, p.note(py));
+                at = Some((p.file.clone(), p.line));
+            }
+        }
+        Loc::Text(line, column) => {
+            let text = e.to_string();
+            let end = text.find(&format!("{line}:{column}: "));
+            let file = end.map_or("", |n| text[..n].trim_end_matches(':'));
+            message = match file {
+                "" => format!("{line}:{column}: {message}"),
+                file => format!("{file}:{line}:{column}: {message}"),
+            };
+            at = Some((file.to_owned(), line));
+        }
+        Loc::None | Loc::Rust(_) => {}
+    }
+    let mut code = format!("{:?}", e.code());
+    // A guard that fails in programs has one code; others are in front of its message. (Successor: guards that fail in
+    // programs with a code of their own.)
+    if let Some((named, rest)) = message.strip_prefix('@').and_then(|m| m.split_once(' ')) {
+        (code, message) = (named.to_owned(), rest.to_owned());
+    }
+    of_code(py, &code, &message, at, &notes).unwrap_or_else(|e| e)
+}
+
+/// Converts results of the library.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, Error> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|e| python(py, e))
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, ad::Error> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|e| python(py, e.into()))
+    }
+}
+
+/// The error that a closure returns in place of a Python exception, which is stored.
+pub(crate) fn marker() -> Error {
+    Error::new(Code::Invalid, "a Python exception")
+}

@@ -1,0 +1,180 @@
+//! NumPy's arrays: read through their struct, copied or borrowed.
+
+use crate::array::Array;
+use crate::buffer::{Lent, check_size, copied, share};
+use crate::error::raise;
+use cotangent::{DType, Tensor};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// NumPy's array class and the class of its scalars, if NumPy is imported.
+fn classes(py: Python<'_>) -> PyResult<Option<&(Py<PyType>, Py<PyType>)>> {
+    static CLASSES: PyOnceLock<(Py<PyType>, Py<PyType>)> = PyOnceLock::new();
+    if let Some(found) = CLASSES.get(py) {
+        return Ok(Some(found));
+    }
+    let modules = py.import("sys")?.getattr("modules")?;
+    let Some(np) = modules.cast::<PyDict>()?.get_item("numpy")? else {
+        return Ok(None);
+    };
+    // NumPy may be half imported.
+    let Ok(class) = np.getattr("ndarray") else {
+        return Ok(None);
+    };
+    let class = class.cast_into::<PyType>()?.unbind();
+    let generic = np.getattr("generic")?.cast_into::<PyType>()?.unbind();
+    Ok(Some(CLASSES.get_or_init(py, || (class, generic))))
+}
+
+/// The object as an array of NumPy, if it is one, or a scalar of NumPy.
+fn find<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
+    let py = x.py();
+    let Some((class, generic)) = classes(py)? else {
+        return Ok(None);
+    };
+    if x.get_type().is(class.bind(py)) || x.is_instance(class.bind(py))? {
+        return Ok(Some(x.cast::<PyUntypedArray>()?.clone()));
+    }
+    if x.is_instance(generic.bind(py))? {
+        let a = py.import("numpy")?.call_method1("asarray", (x,))?;
+        return Ok(Some(a.cast_into::<PyUntypedArray>()?));
+    }
+    Ok(None)
+}
+
+/// The element type, by NumPy's number of it.
+fn dtype(x: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
+    let descr = x.dtype();
+    let size = descr.itemsize();
+    Ok(match (descr.num(), descr.kind()) {
+        (0, _) => DType::Bool,
+        (_, b'i') => [DType::I8, DType::I16, DType::I32, DType::I64][size.ilog2() as usize],
+        (_, b'u') => [DType::U8, DType::U16, DType::U32, DType::U64][size.ilog2() as usize],
+        (11, _) => DType::F32,
+        (12, _) => DType::F64,
+        (14, _) => DType::C64,
+        (15, _) => DType::C128,
+        (23, _) => DType::F16,
+        (256.., _) if descr.getattr("name")?.extract::<String>()? == "bfloat16" => DType::BF16,
+        _ => {
+            return Err(raise(
+                "UnknownDType",
+                format!(
+                    "NumPy's element type {} has no counterpart: arrays hold booleans, integers, floats of 16 to 64 bits \
+                     and complex numbers",
+                    descr.str()?
+                ),
+            ));
+        }
+    })
+}
+
+/// The memory of an array, if it is dense in C or Fortran order, aligned and native.
+pub(crate) struct Borrowed<'py> {
+    array: Bound<'py, PyUntypedArray>,
+    pub dtype: DType,
+    pub lent: Lent,
+    /// Whether the first axis is the fastest.
+    column_major: bool,
+}
+
+impl Borrowed<'_> {
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.array.shape()
+    }
+
+    /// Whether the address is in this memory.
+    pub(crate) fn holds(&self, at: *const std::ffi::c_void) -> bool {
+        // SAFETY: the array is alive.
+        let first = unsafe { (*self.array.as_array_ptr()).fields.data } as usize;
+        let bytes = self.array.len() * self.dtype.size();
+        (first..first + bytes).contains(&(at as usize))
+    }
+
+    /// The elements where they are.
+    pub(crate) fn tensor(&self) -> cotangent::Result<Tensor> {
+        if !self.column_major {
+            return self.lent.tensor(self.array.shape());
+        }
+        let mut shape = self.array.shape().to_vec();
+        shape.reverse();
+        self.lent.tensor(&shape)?.t()
+    }
+}
+
+fn is_native(x: &Bound<'_, PyUntypedArray>) -> bool {
+    x.dtype().is_native_byteorder() != Some(false)
+}
+
+/// Borrows the memory of an array of NumPy for as long as the result lives.
+///
+/// The caller drops all tensors that it makes of it first, or copies them. Other threads must not
+/// write to the array meanwhile, as for every function of NumPy.
+pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py>>> {
+    let Some(a) = find(x)? else { return Ok(None) };
+    let d = dtype(&a)?;
+    let n = check_size(a.shape(), d)?;
+    let packed = a.is_contiguous() && a.is_aligned() && is_native(&a);
+    let a = match packed {
+        true => a,
+        false => pack(&a, d)?,
+    };
+    // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n` elements
+    // of this type in a row.
+    let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
+    Ok(Some(Borrowed {
+        column_major: !a.is_c_contiguous(),
+        array: a,
+        dtype: d,
+        lent,
+    }))
+}
+
+/// A dense copy.
+fn pack<'py>(x: &Bound<'py, PyUntypedArray>, d: DType) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = x.py();
+    let options = PyDict::new(py);
+    options.set_item("order", "C")?;
+    options.set_item("dtype", crate::dtype::numpy(py, d)?)?;
+    let a = py
+        .import("numpy")?
+        .call_method("array", (x,), Some(&options))?;
+    Ok(a.cast_into::<PyUntypedArray>()?)
+}
+
+/// The array of an array of NumPy or of one of its scalars: copied, because the array may change.
+pub(crate) fn array(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let Some(b) = borrow(x)? else { return Ok(None) };
+    let py = x.py();
+    let t = match b.column_major {
+        false => copied(&b.lent, b.array.shape(), py)?,
+        true => {
+            let mut shape = b.array.shape().to_vec();
+            shape.reverse();
+            let t = copied(&b.lent, &shape, py)?;
+            let t = crate::error::OrRaise::or_raise(t.t(), py)?;
+            crate::error::OrRaise::or_raise(t.to_order(cotangent::tensor::Order::RowMajor), py)?
+        }
+    };
+    Ok(Some(Array::known(t)?))
+}
+
+/// The array that shares the memory of an array of NumPy. An error where a copy would be necessary.
+pub(crate) fn shared(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let Some(a) = find(x)? else { return Ok(None) };
+    let d = dtype(&a)?;
+    let n = check_size(a.shape(), d)?;
+    if !(a.is_c_contiguous() && a.is_aligned() && is_native(&a)) {
+        return Err(PyValueError::new_err(
+            "this array cannot be shared without a copy: it is not dense, aligned and native; leave out copy=False",
+        ));
+    }
+    // SAFETY: `a` is dense, aligned and native, and `share` keeps it alive as long as arrays refer to its memory. The
+    // caller of `asarray(copy=False)` promises not to write to it.
+    let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
+    let t = share(lent, a.shape(), a.clone().into_any())?;
+    Ok(Some(Array::known(t)?))
+}

@@ -1,0 +1,463 @@
+//! [`PyProgram`]: functions that were read from a text, traced or derived.
+
+use crate::array::Array;
+use crate::error::{OrRaise, raise};
+use crate::operand;
+use crate::run::{self, Arg, Compiled};
+use crate::tree::{Tree, flatten};
+use cotangent::extend::{Env, View};
+use cotangent::text::print_function;
+use cotangent::transform as core;
+use cotangent::{AdContext, Function, Program, Tensor, Val};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A program: a function, and the others of its text. Call it with arrays, by position or by the names of arguments.
+#[pyclass(name = "Program", module = "cotangent", frozen, weakref)]
+pub(crate) struct PyProgram {
+    /// The text that it was read from.
+    source: Option<Program>,
+    compiled: Compiled,
+    /// The last parameters, which are no arguments.
+    constants: Vec<Tensor>,
+    /// The structure of the tuple of arguments and of the result of a traced function.
+    trees: Option<(Tree, Tree)>,
+}
+
+impl PyProgram {
+    fn of(source: Option<Program>, function: Arc<Function>) -> PyProgram {
+        PyProgram {
+            source,
+            compiled: Compiled::new(function),
+            constants: Vec::new(),
+            trees: None,
+        }
+    }
+
+    pub(crate) fn traced(
+        function: Arc<Function>,
+        constants: Vec<Tensor>,
+        args: Tree,
+        out: Tree,
+    ) -> PyProgram {
+        PyProgram {
+            constants,
+            trees: Some((args, out)),
+            ..PyProgram::of(None, function)
+        }
+    }
+
+    pub(crate) fn function(&self) -> &Arc<Function> {
+        &self.compiled.function
+    }
+
+    /// Parameters that are arguments.
+    fn params(&self) -> &[Val] {
+        let all = self.function().params();
+        &all[..all.len() - self.constants.len()]
+    }
+
+    fn name(&self, v: Val) -> String {
+        let f = self.function();
+        f.name_of(v).map_or_else(
+            || f.show(v).trim_start_matches('%').to_owned(),
+            |n| n.to_string(),
+        )
+    }
+
+    /// The parameters that a derivative is taken by: names or positions; by default all floating-point ones.
+    fn wrt(&self, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Val>> {
+        let params = self.params();
+        let Some(wrt) = wrt else {
+            let moves = |v: &Val| self.function().ty(*v).dtype.has_tangent();
+            return Ok(params.iter().copied().filter(moves).collect());
+        };
+        let one = |x: &Bound<'_, PyAny>| -> PyResult<Val> {
+            if let Ok(k) = x.extract::<usize>() {
+                return params.get(k).copied().ok_or_else(|| {
+                    raise(
+                        "Arity",
+                        format!("there is no argument {k}: there are {}", params.len()),
+                    )
+                });
+            }
+            let name: String = x.extract()?;
+            let name = name.trim_start_matches('%');
+            let found = params.iter().copied().find(|&v| self.name(v) == name);
+            found.ok_or_else(|| {
+                let all: Vec<String> = params.iter().map(|&v| self.name(v)).collect();
+                raise(
+                    "UnknownName",
+                    format!(
+                        "there is no argument {name}: the arguments are {}",
+                        all.join(", ")
+                    ),
+                )
+            })
+        };
+        match wrt.is_instance_of::<pyo3::types::PyString>() || wrt.extract::<usize>().is_ok() {
+            true => Ok(vec![one(wrt)?]),
+            false => wrt.try_iter()?.map(|x| one(&x?)).collect(),
+        }
+    }
+
+    fn derived(
+        &self,
+        py: Python<'_>,
+        wrt: Option<&Bound<'_, PyAny>>,
+        derive: impl FnOnce(&AdContext, &Function, &[Val]) -> cotangent::Result<Function>,
+    ) -> PyResult<PyProgram> {
+        let wrt = self.wrt(wrt)?;
+        let context = match &self.source {
+            Some(p) => p.context().or_raise(py)?,
+            None => AdContext::default(),
+        };
+        let (f, wrt) = match &self.source {
+            Some(p) => p.to_derive(self.function(), &wrt),
+            None => ((**self.function()).clone(), wrt),
+        };
+        let d = derive(&context, &f, &wrt).or_raise(py)?;
+        let d = cotangent::rewrite::simplify(&d);
+        Ok(PyProgram {
+            constants: self.constants.clone(),
+            ..PyProgram::of(None, Arc::new(d))
+        })
+    }
+}
+
+#[pymethods]
+impl PyProgram {
+    /// Reads a text in tgraph or StableHLO form; functions of directives are derived.
+    #[classmethod]
+    #[pyo3(signature = (text, file=None))]
+    fn from_text(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        text: &str,
+        file: Option<&str>,
+    ) -> PyResult<PyProgram> {
+        let p = py.detach(|| Program::parse(text, file)).or_raise(py)?;
+        let main = p.main().clone();
+        Ok(PyProgram::of(Some(p), main))
+    }
+
+    /// Reads StableHLO text, as JAX and PyTorch print it.
+    #[classmethod]
+    fn from_stablehlo(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        text: &str,
+    ) -> PyResult<PyProgram> {
+        let p = py.detach(|| Program::from_stablehlo(text)).or_raise(py)?;
+        let main = p.main().clone();
+        Ok(PyProgram::of(Some(p), main))
+    }
+
+    /// Reads a `.tgraph` or `.mlir` file.
+    #[classmethod]
+    fn from_file(class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<PyProgram> {
+        let text = std::fs::read_to_string(&path)?;
+        PyProgram::from_text(class, py, &text, Some(&path.display().to_string()))
+    }
+
+    /// Names of the functions, in the order of the text.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        match &self.source {
+            Some(p) => p.names().map(str::to_owned).collect(),
+            None => vec![self.function().name.to_string()],
+        }
+    }
+
+    /// The function of this name.
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<PyProgram> {
+        match &self.source {
+            Some(p) => {
+                let f = p.function(name).or_raise(py)?;
+                Ok(PyProgram::of(Some(p.clone()), f))
+            }
+            None if *self.function().name == *name => Ok(PyProgram {
+                constants: self.constants.clone(),
+                trees: self.trees.clone(),
+                ..PyProgram::of(None, self.function().clone())
+            }),
+            None => Err(raise(
+                "UnknownName",
+                format!("there is no function {name}, only {}", self.function().name),
+            )),
+        }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let mut leaves = Vec::new();
+        match &this.trees {
+            Some((tree, _)) => {
+                if !tree.along(args.as_any(), &mut leaves)? {
+                    let mut found = Vec::new();
+                    let got = flatten(args.as_any(), &mut found)?;
+                    return Err(raise(
+                        "Arity",
+                        format!(
+                            "a program of arguments {} is called with {}",
+                            tree.show(py),
+                            got.show(py)
+                        ),
+                    ));
+                }
+            }
+            None => {
+                leaves.extend(args.iter());
+                for &v in this.params().iter().skip(leaves.len()) {
+                    let name = this.name(v);
+                    let given = kwargs.map(|k| k.get_item(&name)).transpose()?.flatten();
+                    match given {
+                        Some(x) => leaves.push(x),
+                        None => {
+                            return Err(PyTypeError::new_err(format!(
+                                "the argument {name} is missing"
+                            )));
+                        }
+                    }
+                }
+            }
+        }
+        let n = this.params().len();
+        if leaves.len() != n {
+            return Err(raise(
+                "Arity",
+                format!("a program of {n} arguments is called with {}", leaves.len()),
+            ));
+        }
+        let mut all: Vec<Arg<'py>> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
+        for t in &this.constants {
+            all.push(Arg::Array(Bound::new(py, Array::known(t.clone())?)?));
+        }
+        let y = run::call(py, &this.compiled, all)?;
+        let Some((_, out)) = &this.trees else {
+            return crate::ops::results(py, y, false);
+        };
+        let y = y
+            .into_iter()
+            .map(|a| Ok(Bound::new(py, a)?.into_any()))
+            .collect::<PyResult<Vec<_>>>()?;
+        out.unflatten(py, &mut y.into_iter())
+    }
+
+    /// The function in tgraph form.
+    #[getter]
+    fn text(&self) -> String {
+        print_function(self.function())
+    }
+
+    /// The function in StableHLO form.
+    #[getter]
+    fn stablehlo(&self, py: Python<'_>) -> PyResult<String> {
+        cotangent::stablehlo::write(&[self.function().clone()]).or_raise(py)
+    }
+
+    /// Names and types of the arguments.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, String)> {
+        let f = self.function();
+        let one = |&v: &Val| (self.name(v), f.ty(v).to_string());
+        self.params().iter().map(one).collect()
+    }
+
+    /// Types of the results.
+    #[getter]
+    fn outputs(&self) -> Vec<String> {
+        let types = self.function().result_types();
+        types.iter().map(|t| t.to_string()).collect()
+    }
+
+    /// Element types and shapes of the results.
+    #[getter]
+    fn _result_types(&self) -> Vec<(&'static str, Vec<usize>)> {
+        let types = self.function().result_types();
+        let shape = |t: &cotangent::Type| t.shape.as_const().unwrap_or_default();
+        types
+            .iter()
+            .map(|t| (crate::dtype::name(t.dtype), shape(t)))
+            .collect()
+    }
+
+    /// The arrays that a traced function captured: further arguments.
+    #[getter]
+    fn _constants<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, Array>>> {
+        let all = self.constants.iter();
+        all.map(|t| Bound::new(py, Array::known(t.clone())?))
+            .collect()
+    }
+
+    /// The gradient by arguments, given by name or position (by default all floating-point ones).
+    #[pyo3(signature = (wrt=None))]
+    fn grad(&self, py: Python<'_>, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<PyProgram> {
+        self.derived(py, wrt, |c, f, x| core::grad(c, f, x))
+    }
+
+    /// The cotangents of arguments, for cotangents of the results as further arguments.
+    #[pyo3(signature = (wrt=None))]
+    fn vjp(&self, py: Python<'_>, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<PyProgram> {
+        self.no_constants("vjp")?;
+        self.derived(py, wrt, |c, f, x| core::vjp(c, f, x))
+    }
+
+    /// The results and their tangents, for tangents of arguments as further arguments.
+    #[pyo3(signature = (wrt=None))]
+    fn jvp(&self, py: Python<'_>, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<PyProgram> {
+        self.no_constants("jvp")?;
+        self.derived(py, wrt, |c, f, x| core::jvp(c, f, x))
+    }
+
+    /// The product of the Hessian with directions of arguments as further arguments.
+    #[pyo3(signature = (wrt=None))]
+    fn hvp(&self, py: Python<'_>, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<PyProgram> {
+        self.no_constants("hvp")?;
+        self.derived(py, wrt, |c, f, x| core::hvp(c, f, x))
+    }
+
+    /// Times of its steps for these arguments, as a table.
+    #[pyo3(signature = (*args))]
+    fn profile(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
+        let x = self.arrays(args)?;
+        let program = self.compiled.program(py)?;
+        const RUNS: usize = 10;
+        let x: Vec<View> = x.iter().map(View::from).collect();
+        let profile = py.detach(|| program.profile(&x, RUNS)).or_raise(py)?;
+        Ok(profile.to_string())
+    }
+
+    /// The steps of the compiled program: what is fused, and what each computes.
+    fn explain(&self) -> String {
+        let function = self.function();
+        let steps = cotangent::cpu::steps(function);
+        let line =
+            |(k, s): (usize, &cotangent::cpu::StepInfo)| format!("{k:>4}  {}", s.label(function));
+        let lines: Vec<String> = steps.iter().enumerate().map(line).collect();
+        lines.join("\n")
+    }
+
+    /// Bytes that a run needs at most, for values of its symbolic extents.
+    #[pyo3(signature = (**extents))]
+    fn memory(&self, py: Python<'_>, extents: Option<&Bound<'_, PyDict>>) -> PyResult<usize> {
+        let mut env = Env::default();
+        for (name, n) in extents.into_iter().flat_map(|d| d.iter()) {
+            let name: String = name.extract()?;
+            env.insert(name.as_str().into(), n.extract()?);
+        }
+        let types = self.function().param_types();
+        let types: Vec<_> = types.iter().map(|t| t.evaluated(&env)).collect();
+        let memory = cotangent::cpu::memory(self.function(), &types, &Env::default());
+        Ok(memory.or_raise(py)?.peak)
+    }
+
+    /// The derivatives at these arguments against finite differences, and the two modes against each other: a report.
+    #[pyo3(signature = (*args))]
+    fn check(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
+        let x = self.arrays(args)?;
+        let options = cotangent::check::Options::default();
+        let report =
+            cotangent::check::check_function(&AdContext::default(), self.function(), &x, &options);
+        Ok(report.or_raise(py)?.to_string())
+    }
+
+    /// Writes the text of the function to a file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        Ok(std::fs::write(path, self.text())?)
+    }
+
+    fn _repr_html_(&self) -> String {
+        let text = self.text().replace('&', "&amp;").replace('<', "&lt;");
+        format!(
+            "<details open><summary>{}</summary><pre>{text}</pre></details>",
+            self.function().name
+        )
+    }
+
+    fn __repr__(&self) -> String {
+        self.text()
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let make = py.import("cotangent._cotangent")?.getattr("program_of")?;
+        let constants = this
+            .constants
+            .iter()
+            .map(|t| Bound::new(py, Array::known(t.clone())?))
+            .collect::<PyResult<Vec<_>>>()?;
+        let skeleton = |t: &Tree| {
+            let leaves = (0..t.len()).map(|_| Ok(0i64.into_pyobject(py)?.into_any()));
+            let leaves = leaves.collect::<PyResult<Vec<_>>>()?;
+            t.unflatten(py, &mut leaves.into_iter())
+        };
+        let trees = match &this.trees {
+            Some((a, b)) => Some((skeleton(a)?, skeleton(b)?)),
+            None => None,
+        };
+        let args = (this.text(), constants, trees).into_pyobject(py)?;
+        Ok((make, args))
+    }
+}
+
+impl PyProgram {
+    fn no_constants(&self, what: &str) -> PyResult<()> {
+        match self.constants.is_empty() {
+            true => Ok(()),
+            false => Err(raise(
+                "Arity",
+                format!(
+                    "{what} of a program that captured arrays: pass them as arguments when it is traced"
+                ),
+            )),
+        }
+    }
+
+    /// Arguments as arrays of the core.
+    fn arrays(&self, args: &Bound<'_, PyTuple>) -> PyResult<Vec<cotangent::Array>> {
+        let py = args.py();
+        let given = args.iter().zip(self.function().param_types());
+        let given = given.map(|(x, ty)| {
+            let a = crate::ops::cast(&operand::array(&x)?, ty.dtype)?;
+            a.get().tensor(py, "a program")?.to_array().or_raise(py)
+        });
+        let mut all: Vec<_> = given.collect::<PyResult<_>>()?;
+        for t in &self.constants {
+            all.push(t.to_array().or_raise(py)?);
+        }
+        Ok(all)
+    }
+}
+
+/// A program as it was pickled.
+#[pyfunction]
+pub(crate) fn program_of(
+    py: Python<'_>,
+    text: &str,
+    constants: Vec<Bound<'_, Array>>,
+    trees: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+) -> PyResult<PyProgram> {
+    let p = Program::from_tgraph(text).or_raise(py)?;
+    let function = p.main().clone();
+    let tensor = |a: &Bound<'_, Array>| a.get().tensor(py, "a program");
+    let tree = |x: &Bound<'_, PyAny>| flatten(x, &mut Vec::new());
+    Ok(PyProgram {
+        constants: constants.iter().map(tensor).collect::<PyResult<_>>()?,
+        trees: match &trees {
+            Some((a, b)) => Some((tree(a)?, tree(b)?)),
+            None => None,
+        },
+        ..PyProgram::of(Some(p), function)
+    })
+}

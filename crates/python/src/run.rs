@@ -1,0 +1,264 @@
+//! Calls of compiled functions: run on elements, recorded on a tape, or written to a trace, by what
+//! the arguments are.
+
+use crate::array::{Array, RUNTIME, State};
+use crate::error::{OrRaise, raise};
+use crate::numpy::{Borrowed, borrow};
+use crate::operand::{self, Number};
+use crate::{buffer, dims, dtype, place, scope, tape};
+use cotangent::extend::for_dtype;
+use cotangent::tensor::Order;
+use cotangent::{
+    CpuBackend, DType, EagerTensor, Element, Executable, Function, Shape, Tensor, TensorOps,
+    TracedTensor,
+};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Duration from which a run releases the interpreter.
+const DETACHED: Duration = Duration::from_micros(20);
+
+/// The limit of threads of runs; 0: that of the process.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// The current limit of threads.
+pub(crate) fn threads() -> usize {
+    THREADS.load(Ordering::Relaxed)
+}
+
+/// Sets the limit of threads of later compilations; 0: that of the process. Returns the former one.
+#[pyfunction]
+pub(crate) fn set_threads(py: Python<'_>, n: usize) -> PyResult<usize> {
+    let old = THREADS.swap(n, Ordering::Relaxed);
+    RUNTIME.with_backend_mut(|b| *b = backend()).or_raise(py)?;
+    Ok(old)
+}
+
+/// The backend of runs. (Successor: with the hook that ends a run on a signal.)
+fn backend() -> CpuBackend {
+    match threads() {
+        0 => CpuBackend::new(),
+        n => CpuBackend::with_threads(n).unwrap_or_default(),
+    }
+}
+
+/// A compiled function.
+pub(crate) struct Compiled {
+    pub function: Arc<Function>,
+    program: OnceLock<Executable>,
+    /// Whether a run took long, so that the next one releases the interpreter.
+    slow: AtomicBool,
+}
+
+impl Compiled {
+    pub(crate) fn new(function: Arc<Function>) -> Compiled {
+        Compiled {
+            function,
+            program: OnceLock::new(),
+            slow: AtomicBool::new(true),
+        }
+    }
+
+    /// The program, compiled at the first use.
+    pub(crate) fn program(&self, py: Python<'_>) -> PyResult<&Executable> {
+        if let Some(p) = self.program.get() {
+            return Ok(p);
+        }
+        let function = &self.function;
+        let p = py
+            .detach(|| backend().executor().compile(function))
+            .or_raise(py)?;
+        Ok(self.program.get_or_init(|| p))
+    }
+}
+
+/// An argument of a call.
+pub(crate) enum Arg<'py> {
+    Array(Bound<'py, Array>),
+    /// Memory of NumPy, borrowed for the call.
+    Borrowed(Borrowed<'py>),
+    Number(Number),
+}
+
+impl<'py> Arg<'py> {
+    pub(crate) fn of(x: &Bound<'py, PyAny>) -> PyResult<Arg<'py>> {
+        if let Ok(a) = x.cast::<Array>() {
+            a.get().check()?;
+            return Ok(Arg::Array(a.clone()));
+        }
+        if let Some(n) = Number::of(x)? {
+            return Ok(Arg::Number(n));
+        }
+        if let Some(b) = borrow(x)? {
+            return Ok(Arg::Borrowed(b));
+        }
+        if let Some(d) = dims::array(x)? {
+            return Ok(Arg::Array(d));
+        }
+        Ok(Arg::Array(operand::array(x)?))
+    }
+
+    /// Element type, shape, and whether it is a Python number.
+    pub(crate) fn spec(&self) -> (DType, Shape, bool) {
+        match self {
+            Arg::Array(a) => {
+                let ty = a.get().ty();
+                (ty.dtype, ty.shape, a.get().weak)
+            }
+            Arg::Borrowed(b) => {
+                let dims = b.shape().iter().map(|&n| n.into()).collect::<Vec<_>>();
+                (b.dtype, dims.into(), false)
+            }
+            Arg::Number(n) => (dtype::default(n.level()), Shape::scalar(), true),
+        }
+    }
+
+    /// Whether it has this type, and is a Python number or not.
+    pub(crate) fn is_like(&self, d: DType, shape: &Shape, weak: bool) -> bool {
+        let fits = |extents: &[usize]| {
+            extents.len() == shape.len() && extents.iter().zip(shape.iter()).all(|(&n, d)| d.is(n))
+        };
+        match self {
+            Arg::Array(a) => match &a.get().state {
+                State::Eager(x) => x.dtype() == d && a.get().weak == weak && fits(x.shape()),
+                _ => {
+                    let spec = self.spec();
+                    spec.0 == d && spec.2 == weak && spec.1[..] == shape[..]
+                }
+            },
+            Arg::Borrowed(b) => b.dtype == d && !weak && fits(b.shape()),
+            Arg::Number(n) => weak && dtype::default(n.level()) == d && shape.is_empty(),
+        }
+    }
+
+    fn is_traced(&self) -> bool {
+        match self {
+            Arg::Array(a) => {
+                let known = |a: &Array| match &a.state {
+                    State::Traced(t) => t.is_known() && !scope::is_lazy(),
+                    _ => true,
+                };
+                !known(a.get())
+            }
+            _ => false,
+        }
+    }
+
+    fn is_recorded(&self) -> bool {
+        matches!(self, Arg::Array(a) if a.get().is_recorded()) && !tape::is_silent()
+    }
+
+    /// As an array; a number is one of this element type.
+    pub(crate) fn array(&self, py: Python<'py>, d: Option<DType>) -> PyResult<Bound<'py, Array>> {
+        match self {
+            Arg::Array(a) => Ok(a.clone()),
+            Arg::Borrowed(b) => {
+                let t = b.tensor().or_raise(py)?;
+                let t = copy(&t, b.shape()).or_raise(py)?;
+                Bound::new(py, Array::known(t)?)
+            }
+            Arg::Number(n) => Bound::new(py, n.array(d.unwrap_or(dtype::default(n.level())))?),
+        }
+    }
+
+    /// The elements where they are.
+    fn tensor(&self, py: Python<'_>, d: DType) -> PyResult<Tensor> {
+        match self {
+            Arg::Array(a) => a.get().tensor(py, "a call"),
+            Arg::Borrowed(b) => b.tensor().or_raise(py),
+            Arg::Number(n) => Tensor::full(d, Vec::new(), n.scalar(d)?).or_raise(py),
+        }
+    }
+}
+
+/// A tensor with elements of its own.
+fn copy(t: &Tensor, shape: &[usize]) -> cotangent::Result<Tensor> {
+    fn of<T: Element>(t: &Tensor, shape: &[usize]) -> cotangent::Result<Tensor> {
+        Tensor::from_vec_row_major(shape.to_vec(), t.to_vec_row_major::<T>()?)
+    }
+    for_dtype!(t.dtype(), T => of::<T>(t, shape))
+}
+
+/// The results of a compiled function for these arguments, in the order of its parameters.
+pub(crate) fn call<'py>(
+    py: Python<'py>,
+    f: &Compiled,
+    args: Vec<Arg<'py>>,
+) -> PyResult<Vec<Array>> {
+    if args.iter().any(Arg::is_traced) {
+        return written(py, f, &args);
+    }
+    if args.iter().any(Arg::is_recorded) {
+        let values: Vec<EagerTensor> = args
+            .iter()
+            .zip(f.function.param_types())
+            .map(|(a, ty)| a.array(py, Some(ty.dtype))?.get().elements(py, "a call"))
+            .collect::<PyResult<_>>()?;
+        let refs: Vec<&EagerTensor> = values.iter().collect();
+        let y = RUNTIME.write(&refs, |cx, x| cx.call(&f.function, x));
+        return Ok(y.or_raise(py)?.into_iter().map(Array::eager).collect());
+    }
+    run(py, f, args)
+}
+
+/// A call in the trace of the arguments.
+fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Vec<Array>> {
+    let arrays: Vec<Bound<'py, Array>> = args
+        .iter()
+        .zip(f.function.param_types())
+        .map(|(a, ty)| a.array(py, Some(ty.dtype)))
+        .collect::<PyResult<_>>()?;
+    let nodes: Vec<TracedTensor> = arrays.iter().map(Array::node).collect::<PyResult<_>>()?;
+    let refs: Vec<&TracedTensor> = nodes.iter().collect();
+    let loc = place::here(py);
+    let y = TracedTensor::emit(&refs, |cx, x| {
+        cx.set_loc(loc);
+        cx.call(&f.function, x)
+    });
+    let scope = scope::innermost(arrays.iter().filter_map(|a| a.get().scope.as_ref()));
+    let traced = |t| Array::of_node(t, scope.clone());
+    Ok(y.or_raise(py)?.into_iter().map(traced).collect())
+}
+
+/// Runs the program.
+fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<Array>> {
+    let program = f.program(py)?;
+    let params = f.function.params();
+    let views = args
+        .iter()
+        .zip(params)
+        .map(|(a, &p)| Ok(a.tensor(py, f.function.ty(p).dtype)?.into_view()))
+        .collect::<PyResult<Vec<_>>>()?;
+    let begin = Instant::now();
+    let y = match f.slow.load(Ordering::Relaxed) {
+        true => py.detach(|| program.run_tensors(views)),
+        false => program.run_tensors(views),
+    };
+    f.slow.store(begin.elapsed() >= DETACHED, Ordering::Relaxed);
+    let mut y: Vec<Tensor> = y
+        .or_raise(py)?
+        .into_iter()
+        .map(|view| Tensor::from_view(view, Order::RowMajor))
+        .collect();
+    // A result never is in memory of the caller's.
+    for a in &args {
+        if let Arg::Borrowed(b) = a
+            && b.lent.is_shared()
+        {
+            for t in &mut y {
+                if b.holds(buffer::address(t.view())) {
+                    *t = copy(t, &t.shape().to_vec()).or_raise(py)?;
+                }
+            }
+        }
+    }
+    if args
+        .iter()
+        .any(|a| matches!(a, Arg::Borrowed(b) if b.lent.is_shared()))
+    {
+        return Err(raise("Invalid", "a run keeps an argument"));
+    }
+    y.into_iter().map(Array::known).collect()
+}

@@ -1,0 +1,271 @@
+"""Arrays of numbers, and element types: the array API's creation and inspection functions."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from cotangent import _cotangent
+from cotangent._core import Array, ArrayLike, DType, DTypeLike, array as _array, check_device, op, raise_, reshape
+
+(bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64,
+ complex128) = (_cotangent.dtype(n) for n in (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128"))
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+          "float64", "complex64", "complex128"]
+e = 2.718281828459045
+pi = 3.141592653589793
+inf = float("inf")
+nan = float("nan")
+newaxis = None
+
+
+def asarray(obj: Any, /, *, dtype: DTypeLike = None, device: Any = None, copy: builtins.bool | None = None) -> Array:
+    """The array of numbers, nested lists, NumPy arrays, DLPack objects and buffers.
+
+    The elements are copied, because their source may change. ``copy=False`` shares its memory, which nobody may then
+    change, or raises ``ValueError`` where a copy is necessary.
+    """
+    check_device(device)
+    return _cotangent.asarray(obj, dtype, copy)
+
+
+def array(obj: Any, dtype: DTypeLike = None) -> Array:
+    """``asarray(obj, dtype=dtype, copy=True)``."""
+    return _cotangent.asarray(obj, dtype, True)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = None) -> Array:
+    """The array of a DLPack object: it shares the object's memory where that is dense and aligned."""
+    check_device(device if device != (1, 0) else None)
+    if isinstance(x, Array):
+        return x
+    return _cotangent.from_dlpack(x, copy)
+
+
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
+    """x with elements of another type. Complex to real is an error."""
+    check_device(device)
+    return _cotangent.convert(x, dtype)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """An array with one number in every element."""
+    check_device(device)
+    return _cotangent.full(shape, fill_value, dtype)
+
+
+def zeros(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """An array of zeros."""
+    return full(shape, 0, dtype=float64 if dtype is None else dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """An array of ones."""
+    return full(shape, 1, dtype=float64 if dtype is None else dtype, device=device)
+
+
+def empty(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """An array of zeros: elements are never uninitialised."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full_like(x: ArrayLike, /, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """An array with one number in every element, of the type of x."""
+    check_device(device)
+    x = _array(x)
+    return _cotangent.full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """Zeros of the type of x."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """Ones of the type of x."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def empty_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """Zeros of the type of x."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """Numbers from ``start`` in steps, without ``stop``; with one argument, from 0 to it."""
+    check_device(device)
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start, stop, step))
+    whole = builtins.all(isinstance(x, int) for x in (start, stop, step))
+    if dtype is None:
+        dtype = int64 if whole else float64
+    kind = _cotangent.dtype(dtype)
+    if step == 0:
+        raise raise_("Attribute", "arange with step 0")
+    if whole:
+        n = len(range(start, stop, step))
+        if kind.kind in "iu":
+            numbers = _cotangent.iota(n, int64) * step + start
+            return _cotangent.convert(numbers, kind) if kind != int64 else numbers
+    else:
+        import math
+        n = max(math.ceil((stop - start) / step), 0)
+    wide = float64 if kind.kind != "c" else kind
+    numbers = _cotangent.iota(n, float64) * float(step) + float(start)
+    return _cotangent.convert(numbers, kind) if kind != wide or kind.kind == "c" else numbers
+
+
+def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, device: Any = None,
+             endpoint: builtins.bool = True) -> Array:
+    """Evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is false."""
+    check_device(device)
+    a, b = _array(start), _array(stop)
+    default = complex128 if "c" in (a.dtype.kind, b.dtype.kind) else float64
+    kind = _cotangent.dtype(default if dtype is None else dtype)
+    wide = default if kind.kind in "iu" else kind
+    a, b = (_cotangent.convert(x, wide) for x in (a, b))
+    if wide.kind == "f" and num > (1 if endpoint else 0):
+        y = op("linspace", (a, b), {"num": num if endpoint else num + 1, "dtype": wide})
+        y = y if endpoint else y[:num]
+    else:
+        k = _cotangent.convert(_cotangent.iota(num, float64), wide)
+        y = a + k * ((b - a) / max(num - 1 if endpoint else num, 1))
+        if endpoint and num > 1:
+            y = y.at[-1].set(b)
+    return y if wide == kind else _cotangent.convert(y, kind)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None, device: Any = None) -> Array:
+    """Ones on a diagonal: ``k`` above the main one."""
+    check_device(device)
+    n, m = n_rows, n_rows if n_cols is None else n_cols
+    rows, columns = reshape(_cotangent.iota(n, int64), (n, 1)), reshape(_cotangent.iota(m, int64), (1, m))
+    return _cotangent.convert(rows + k == columns, float64 if dtype is None else dtype)
+
+
+def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
+    """The elements on and below diagonal ``k``; zero elsewhere."""
+    return op("tril", (x,), {"k": k})
+
+
+def triu(x: ArrayLike, /, *, k: int = 0) -> Array:
+    """The elements on and above diagonal ``k``; zero elsewhere."""
+    return op("triu", (x,), {"k": k})
+
+
+def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> list[Array]:
+    """Coordinates of a grid: ``indexing`` is ``"xy"`` or ``"ij"``."""
+    from cotangent._elementwise import broadcast_to
+    if indexing not in ("xy", "ij"):
+        raise raise_("Attribute", f"indexing is 'xy' or 'ij', not {indexing!r}")
+    found = _cotangent.promoted(*arrays) if arrays else ()
+    n = len(found)
+    place = list(range(n))
+    if indexing == "xy" and n > 1:
+        place[:2] = [1, 0]
+    shape = [0] * n
+    for x, k in zip(found, place):
+        shape[k] = x.size
+    return [broadcast_to(reshape(x, [x.size if k == j else 1 for j in range(n)]), tuple(shape)) for x, k in zip(found, place)]
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The element type that arrays, element types and Python numbers promote to."""
+    return _cotangent.result_type(*arrays_and_dtypes)
+
+
+def can_cast(from_: Any, to: DTypeLike, /) -> builtins.bool:
+    """Whether promotion leads from one element type to another."""
+    a = from_.dtype if isinstance(from_, Array) else _cotangent.dtype(from_)
+    try:
+        return builtins.bool(_cotangent.result_type(a, to) == _cotangent.dtype(to))
+    except TypeError:
+        return False
+
+
+_KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
+          "complex floating": "c", "numeric": "iufc"}
+
+
+def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
+    """Whether an element type is of a kind of the array API, of one of several, or another element type."""
+    if isinstance(kind, tuple):
+        return builtins.any(isdtype(dtype, k) for k in kind)
+    d = _cotangent.dtype(dtype)
+    if isinstance(kind, str) and kind in _KINDS:
+        return d.kind in _KINDS[kind]
+    return builtins.bool(d == _cotangent.dtype(kind))
+
+
+class Limits:
+    """Limits of an element type."""
+
+    def __init__(self, **limits: Any) -> None:
+        self.__dict__.update(limits)
+
+    def __repr__(self) -> str:
+        return f"Limits({', '.join(f'{k}={v}' for k, v in self.__dict__.items())})"
+
+
+def finfo(dtype: Any, /) -> Limits:
+    """Limits of a floating-point type: bits, eps, max, min, smallest_normal, dtype."""
+    d = dtype.dtype if isinstance(dtype, Array) else _cotangent.dtype(dtype)
+    if d.kind not in "fc":
+        raise raise_("DTypeMismatch", f"finfo of {d}: it takes a floating-point type")
+    part = {"complex64": float32, "complex128": float64}.get(d.name, d)
+    bits, exponent = {"float16": (11, 5), "bfloat16": (8, 8), "float32": (24, 8), "float64": (53, 11)}[part.name]
+    bias = 2 ** (exponent - 1) - 1
+    largest = float((2 - 2.0 ** (1 - bits)) * 2.0 ** bias)
+    return Limits(bits=8 * part.itemsize, eps=2.0 ** (1 - bits), max=largest, min=-largest,
+                  smallest_normal=2.0 ** (1 - bias), dtype=part)
+
+
+def iinfo(dtype: Any, /) -> Limits:
+    """Limits of an integer type: bits, max, min, dtype."""
+    d = dtype.dtype if isinstance(dtype, Array) else _cotangent.dtype(dtype)
+    if d.kind not in "iu":
+        raise raise_("DTypeMismatch", f"iinfo of {d}: it takes an integer type")
+    bits = 8 * d.itemsize
+    low, high = (0, 2 ** bits - 1) if d.kind == "u" else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
+    return Limits(bits=bits, max=high, min=low, dtype=d)
+
+
+class _Info:
+    """What the package offers, for libraries on the array API."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Boolean indexing and shapes that depend on elements: eagerly."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
+
+    def default_device(self) -> str:
+        """The CPU."""
+        return "cpu"
+
+    def devices(self) -> list[str]:
+        """The CPU."""
+        return ["cpu"]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        """Element types of Python numbers."""
+        check_device(device)
+        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+        """Element types by name."""
+        check_device(device)
+        return {n: globals()[n] for n in DTYPES if n not in ("float16", "bfloat16")
+                and (kind is None or isdtype(globals()[n], kind))}
+
+
+def __array_namespace_info__() -> _Info:
+    """Inspection by the array API."""
+    return _Info()
+
+
+NAMES = DTYPES + ["e", "pi", "inf", "nan", "newaxis", "asarray", "array", "from_dlpack", "astype", "full", "zeros", "ones",
+                  "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "eye", "tril", "triu",
+                  "meshgrid", "result_type", "can_cast", "isdtype", "finfo", "iinfo", "__array_namespace_info__"]

@@ -1,0 +1,164 @@
+"""Reductions and running reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cotangent import _cotangent
+from cotangent._core import Array, ArrayLike, Axis, DTypeLike, array, axes_of, floating, kept, one_axis, op, raise_, reshape
+
+
+def _wide(x: Array, dtype: DTypeLike) -> Array:
+    """The operand of a sum: small integers become 64 bits wide."""
+    if dtype is not None:
+        return _cotangent.convert(x, dtype)
+    kind = x.dtype.kind
+    if kind in "bi" and x.dtype != "int64":
+        return _cotangent.convert(x, "int64")
+    return _cotangent.convert(x, "uint64") if kind == "u" and x.dtype != "uint64" else x
+
+
+def _reduced(name: str, x: Array, axis: Axis, keepdims: bool) -> Array:
+    axes = axes_of(axis, x.ndim)
+    return kept(op(name, (x,), {"axes": sorted(axes)}), x, axes, keepdims)
+
+
+def sum(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False) -> Array:
+    """The sum over axes; small integers add up in 64 bits."""
+    return _reduced("reduce_sum", _wide(array(x), dtype), axis, keepdims)
+
+
+def prod(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False) -> Array:
+    """The product over axes; small integers multiply in 64 bits."""
+    return _reduced("reduce_prod", _wide(array(x), dtype), axis, keepdims)
+
+
+def max(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The maximum over axes; NaN if there is one; equal maxima share the gradient."""
+    return _reduced("reduce_max", array(x), axis, keepdims)
+
+
+def min(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The minimum over axes; NaN if there is one; equal minima share the gradient."""
+    return _reduced("reduce_min", array(x), axis, keepdims)
+
+
+def mean(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The mean over axes."""
+    return _reduced("mean", floating(x), axis, keepdims)
+
+
+def var(x: ArrayLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The variance over axes: the divisor is the number of elements minus ``correction``."""
+    x = floating(x)
+    axes = axes_of(axis, x.ndim)
+    return op("var", (x,), {"axes": sorted(axes), "ddof": float(correction), "keepdims": keepdims})
+
+
+def std(x: ArrayLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """The standard deviation over axes."""
+    x = floating(x)
+    axes = axes_of(axis, x.ndim)
+    return op("std", (x,), {"axes": sorted(axes), "ddof": float(correction), "keepdims": keepdims})
+
+
+def median(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The middle element along axes, or the mean of the middle two."""
+    from cotangent._shapes import moveaxis
+    x = floating(x)
+    axes = axes_of(axis, x.ndim)
+    rest = [k for k in range(x.ndim) if k not in axes]
+    moved = moveaxis(x, rest, list(range(len(rest)))) if rest else x
+    n = 1
+    for k in axes:
+        n = n * x.shape[k]
+    y = op("median", (reshape(moved, [x.shape[k] for k in rest] + [n]),), {"axis": len(rest)})
+    return kept(y, x, axes, keepdims)
+
+
+def _truth(x: ArrayLike) -> Array:
+    x = array(x)
+    return x if x.dtype.kind == "b" else _cotangent.convert(x, "bool")
+
+
+def any(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether an element is not zero."""
+    return _reduced("reduce_any", _truth(x), axis, keepdims)
+
+
+def all(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether no element is zero."""
+    return _reduced("reduce_all", _truth(x), axis, keepdims)
+
+
+def count_nonzero(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The number of elements that are not zero."""
+    return sum(_truth(x), axis=axis, keepdims=keepdims)
+
+
+def logsumexp(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """log(sum(exp(x))) over axes, stable to every order."""
+    x = floating(x)
+    return op("logsumexp", (x,), {"axes": sorted(axes_of(axis, x.ndim)), "keepdims": keepdims})
+
+
+def _running(name: str, x: Array, axis: int | None, initial: Any = None) -> Array:
+    if axis is None:
+        if x.ndim != 1:
+            raise raise_("Attribute", f"a running reduction of an array of rank {x.ndim} needs an axis")
+        axis = 0
+    axis = one_axis(axis, x.ndim)
+    y = op(name, (x,), {"axis": axis})
+    if initial is None:
+        return y
+    first = _cotangent.full([1 if k == axis else n for k, n in enumerate(x.shape)], initial, x.dtype)
+    return op("concatenate", (first, y), {"axis": axis})
+
+
+def cumulative_sum(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
+                   include_initial: bool = False) -> Array:
+    """The running sum along an axis, from zero with ``include_initial``."""
+    return _running("cumsum", _wide(array(x), dtype), axis, 0 if include_initial else None)
+
+
+def cumulative_prod(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
+                    include_initial: bool = False) -> Array:
+    """The running product along an axis, from one with ``include_initial``."""
+    return _running("cumprod", _wide(array(x), dtype), axis, 1 if include_initial else None)
+
+
+def cummax(x: ArrayLike, /, *, axis: int | None = None) -> Array:
+    """The running maximum along an axis."""
+    return _running("cummax", array(x), axis)
+
+
+def cummin(x: ArrayLike, /, *, axis: int | None = None) -> Array:
+    """The running minimum along an axis."""
+    return _running("cummin", array(x), axis)
+
+
+def cumlogsumexp(x: ArrayLike, /, *, axis: int | None = None) -> Array:
+    """The running log(sum(exp(x))) along an axis."""
+    return _running("cumlogsumexp", floating(x), axis)
+
+
+def diff(x: ArrayLike, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of neighbours along an axis, ``n`` times."""
+    from cotangent._shapes import concat
+    x = array(x)
+    axis = one_axis(axis, x.ndim)
+    def piece(p: ArrayLike) -> Array:
+        p = array(p)
+        shape = [1 if k == axis else m for k, m in enumerate(x.shape)]
+        return _cotangent.full(shape, p, None) if p.ndim == 0 else p
+    parts = ([piece(prepend)] if prepend is not None else []) + [x] + ([piece(append)] if append is not None else [])
+    y = concat(parts, axis=axis) if len(parts) > 1 else x
+    head = (slice(None),) * axis
+    for _ in range(n):
+        a, b = y[head + (slice(1, None),)], y[head + (slice(None, -1),)]
+        y = a != b if y.dtype.kind == "b" else a - b
+    return y
+
+
+NAMES = ["sum", "prod", "max", "min", "mean", "var", "std", "median", "any", "all", "count_nonzero", "logsumexp",
+         "cumulative_sum", "cumulative_prod", "cummax", "cummin", "cumlogsumexp", "diff"]

@@ -1,0 +1,326 @@
+"""Transforms of functions: derivatives, batches, compiled functions."""
+
+from __future__ import annotations
+
+import collections
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from cotangent import _cotangent
+from cotangent._core import raise_
+from cotangent._cotangent import Jitted, Program
+
+Argnums = Union[int, Sequence[int]]
+F = Callable[..., Any]
+CacheInfo = collections.namedtuple("CacheInfo", "hits misses entries limit")
+
+
+def _named(g: Any, f: Any, what: str) -> Any:
+    name = getattr(f, "__name__", None)
+    if name:
+        g.__name__ = g.__qualname__ = f"{what}_{name}"
+        g.__doc__ = f"{what} of {name}. {f.__doc__ or ''}"
+    return g
+
+
+def _positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The function of positional arguments; keywords are given to it as they are."""
+    return (functools.partial(f, **kwargs) if kwargs else f), args
+
+
+def _by(f: F, argnums: Argnums, has_aux: bool, value: bool, what: str) -> F:
+    single = isinstance(argnums, int)
+    nums = [argnums] if isinstance(argnums, int) else list(argnums)
+
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        g, args = _positional(f, args, kwargs)
+        y, aux, grads = _cotangent.value_and_grad(g, nums, has_aux, value, args)
+        grads = grads[0] if single else grads
+        if value:
+            return ((y, aux) if has_aux else y), grads
+        return (grads, aux) if has_aux else grads
+
+    return _named(derived, f, what)  # type: ignore[no-any-return]
+
+
+def grad(f: F, argnums: Argnums = 0, has_aux: bool = False) -> F:
+    """The gradient of a function that returns a real scalar, in the structure of the arguments ``argnums``."""
+    return _by(f, argnums, has_aux, False, "grad")
+
+
+def value_and_grad(f: F, argnums: Argnums = 0, has_aux: bool = False) -> F:
+    """The value and the gradient. With ``has_aux`` the function returns a pair: ``((value, aux), gradient)``."""
+    return _by(f, argnums, has_aux, True, "value_and_grad")
+
+
+def jvp(f: F, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """The result of ``f(*primals)`` and its tangent along ``tangents``."""
+    y, dy = _cotangent.jvp(f, primals, tangents)
+    return (y[0], dy[0], y[1]) if has_aux else (y, dy)
+
+
+def vjp(f: F, *primals: Any, has_aux: bool = False) -> Any:
+    """The result of ``f(*primals)``, and a function from its cotangent to those of the arguments (a tuple)."""
+    if not has_aux:
+        return _cotangent.vjp(f, primals)
+    y, pull = _cotangent.vjp(f, primals)
+    zeros = _zeros_of(y[1])
+    return y[0], lambda ct: pull((ct, zeros)), y[1]
+
+
+def _zeros_of(tree: Any) -> Any:
+    from cotangent._create import zeros_like
+    from cotangent._trees import tree_map
+    return tree_map(zeros_like, tree)
+
+
+def linearize(f: F, *primals: Any) -> Any:
+    """The result of ``f(*primals)``, and its derivative there as a function of tangents."""
+    return _cotangent.linearize(f, primals)
+
+
+def linear_transpose(f: F, *types: Any) -> F:
+    """The transpose of a linear function of arrays like ``types``: from a cotangent to a tuple of cotangents."""
+    y, pull = _cotangent.vjp(f, types)
+    del y
+    return pull  # type: ignore[no-any-return]
+
+
+def jvp_basis(x: Any) -> Any:
+    """The directions of an array: a batch of unit arrays."""
+    from cotangent._create import eye
+    from cotangent._shapes import reshape
+    return reshape(eye(x.size, dtype=x.dtype), (x.size, *x.shape))
+
+
+def _jac(f: F, argnums: Argnums, mode: str) -> F:
+    single = isinstance(argnums, int)
+    nums = [argnums] if isinstance(argnums, int) else list(argnums)
+
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        g, args = _positional(f, args, kwargs)
+        if mode == "auto":
+            y = _cotangent.jacobian(g, nums, args)
+            if y is not None:
+                return y[0] if single else y
+        at = [k % len(args) for k in nums]
+
+        def of(*x: Any) -> Any:
+            full = list(args)
+            for k, v in zip(at, x):
+                full[k] = v
+            return g(*full)
+
+        x = tuple(args[k] for k in at)
+        y = _forward(of, x) if mode == "forward" else _reverse(of, x)
+        from cotangent._trees import tree_map
+        return tree_map(lambda t: t.value[0] if single else t.value, y)
+
+    return _named(derived, f, "jacobian")  # type: ignore[no-any-return]
+
+
+class _Box:
+    """A leaf that holds a tree."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _reverse(f: F, x: tuple[Any, ...]) -> Any:
+    from cotangent._create import zeros_like
+    from cotangent._shapes import reshape
+    from cotangent._trees import tree_flatten, tree_map
+    y, pull = _cotangent.vjp(f, x)
+    leaves, structure = tree_flatten(y)
+    rows = []
+    for k, leaf in enumerate(leaves):
+        def one(ct: Any, k: int = k) -> Any:
+            return pull(structure.unflatten([ct if j == k else zeros_like(z) for j, z in enumerate(leaves)]))
+        many = vmap(one)(jvp_basis(leaf))
+        rows.append(_Box(tree_map(lambda t, leaf=leaf: reshape(t, tuple(leaf.shape) + tuple(t.shape[1:])), many)))
+    return structure.unflatten(rows)
+
+
+def _forward(f: F, x: tuple[Any, ...]) -> Any:
+    from cotangent._create import asarray, zeros_like
+    from cotangent._shapes import moveaxis, reshape
+    from cotangent._trees import tree_flatten
+    leaves, structure = tree_flatten(x)
+    leaves = [asarray(t) for t in leaves]
+    x = structure.unflatten(leaves)
+    columns = []
+    out = None
+    for k, leaf in enumerate(leaves):
+        def one(t: Any, k: int = k) -> Any:
+            return _cotangent.jvp(f, x, structure.unflatten(
+                [t if j == k else zeros_like(z) for j, z in enumerate(leaves)]))[1]
+        many, out = tree_flatten(vmap(one)(jvp_basis(leaf)))
+        columns.append([reshape(moveaxis(t, 0, -1), tuple(t.shape[1:]) + tuple(leaf.shape)) for t in many])
+    assert out is not None
+    return out.unflatten([_Box(structure.unflatten(list(parts))) for parts in zip(*columns)])
+
+
+def jacobian(f: F, argnums: Argnums = 0) -> F:
+    """All derivatives: for each result and argument an array of the shape ``result.shape + argument.shape``."""
+    return _jac(f, argnums, "auto")
+
+
+def jacfwd(f: F, argnums: Argnums = 0) -> F:
+    """The Jacobian by forward mode, a pass for each element of the arguments."""
+    return _jac(f, argnums, "forward")
+
+
+def jacrev(f: F, argnums: Argnums = 0) -> F:
+    """The Jacobian by reverse mode, a pass for each element of the results."""
+    return _jac(f, argnums, "reverse")
+
+
+def hessian(f: F, argnums: Argnums = 0) -> F:
+    """The second derivatives of a function that returns a real scalar: a tree of trees."""
+    single = isinstance(argnums, int)
+    nums = [argnums] if isinstance(argnums, int) else list(argnums)
+
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        g, args = _positional(f, args, kwargs)
+        h = _cotangent.hessian(g, nums, args)
+        if not single:
+            return h
+        from cotangent._trees import tree_flatten
+        x = args[nums[0]]
+        rows = tree_flatten(x)[1].prefix_of(h[0])
+        return tree_flatten(x)[1].unflatten([r[0] for r in rows])
+
+    return _named(derived, f, "hessian")  # type: ignore[no-any-return]
+
+
+def hvp(f: F, primals: Any, tangents: Any) -> Any:
+    """The product of the Hessian of ``f(*primals)`` with ``tangents``, in the structure of ``primals``."""
+    return _cotangent.hvp(f, primals, tangents)
+
+
+def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0) -> F:
+    """``f`` of each element of a batch: ``in_axes`` and ``out_axes`` are an axis, or trees of axes and ``None``."""
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        g, args = _positional(f, args, kwargs)
+        axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        return _cotangent.vmap(g, axes, out_axes, args)
+    return _named(mapped, f, "vmap")  # type: ignore[no-any-return]
+
+
+def _names(x: Union[str, Sequence[str]]) -> list[str]:
+    return [x] if isinstance(x, str) else list(x)
+
+
+def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (),
+        shapes: Any = None, donate_argnums: Argnums = (), cache_limit: int = 256) -> Any:
+    """``f``, traced once for the structure, types and shapes of its arguments, and compiled.
+
+    Static arguments are constants of the program; other values of them are traced again. ``shapes`` makes extents
+    symbols: ``(("n", 3), ("n",))`` is one program for every ``n``. The ``cache_limit`` most recently used programs are
+    kept. Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
+    """
+    if f is None:
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
+                                 donate_argnums=donate_argnums, cache_limit=cache_limit)
+    if not callable(f):
+        raise TypeError(f"jit of {f!r}, which is no function")
+    nums = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+    names = _names(static_argnames)
+    if names or any(n < 0 for n in nums):
+        parameters = list(_signature(f).parameters.values())
+        positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        unknown = [n for n in names if n not in [p.name for p in parameters] and not any(
+            p.kind == p.VAR_KEYWORD for p in parameters)]
+        if unknown:
+            raise raise_("Attribute", f"jit: there are no parameters {', '.join(unknown)}")
+        nums = [n % len(positional) if n < 0 else n for n in nums]
+        nums += [positional.index(n) for n in names if n in positional]
+    jitted = Jitted(f, sorted(set(nums)), names, shapes, cache_limit)
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        if hasattr(f, name):
+            setattr(jitted, name, getattr(f, name))
+    jitted.__wrapped__ = f
+    jitted._options = dict(static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
+                           donate_argnums=donate_argnums, cache_limit=cache_limit)
+    return jitted
+
+
+def _rebuild(f: F, options: dict[str, Any]) -> Any:
+    return jit(f, **options)
+
+
+def _reduce(jitted: Any) -> Any:
+    return _rebuild, (jitted.__wrapped__, jitted._options)
+
+
+Jitted.__reduce__ = _reduce
+
+
+@functools.lru_cache(maxsize=1024)
+def _signature_of(f: Any) -> Any:
+    import inspect
+    return inspect.signature(f)
+
+
+def _signature(f: Any) -> Any:
+    try:
+        return _signature_of(f)
+    except TypeError:  # it cannot be hashed
+        return _signature_of.__wrapped__(f)
+
+
+def bind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Keywords bound to positions by the function's signature: called by the extension."""
+    try:
+        signature = _signature(f)
+    except ValueError:
+        return args, kwargs
+    bound = signature.bind(*args, **kwargs)
+    return bound.args, bound.kwargs
+
+
+def trace(f: F, *args: Any, **kwargs: Any) -> Program:
+    """The program of ``f`` for arguments of these types."""
+    return jit(f).lower(*args, **kwargs)  # type: ignore[no-any-return]
+
+
+def checkpoint(f: F, policy: Any = None) -> F:
+    """``f``, whose derivatives compute its intermediate values again instead of keeping them."""
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        g, args = _positional(f, args, kwargs)
+        return _cotangent.checkpoint(g, args)
+    return _named(checkpointed, f, "checkpoint")  # type: ignore[no-any-return]
+
+
+def custom_jvp(f: F, jvp: F) -> F:
+    """``f`` with the derivative ``jvp(primals, tangents) -> (y, dy)``, linear in the tangents."""
+    def ruled(*args: Any) -> Any:
+        return _cotangent.custom_jvp(f, jvp, args)
+    return _named(ruled, f, "custom_jvp")  # type: ignore[no-any-return]
+
+
+def custom_vjp(f: F, fwd: F, bwd: F) -> F:
+    """``f`` with a reverse derivative: ``fwd(*args) -> (y, residuals)``, ``bwd(residuals, ct) -> cotangents`` (a tuple)."""
+    def ruled(*args: Any) -> Any:
+        return _cotangent.custom_vjp(f, fwd, bwd, args)
+    return _named(ruled, f, "custom_vjp")  # type: ignore[no-any-return]
+
+
+def check_grads(f: F, args: Any, order: int = 2, modes: Sequence[str] = ("fwd", "rev")) -> str:
+    """Derivatives of ``f(*args)`` against finite differences, and the two modes against each other: a report.
+
+    A difference is a :class:`CheckError`. With ``order`` 2 the gradient is checked, too.
+    """
+    report = _cotangent.check_grads(f, tuple(args))
+    if order > 1:
+        from cotangent._reductions import sum as sum_
+        from cotangent._trees import tree_leaves
+        def total(*x: Any) -> Any:
+            return sum(sum_(t) for t in tree_leaves(f(*x)) if t.dtype.kind == "f")
+        report += _cotangent.check_grads(grad(total, tuple(range(len(args)))), tuple(args))
+    return report  # type: ignore[no-any-return]
+
+
+NAMES = ["grad", "value_and_grad", "jvp", "vjp", "linearize", "linear_transpose", "jacobian", "jacfwd", "jacrev", "hessian",
+         "hvp", "vmap", "jit", "trace", "checkpoint", "custom_jvp", "custom_vjp", "check_grads"]

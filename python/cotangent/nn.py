@@ -1,0 +1,115 @@
+"""Functions of neural networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cotangent import _cotangent, _elementwise
+from cotangent._core import Array, ArrayLike, array, axes_of, floating, one_axis, op, raise_, unary
+
+relu = unary("relu", "relu", "any", "max(x, 0), with derivative 0 at 0.")
+silu = unary("silu", "silu", "float", "x / (1 + exp(-x)).")
+softplus = unary("softplus", "softplus", "float", "log(1 + exp(x)).")
+sigmoid = unary("sigmoid", "logistic", "float", "1 / (1 + exp(-x)).")
+tanh = unary("tanh", "tanh", "float", "Hyperbolic tangent.")
+
+
+def gelu(x: ArrayLike, approximate: str = "none") -> Array:
+    """x times the normal distribution function of x; ``approximate="tanh"``: the usual approximation."""
+    return op("gelu", (floating(x),), {"approximate": approximate})
+
+
+def softmax(x: ArrayLike, axis: int = -1) -> Array:
+    """exp(x) / sum(exp(x)) along an axis."""
+    x = floating(x)
+    return op("softmax", (x,), {"axis": one_axis(axis, x.ndim)})
+
+
+def log_softmax(x: ArrayLike, axis: int = -1) -> Array:
+    """The logarithm of softmax, stable to every order."""
+    x = floating(x)
+    return op("log_softmax", (x,), {"axis": one_axis(axis, x.ndim)})
+
+
+def cross_entropy(logits: ArrayLike, labels: ArrayLike, axis: int = -1, reduction: str = "mean") -> Array:
+    """-log softmax(logits) at the labels: classes, or probabilities of the shape of ``logits``."""
+    logits, labels = floating(logits), array(labels)
+    if labels.dtype.kind == "f" and labels.dtype != logits.dtype:
+        labels = _cotangent.convert(labels, logits.dtype)
+    return op("cross_entropy", (logits, labels), {"axis": one_axis(axis, logits.ndim), "reduction": reduction})
+
+
+def layer_norm(x: ArrayLike, weight: Any = None, bias: Any = None, axes: Any = (-1,), eps: float = 1e-5) -> Array:
+    """(x - mean) / sqrt(var + eps) over axes, times a weight and plus a bias."""
+    x = floating(x)
+    if bias is not None and weight is None:
+        weight = _cotangent.full(array(bias).shape, 1, x.dtype)
+    extra = tuple(array(a) for a in (weight, bias) if a is not None)
+    return op("layer_norm", (x, *extra), {"axes": axes_of(axes, x.ndim), "eps": float(eps)})
+
+
+def one_hot(x: ArrayLike, num_classes: int, dtype: Any = "float64") -> Array:
+    """1 at the class along a new last axis, 0 elsewhere."""
+    return op("one_hot", (x,), {"depth": num_classes, "dtype": _cotangent.dtype(dtype)})
+
+
+def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
+    """x above 0, alpha (exp(x) - 1) below."""
+    x = floating(x)
+    e: Any = _elementwise
+    return e.where(x > 0, x, alpha * e.expm1(e.where(x > 0, 0.0, x)))  # type: ignore[no-any-return]
+
+
+def selu(x: ArrayLike) -> Array:
+    """The self-normalising elu."""
+    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+
+
+def leaky_relu(x: ArrayLike, negative_slope: float = 0.01) -> Array:
+    """x above 0, a small multiple of it below."""
+    x = floating(x)
+    return _elementwise.where(x >= 0, x, negative_slope * x)
+
+
+def hard_tanh(x: ArrayLike) -> Array:
+    """x between -1 and 1."""
+    return _elementwise.clip(floating(x), -1.0, 1.0)
+
+
+def glu(x: ArrayLike, axis: int = -1) -> Array:
+    """The first half along an axis times the sigmoid of the second."""
+    from cotangent._shapes import split
+    x = floating(x)
+    a, b = split(x, 2, axis)
+    return a * sigmoid(b)
+
+
+def dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, mask: Any = None, scale: float | None = None) -> Array:
+    """softmax(query key^T scale) value over the last two axes; ``scale`` is 1 / sqrt of the last extent by default."""
+    from cotangent._products import matmul
+    q, k, v = _cotangent.promoted(query, key, value, kind="float")
+    if not isinstance(q.shape[-1], int) and scale is None:
+        raise raise_("Attribute", "attention over an extent that is not known needs a scale")
+    scores = matmul(q, k.mT) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if mask is not None:
+        scores = _elementwise.where(mask, scores, -float("inf"))
+    return matmul(softmax(scores), v)
+
+
+def batch_norm(x: ArrayLike, mean: ArrayLike, var: ArrayLike, weight: Any = None, bias: Any = None, axis: int = 1,
+               eps: float = 1e-5) -> Array:
+    """(x - mean) / sqrt(var + eps) with statistics for each element of an axis."""
+    x = floating(x)
+    axis = one_axis(axis, x.ndim)
+    def spread(a: ArrayLike) -> Array:
+        a = array(a)
+        return a.reshape([a.size if k == axis else 1 for k in range(x.ndim)])
+    e: Any = _elementwise
+    y = (x - spread(mean)) * e.rsqrt(spread(var) + eps)
+    y = y if weight is None else y * spread(weight)
+    return y if bias is None else y + spread(bias)
+
+
+NAMES = ["relu", "gelu", "silu", "softplus", "sigmoid", "tanh", "softmax", "log_softmax", "cross_entropy", "layer_norm", "one_hot",
+         "elu", "leaky_relu", "selu", "hard_tanh", "glu", "dot_product_attention", "batch_norm"]
+__all__ = NAMES

@@ -1,0 +1,64 @@
+"""Functions for SciPy: objectives of ``scipy.optimize``, and linear operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cotangent as ct
+
+
+def objective(f: Callable[..., Any]) -> tuple[Callable[..., float], Callable[..., Any], Callable[..., Any]]:
+    """``fun``, ``jac`` and ``hessp`` of a scalar function of a vector, for ``scipy.optimize.minimize``.
+
+    Each is one compiled program, takes and returns arrays of NumPy, and further arguments are those of ``args=``. The
+    value is shared between ``fun`` and ``jac`` at one point.
+    """
+    import numpy as np
+    both = ct.jit(ct.value_and_grad(f))
+    product = ct.jit(lambda x, v, *args: ct.hvp(lambda y: f(y, *args), (x,), (v,))[0])
+    last: list[Any] = [None, None, None, None]
+
+    def at(x: Any, args: Any) -> Any:
+        if last[0] is None or not np.array_equal(last[0], x) or not _same(last[3], args):
+            value, gradient = both(np.asarray(x, dtype=float), *args)
+            last[:] = [np.array(x), float(value), np.asarray(gradient), args]
+        return last
+
+    def fun(x: Any, *args: Any) -> float:
+        return at(x, args)[1]  # type: ignore[no-any-return]
+
+    def jac(x: Any, *args: Any) -> Any:
+        return at(x, args)[2]
+
+    def hessp(x: Any, p: Any, *args: Any) -> Any:
+        return np.asarray(product(np.asarray(x, dtype=float), np.asarray(p, dtype=float), *args))
+
+    return fun, jac, hessp
+
+
+def _same(a: Any, b: Any) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
+def linear_operator(f: Callable[[Any], Any], x: Any) -> Any:
+    """The derivative of ``f`` at ``x`` as a ``scipy.sparse.linalg.LinearOperator`` on vectors."""
+    import numpy as np
+    from scipy.sparse.linalg import LinearOperator
+    x = ct.asarray(x)
+    y = ct.jit(f)(x)
+    push = ct.jit(lambda x, t: ct.jvp(f, (x,), (t,))[1])
+    pull = ct.jit(lambda x, t: ct.vjp(f, x)[1](t)[0])
+    dtype = np.asarray(y).dtype
+
+    def matvec(t: Any) -> Any:
+        return np.asarray(push(x, np.asarray(t, dtype=dtype).reshape(x.shape))).reshape(-1)
+
+    def rmatvec(t: Any) -> Any:
+        return np.asarray(pull(x, np.asarray(t, dtype=dtype).reshape(y.shape))).reshape(-1)
+
+    return LinearOperator((y.size, x.size), matvec=matvec, rmatvec=rmatvec, dtype=dtype)
+
+
+NAMES = ["objective", "linear_operator"]
+__all__ = NAMES
