@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// This range from an offset in the file, if it contains that offset.
-    pub(super) fn from_offset(mut self, offset: usize) -> Option<Cursor<'a>> {
+    pub(super) fn starting_at(mut self, offset: usize) -> Option<Cursor<'a>> {
         let at = offset.checked_sub(self.base)?;
         let inside = (self.at..self.end).contains(&at);
         self.at = at;

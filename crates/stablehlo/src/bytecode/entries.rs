@@ -365,12 +365,7 @@ impl<'a> Entries<'a> {
                 c.list(|c| self.ty(c))?;
                 other("tuple")
             }
-            24 => {
-                c.varint()?;
-                (self.ty(c)?, self.ty(c)?, c.bits(64)?);
-                (c.signed()?, c.signed()?, c.signed()?);
-                other("!quant.uniform")
-            }
+            code @ (24 | 30) => self.quantized(c, code == 30)?,
             25 => {
                 self.ty(c)?;
                 other("tensor<*>")
@@ -379,13 +374,6 @@ impl<'a> Entries<'a> {
             27 => other("f8E4M3FNUZ"),
             28 => other("f8E5M2FNUZ"),
             29 => other("f8E4M3B11FNUZ"),
-            30 => {
-                c.varint()?;
-                (self.ty(c)?, self.ty(c)?);
-                (c.varint()?, c.signed()?, c.signed()?);
-                (c.list(|c| c.bits(64))?, c.list(Cursor::signed)?);
-                other("!quant.uniform")
-            }
             31 => other("i2"),
             32 => other("ui2"),
             33 => other("none"),
@@ -407,6 +395,26 @@ impl<'a> Entries<'a> {
             }
             code => return Err(unknown(c, "a type", "vhlo", code)),
         })
+    }
+
+    /// Reads a quantized type, of the whole tensor or per axis. Its numbers are not supported.
+    fn quantized(&mut self, c: &mut Cursor<'a>, per_axis: bool) -> Result<Ty> {
+        c.varint()?;
+        self.ty(c)?;
+        self.ty(c)?;
+        if per_axis {
+            c.varint()?;
+            c.signed()?;
+            c.signed()?;
+            c.list(|c| c.bits(64))?;
+            c.list(Cursor::signed)?;
+        } else {
+            c.bits(64)?;
+            c.signed()?;
+            c.signed()?;
+            c.signed()?;
+        }
+        Ok(other("!quant.uniform"))
     }
 
     fn function_type(&mut self, c: &mut Cursor<'a>) -> Result<Ty> {

@@ -74,7 +74,7 @@ pub(crate) fn locate(e: Error, bytes: &[u8]) -> Error {
         return e;
     };
     let is_unknown = e.code() == Code::UnknownOperation;
-    let e = match file.operations.from_offset(at) {
+    let e = match file.operations.starting_at(at) {
         Some(at) => location::note(&file, at, e),
         None => e,
     };

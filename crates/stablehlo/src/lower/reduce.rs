@@ -218,6 +218,9 @@ fn tree(
     while n > 1 {
         let half = n / 2;
         let part = |v: Val, from: usize, to: usize, by: usize| {
+            if cx.failed() {
+                return Val::POISON;
+            }
             let shape = cx.ty(v).shape;
             let mut start = vec![Dim::Const(0); shape.rank()];
             let (mut limit, mut stride) = (shape.to_vec(), vec![1; shape.rank()]);
