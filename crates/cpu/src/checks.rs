@@ -30,10 +30,7 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
 
 /// The operation with its attribute dimensions evaluated in `env`.
 pub(crate) fn resolve(op: &Op, env: &Env) -> Op {
-    let known = |d: &Dim| {
-        d.eval(env)
-            .map_or_else(|_| d.clone(), Dim::Const)
-    };
+    let known = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
     op.map_dims(&known).unwrap_or_else(|| op.clone())
 }
 

@@ -30,7 +30,7 @@ pub(crate) use build::Kernels;
 
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
-use build::{Parts, build};
+use build::{PlanParts, build};
 use code::Planned;
 use cotangent_core::{Env, Function, Result};
 use run::Runs;
@@ -64,7 +64,7 @@ impl Runtime {
 /// A function as steps.
 pub(crate) struct Plan {
     function: Arc<Function>,
-    parts: Parts,
+    parts: PlanParts,
     runs: Runs,
 }
 
@@ -85,7 +85,7 @@ impl Plan {
 
     /// Live equations that run without a call of a kernel, and all live equations.
     pub(crate) fn share(&self) -> [usize; 2] {
-        let Parts {
+        let PlanParts {
             equations, called, ..
         } = self.parts;
         [equations - called, equations]
@@ -99,7 +99,10 @@ impl Plan {
         if let Ok(shapes) = shapes.collect::<Result<Vec<_>>>() {
             let arguments: Vec<Strides> = shapes.iter().map(|s| row_major(s)).collect();
             // Later segments need extents that data decides.
-            resolved.push(self.runs.resolved(&self.parts, &self.function, env, &arguments, 0)?);
+            resolved.push(
+                self.runs
+                    .resolved(&self.parts, &self.function, env, &arguments, 0)?,
+            );
         }
         let known: Vec<_> = (0..self.parts.segments.len())
             .map(|k| resolved.get(k).map(|r| &**r))

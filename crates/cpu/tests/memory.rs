@@ -6,8 +6,8 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Builder, DType, Dim, Emit, Env, Function, Type, Val};
 use cotangent_cpu::memory::memory;
-use cotangent_cpu::program::plan_text;
 use cotangent_cpu::pool::release_memory;
+use cotangent_cpu::program::plan_text;
 use cotangent_cpu::{Executor, Program, Runtime, Tensor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -223,7 +223,10 @@ fn the_arena_that_is_printed_is_allocated() {
         (want..want + want / 20 + 2 * PAGE_BYTES).contains(&peak),
         "{peak} bytes for {want}"
     );
-    assert!(after < 4 * n + PAGE_BYTES, "results take {after} bytes");
+    assert!(
+        after < 4 * n + PAGE_BYTES + (4 << 10),
+        "results take {after} bytes"
+    );
 }
 
 #[test]

@@ -53,7 +53,10 @@ pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
         for r in reads {
             r.source.elements(&mut |e| {
                 for t in e.offset.terms.iter().filter(|t| t.var == Var::Axis(k)) {
-                    let ends = [t.divisor, t.modulus.map_or(1, |m| m.saturating_mul(t.divisor))];
+                    let ends = [
+                        t.divisor,
+                        t.modulus.map_or(1, |m| m.saturating_mul(t.divisor)),
+                    ];
                     cuts.extend(ends.iter().map(|&n| n as usize));
                 }
             });

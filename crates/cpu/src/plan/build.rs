@@ -3,7 +3,7 @@
 //! Each nest is a step. Values that a call reads or computes, and those that leave the run or a
 //! segment, are tensors of their own; all others are in the arena.
 
-use super::code::{Code, Planned, Source, code};
+use super::code::{Code, LeafSource, Planned, code};
 use crate::checks::{first_read, needs_check};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read};
@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a plan needs of the executor.
+/// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
     pub(crate) lower: &'a dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel>,
@@ -37,7 +37,7 @@ pub(crate) enum Home {
 }
 
 /// A value that is stored.
-pub(crate) struct Place {
+pub(crate) struct StoredPlace {
     pub(crate) value: Val,
     pub(crate) ty: Type,
     pub(crate) home: Home,
@@ -70,7 +70,7 @@ pub(crate) struct CallStep {
 
 pub(crate) enum StepKind {
     Code {
-        code: Code,
+        code: Box<Code>,
         /// The place of each member.
         outputs: Vec<u32>,
         /// A place that the one output may be written over, if it is in memory of the same kind.
@@ -79,7 +79,7 @@ pub(crate) enum StepKind {
     Call(CallStep),
 }
 
-pub(crate) struct Step {
+pub(crate) struct PlanStep {
     pub(crate) eqn: u32,
     pub(crate) kind: StepKind,
     /// Places that no later step reads.
@@ -93,9 +93,9 @@ pub(crate) struct Segment {
 }
 
 /// The parts of a plan.
-pub(crate) struct Parts {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) places: Vec<Place>,
+pub(crate) struct PlanParts {
+    pub(crate) steps: Vec<PlanStep>,
+    pub(crate) places: Vec<StoredPlace>,
     pub(crate) place_of: FxHashMap<Val, u32>,
     pub(crate) results: Vec<PlaceView>,
     pub(crate) segments: Vec<Segment>,
@@ -111,15 +111,15 @@ struct Builder<'a> {
     kernels: &'a Kernels<'a>,
     /// Types of values that are copies for calls: they are numbered after those of the function.
     copies: Vec<Type>,
-    steps: Vec<Step>,
-    places: Vec<Place>,
+    steps: Vec<PlanStep>,
+    places: Vec<StoredPlace>,
     place_of: FxHashMap<Val, u32>,
     /// Results of calls that are read.
     read: FxHashSet<Val>,
 }
 
 /// The parts of the plan of a function, or the reason for which it has none.
-pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<Parts>> {
+pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<PlanParts>> {
     let nests = lower(f);
     #[cfg(any(test, debug_assertions))]
     crate::nests::verify::verify(&nests)?;
@@ -161,16 +161,14 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
         eqns: first..f.eqns().len() as u32,
     });
     let results = nests.results.iter().zip(f.results());
-    let results: Vec<PlaceView> = results
-        .map(|(r, &v)| b.view(r, f.ty(v).clone()))
-        .collect();
+    let results: Vec<PlaceView> = results.map(|(r, &v)| b.view(r, f.ty(v).clone())).collect();
     b.lifetimes(&results, &segments);
     let called = nests
         .nests
         .iter()
         .filter(|n| matches!(n.what, What::Call { .. }))
         .count();
-    Ok(Ok(Parts {
+    Ok(Ok(PlanParts {
         steps: b.steps,
         places: b.places,
         place_of: b.place_of,
@@ -227,7 +225,7 @@ impl Builder<'_> {
 
     fn place(&mut self, value: Val, home: Home, def: Option<u32>) -> u32 {
         let place = self.places.len() as u32;
-        self.places.push(Place {
+        self.places.push(StoredPlace {
             value,
             ty: self.ty(value).clone(),
             home,
@@ -267,8 +265,7 @@ impl Builder<'_> {
                 let used = UsedResults::of(values.iter().map(|v| self.read.contains(v)));
                 let used = first_read(self.f, e, live).map_or(used, |first| used.only(first));
                 let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
-                let kernel =
-                    (self.kernels.lower)(op, &types, used).map_err(|err| err.at(e.loc))?;
+                let kernel = (self.kernels.lower)(op, &types, used).map_err(|err| err.at(e.loc))?;
                 let def = self.steps.len() as u32;
                 let results = values
                     .iter()
@@ -277,7 +274,7 @@ impl Builder<'_> {
                         read.then(|| self.place(v, Home::Tensor, Some(def)))
                     })
                     .collect();
-                self.steps.push(Step {
+                self.steps.push(PlanStep {
                     eqn: n.eqn,
                     kind: StepKind::Call(CallStep {
                         kernel,
@@ -299,10 +296,10 @@ impl Builder<'_> {
         let code = code(&n.space, &[&n.what], self.kernels.extension)?;
         let def = self.steps.len() as u32;
         let outputs = vec![self.place(n.value, Home::Arena, Some(def))];
-        self.steps.push(Step {
+        self.steps.push(PlanStep {
             eqn: n.eqn,
             kind: StepKind::Code {
-                code,
+                code: Box::new(code),
                 outputs,
                 over: Vec::new(),
             },
@@ -364,7 +361,7 @@ impl Builder<'_> {
             match &step.kind {
                 StepKind::Code { code, .. } => {
                     for leaf in &code.leaves {
-                        if let Source::Read(r) = &leaf.source {
+                        if let LeafSource::Read(r) = &leaf.source {
                             values_read(r, &mut |v| read(place_of[&v], false));
                         }
                     }
@@ -403,7 +400,7 @@ fn candidates(
     code: &Code,
     output: u32,
     step: u32,
-    places: &[Place],
+    places: &[StoredPlace],
     place_of: &FxHashMap<Val, u32>,
 ) -> Vec<u32> {
     if code.members.len() != 1 || code.rank != code.space.len() {
@@ -418,7 +415,7 @@ fn candidates(
     };
     let (mut at, mut elsewhere): (Vec<(u32, usize)>, FxHashSet<u32>) = Default::default();
     for (k, leaf) in code.leaves.iter().enumerate() {
-        let Source::Read(r) = &leaf.source else {
+        let LeafSource::Read(r) = &leaf.source else {
             continue;
         };
         match identity(r) {
@@ -429,7 +426,7 @@ fn candidates(
         }
     }
     let own = &places[output as usize];
-    let same = |dtype: DType, own: &Place| match own.home {
+    let same = |dtype: DType, own: &StoredPlace| match own.home {
         Home::Tensor => dtype == own.ty.dtype,
         _ => dtype.size() == own.ty.dtype.size(),
     };

@@ -5,8 +5,8 @@
 //! of its own. So code reads and writes inside of values, whatever the graph is.
 
 use super::code::{Code, Finish, FoldCode, Member};
-use super::pack::{Table, indices};
 use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices, strides};
+use super::pack::{Table, indices};
 use crate::folds::{RawProduct, RawView};
 use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT};
 use cotangent_core::DType;
@@ -213,8 +213,14 @@ impl<'a> CodeRun<'a> {
                     let before = start * self.code.leaves[k].dtype.size();
                     inputs[k] = to.wrapping_sub(before).cast_const();
                 }
-                // SAFETY: as above; packed inputs have the elements of the range.
-                unsafe { self.code.body.run(&b.layouts, start..start + n, &inputs, &outputs) };
+                // SAFETY: strided inputs are inside of their values, over all indices of the box,
+                // and packed ones have the elements of the range. The caller guarantees the
+                // outputs.
+                unsafe {
+                    self.code
+                        .body
+                        .run(&b.layouts, start..start + n, &inputs, &outputs)
+                };
                 let types = self.code.members.iter().flat_map(|m| &m.outputs);
                 for (o, d) in outputs.iter_mut().zip(types) {
                     *o = o.wrapping_add(n * d.size());

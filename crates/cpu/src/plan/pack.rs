@@ -70,7 +70,16 @@ impl NumRead {
             starts: &starts,
         };
         // SAFETY: the caller guarantees the preconditions (# Safety), and the lanes are below `n`.
-        unsafe { copied(&self.source, (0..n as u32).collect(), at, to, self.dtype, table) }
+        unsafe {
+            copied(
+                &self.source,
+                (0..n as u32).collect(),
+                at,
+                to,
+                self.dtype,
+                table,
+            )
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The text form of plans: places, steps, and the memory of a run.
 
-use super::build::{Home, Parts, Place, StepKind};
+use super::arena::scratch_bytes;
+use super::build::{Home, PlanParts, StepKind, StoredPlace};
 use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved};
-use super::resolve::scratch_bytes;
 use cotangent_core::Function;
 use std::fmt::Write;
 
 /// The steps of a plan, with numbers of a segment where it is resolved.
-pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) -> String {
+pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved>]) -> String {
     let mut out = String::new();
     for (segment, s) in parts.segments.iter().enumerate() {
         let r = resolved.get(segment).copied().flatten();
@@ -24,7 +24,11 @@ pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) 
                         None => String::new(),
                     };
                     let n = code.body.steps();
-                    writeln!(out, "{k} code of {n} operations{loops} -> {}", to.join(", "))
+                    writeln!(
+                        out,
+                        "{k} code of {n} operations{loops} -> {}",
+                        to.join(", ")
+                    )
                 }
                 StepKind::Call(c) => {
                     let from: Vec<String> = c.operands.iter().map(|x| place(x.place)).collect();
@@ -43,7 +47,11 @@ pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) 
         .iter()
         .map(|v| {
             let of = f.show(parts.places[v.place as usize].value);
-            if v.read.is_some() { format!("view of {of}") } else { of }
+            if v.read.is_some() {
+                format!("view of {of}")
+            } else {
+                of
+            }
         })
         .collect();
     let _ = writeln!(out, "results {}", results.join(", "));
@@ -56,11 +64,14 @@ pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) 
         None => "by extents".to_owned(),
     };
     let (own, all) = (parts.equations - parts.called, parts.equations);
-    let _ = writeln!(out, "arena {arena}; {own} of {all} equations without a call");
+    let _ = writeln!(
+        out,
+        "arena {arena}; {own} of {all} equations without a call"
+    );
     out
 }
 
-fn place_text(f: &Function, p: &Place, r: Option<&Resolved>, place: u32) -> String {
+fn place_text(f: &Function, p: &StoredPlace, r: Option<&Resolved>, place: u32) -> String {
     let name = match p.value.index() < f.len() {
         true => f.show(p.value),
         false => format!("copy {}", p.value.index() - f.len()),
@@ -76,7 +87,11 @@ fn place_text(f: &Function, p: &Place, r: Option<&Resolved>, place: u32) -> Stri
 
 /// The loops of a step.
 fn loops_text(code: &super::code::Code, l: &LaidCode) -> String {
-    let boxes: Vec<String> = l.boxes.iter().map(|b| format!("{:?}", &b.extents[..])).collect();
+    let boxes: Vec<String> = l
+        .boxes
+        .iter()
+        .map(|b| format!("{:?}", &b.extents[..]))
+        .collect();
     let packed = l.boxes.iter().flat_map(|b| &b.leaves);
     let packed = packed.filter(|l| matches!(l, LaidLeaf::Packed(_))).count();
     let mut out = format!(" over {}", boxes.join(" "));

@@ -1,6 +1,6 @@
-//! Programs over many elements: several threads, long rows, both engines, and runs at once.
+//! Programs over many elements: several threads, long rows, both engines, and concurrent runs.
 
-use super::{Pair, Runtime, same};
+use super::{Runtime, RuntimePair, same};
 use crate::executor::Executor;
 use crate::nests::tests::function;
 use crate::tensor::Tensor;
@@ -27,8 +27,10 @@ fn bodies() -> Vec<fn(&dyn Emit, Val) -> Val> {
             let n = cx.ty(x).shape[1].as_const().unwrap();
             let left = cx.slice_axis(x, 1, 0, n - 1);
             let right = cx.slice_axis(x, 1, 1, n);
-            cx.exp(cx.add(cx.pad_zeros(left, &[0, 1], &[0, 0], &[0, 0]),
-                cx.pad_zeros(right, &[0, 0], &[0, 1], &[0, 0])))
+            cx.exp(cx.add(
+                cx.pad_zeros(left, &[0, 1], &[0, 0], &[0, 0]),
+                cx.pad_zeros(right, &[0, 0], &[0, 1], &[0, 0]),
+            ))
         },
         |cx, x| cx.exp(cx.concatenate(&[x, cx.reverse(x, &[0, 1]), x], 1)),
         |cx, x| cx.exp(cx.concatenate(&[x, cx.reverse(x, &[0])], 0)),
@@ -49,11 +51,13 @@ fn bodies() -> Vec<fn(&dyn Emit, Val) -> Val> {
 fn threads_engines_and_repeated_runs_change_no_bit() {
     for shape in [[257, 100], [2, 70_001], [40_000, 3]] {
         for (k, body) in bodies().into_iter().enumerate() {
-            let f = function(&[Type::new(DType::F32, shape)], |cx, x| vec![body(cx, x[0])]);
+            let f = function(&[Type::new(DType::F32, shape)], |cx, x| {
+                vec![body(cx, x[0])]
+            });
             let x = Tensor::from(numbers(&shape, k));
             let what = format!("body {k} of {shape:?}");
             // The second run of a body is compiled.
-            let pair = Pair::new(&f);
+            let pair = RuntimePair::new(&f);
             (0..2).for_each(|_| pair.check(&what, std::slice::from_ref(&x)));
             let f = Arc::new(f);
             for threads in [1, 2, 8] {
@@ -63,9 +67,13 @@ fn threads_engines_and_repeated_runs_change_no_bit() {
                 };
                 let run = |runtime| {
                     let y = program(runtime).run_tensors([x.clone()]).unwrap();
-                    y.into_iter().map(|y| y.into_array().unwrap()).collect::<Vec<_>>()
+                    y.into_iter()
+                        .map(|y| y.into_array().unwrap())
+                        .collect::<Vec<_>>()
                 };
-                same(&what, &run(Runtime::Old), &run(Runtime::New), || f.to_string());
+                same(&what, &run(Runtime::Old), &run(Runtime::New), || {
+                    f.to_string()
+                });
             }
         }
     }
@@ -77,7 +85,7 @@ fn one_program_runs_on_two_threads_at_once() {
         let y = cx.softmax(cx.exp(x[0]), 1);
         vec![cx.add(y, cx.transpose(cx.transpose(x[0], &[1, 0]), &[1, 0]))]
     });
-    let pair = Pair::new(&f);
+    let pair = RuntimePair::new(&f);
     std::thread::scope(|s| {
         for k in 0..2 {
             let pair = &pair;
@@ -97,11 +105,22 @@ fn extents_are_resolved_for_each_run() {
     let f = function(&[Type::new(DType::F32, vec![m, n])], |cx, x| {
         let s = cx.softmax(x[0], 1);
         let back = cx.reverse(cx.transpose(s, &[1, 0]), &[0]);
-        vec![cx.reduce_sum(cx.exp(back), &[0]), cx.exp(cx.concatenate(&[s, s], 0))]
+        vec![
+            cx.reduce_sum(cx.exp(back), &[0]),
+            cx.exp(cx.concatenate(&[s, s], 0)),
+        ]
     });
-    let pair = Pair::new(&f);
+    let pair = RuntimePair::new(&f);
     for round in 0..2 {
-        for shape in [[3, 4], [1, 7], [20, 1], [0, 3], [33, 65], [2, 2], [5, 40_000]] {
+        for shape in [
+            [3, 4],
+            [1, 7],
+            [20, 1],
+            [0, 3],
+            [33, 65],
+            [2, 2],
+            [5, 40_000],
+        ] {
             let x = Tensor::from(numbers(&shape, round));
             pair.check(&format!("{shape:?}"), &[x]);
         }

@@ -1,10 +1,10 @@
 //! Arguments that are given up, and what may not be written over.
 
-use super::super::build::{Home, Kernels, Parts, build};
+use super::super::build::{Home, Kernels, PlanParts, build};
 use super::super::laid::Resolved;
 use super::super::resolve::Extent;
 use super::super::verify::verify;
-use super::{Pair, Runtime};
+use super::{Runtime, RuntimePair};
 use crate::executor::{Compiler, Executor};
 use crate::lower::lower;
 use crate::nests::tests::function;
@@ -21,7 +21,10 @@ fn a_result_is_written_over_an_argument_that_was_given_up() {
     let f = Arc::new(function(&[Type::new(DType::F64, [100])], |cx, x| {
         vec![cx.exp(cx.sin(x[0]))]
     }));
-    let program = Executor::new().with_runtime(Runtime::New).compile(&f).unwrap();
+    let program = Executor::new()
+        .with_runtime(Runtime::New)
+        .compile(&f)
+        .unwrap();
     let want = program.run(&[count(100)]).unwrap();
     let x = Tensor::from(count(100));
     let (at, kept) = (x.first_ptr(), x.clone());
@@ -38,10 +41,13 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
     let f = function(&[Type::new(DType::F64, [1000])], |cx, x| {
         let y = cx.exp(x[0]);
         let z = cx.sin(cx.add(y, cx.reverse(y, &[0])));
-        vec![cx.add(z, cx.reverse(x[0], &[0])), cx.add(x[0], cx.reverse(x[0], &[0]))]
+        vec![
+            cx.add(z, cx.reverse(x[0], &[0])),
+            cx.add(x[0], cx.reverse(x[0], &[0])),
+        ]
     });
-    let pair = Pair::new(&f);
-    // Nobody else holds the argument of the new program.
+    let pair = RuntimePair::new(&f);
+    // The argument of the new program is not shared.
     let old = pair.old.run(&[count(1000)]).unwrap();
     let new = pair.new.run_tensors([Tensor::from(count(1000))]).unwrap();
     for (old, new) in old.iter().zip(new) {
@@ -49,15 +55,20 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
     }
 }
 
-/// The parts of a plan at known extents.
-fn resolved(f: &Arc<Function>) -> (Parts, Resolved) {
+/// The parts of the plan of a function.
+pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let executor = Executor::new();
     let cx = Compiler::new(&executor, Runtime::New);
     let kernels = Kernels {
         lower: &|op, types, used| lower(&cx, op, types, used),
         extension: &|_| false,
     };
-    let parts = build(f, &kernels).unwrap().unwrap();
+    build(f, &kernels).unwrap().unwrap()
+}
+
+/// The parts of a plan at known extents.
+fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
+    let parts = parts_of(f);
     let extent = Extent {
         f,
         env: &Env::default(),
@@ -77,11 +88,17 @@ fn wrong_plans_are_refused() {
     let arena: Vec<usize> = (0..parts.places.len())
         .filter(|&p| matches!(parts.places[p].home, Home::Arena))
         .collect();
-    assert_eq!((arena.len(), r.arena), (2, 2 * 8000_usize.next_multiple_of(64)));
+    assert_eq!(
+        (arena.len(), r.arena),
+        (2, 2 * 8000_usize.next_multiple_of(64))
+    );
     let steps = parts.segments[0].steps.clone();
     verify(&parts, steps.clone(), &r).unwrap();
-    let message = |parts: &Parts, r: &Resolved| {
-        verify(parts, steps.clone(), r).unwrap_err().message().to_owned()
+    let message = |parts: &PlanParts, r: &Resolved| {
+        verify(parts, steps.clone(), r)
+            .unwrap_err()
+            .message()
+            .to_owned()
     };
     let second = r.offsets[arena[1]];
     r.offsets[arena[1]] = r.offsets[arena[0]] + 64;
