@@ -18,10 +18,10 @@
 
 mod lower;
 
+use crate::checks::needs_check;
 use crate::elementwise::is_fused;
 use crate::fused::Level;
 use crate::products::{self, Widths};
-use crate::checks::needs_check;
 use crate::tuning::{MAX_CACHED_ROW_ELEMENTS, MAX_GROUP_OPERANDS};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Unary, Value};

@@ -10,9 +10,9 @@
 //! smaller. B may be packed once per block; this is a small part of the work if a block has at
 //! least `k` rows. A product that fits the cache as a whole is not split.
 
+use crate::checks::needs_check;
 use crate::contract::Contraction;
 use crate::element::{PlainElement, for_compute};
-use crate::checks::needs_check;
 use crate::tensor::Tensor;
 use crate::tuning::{
     CACHED_PRODUCT_BYTES, MIN_BLOCK_ROWS, MIN_PRODUCT_COLUMNS, PRODUCT_BLOCK_BYTES, TARGET_BLOCKS,

@@ -12,11 +12,7 @@ use std::io::Write;
 
 /// Returns the value that `read` gives for the variable `name`. Returns `None` if the variable is
 /// not set or not valid. `known` describes the valid values for the message.
-pub fn chosen<T>(
-    name: &str,
-    known: &str,
-    read: impl FnOnce(&str) -> Option<T>,
-) -> Option<T> {
+pub fn chosen<T>(name: &str, known: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     let text = std::env::var_os(name)?;
     let choice = text.to_str().and_then(read);
     if choice.is_none() {
