@@ -16,10 +16,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Compiles an operation for operands of these types.
+type LowerFn<'a> = dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel> + 'a;
+
 /// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
-    pub(crate) lower: &'a dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel>,
+    pub(crate) lower: &'a LowerFn<'a>,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -381,12 +384,12 @@ impl Builder<'_> {
                 step.dead.push(p as u32);
             }
         }
-        for k in 0..steps.len() {
+        for (k, step) in steps.iter_mut().enumerate() {
             if let StepKind::Code {
                 code,
                 outputs,
                 over,
-            } = &mut steps[k].kind
+            } = &mut step.kind
             {
                 *over = candidates(code, outputs[0], k as u32, places, place_of);
             }
