@@ -14,10 +14,10 @@ pub(crate) type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
 
 /// A use of the kernel of a reduction.
 pub(crate) trait FoldUse {
-    type Out;
+    type Output;
 
     /// The result, for the kernel of elements of `T`.
-    fn of<T: PlainElement>(self, fold: Fold<T>) -> Self::Out;
+    fn of<T: PlainElement>(self, fold: Fold<T>) -> Self::Output;
 }
 
 /// The type in which elements of `dtype` are reduced. Conversion to it is exact.
@@ -33,7 +33,12 @@ pub(crate) fn fold_type(op: Reduction, stable: bool, dtype: DType) -> DType {
 }
 
 /// Passes the kernel that reduces elements of `dtype`, in their [`fold_type`], to `user`.
-pub(crate) fn with_fold<U: FoldUse>(op: Reduction, stable: bool, dtype: DType, user: U) -> U::Out {
+pub(crate) fn with_fold<U: FoldUse>(
+    op: Reduction,
+    stable: bool,
+    dtype: DType,
+    user: U,
+) -> U::Output {
     use Reduction::*;
     let to = fold_type(op, stable, dtype);
     match (op, dtype) {
@@ -101,7 +106,7 @@ pub(crate) struct RawFold(Box<FoldFn>);
 struct OnMemory;
 
 impl FoldUse for OnMemory {
-    type Out = RawFold;
+    type Output = RawFold;
 
     fn of<T: PlainElement>(self, fold: Fold<T>) -> RawFold {
         RawFold(Box::new(move |y, n, x, axes| {

@@ -30,7 +30,7 @@ pub(crate) use build::Kernels;
 
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
-use build::{Parts, build};
+use build::{PlanParts, build};
 use code::Planned;
 use cotangent_core::{Env, Function, Result};
 use run::Runs;
@@ -64,7 +64,7 @@ impl Runtime {
 /// A function as steps.
 pub(crate) struct Plan {
     function: Arc<Function>,
-    parts: Parts,
+    parts: PlanParts,
     runs: Runs,
 }
 
@@ -85,7 +85,7 @@ impl Plan {
 
     /// Live equations that run without a call of a kernel, and all live equations.
     pub(crate) fn share(&self) -> [usize; 2] {
-        let Parts {
+        let PlanParts {
             equations, called, ..
         } = self.parts;
         [equations - called, equations]

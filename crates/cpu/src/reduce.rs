@@ -61,7 +61,7 @@ pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
 struct Folding<'a>(&'a Reduce);
 
 impl FoldUse for Folding<'_> {
-    type Out = Kernel;
+    type Output = Kernel;
 
     fn of<T: PlainElement>(self, fold: Fold<T>) -> Kernel {
         folding(self.0, fold)

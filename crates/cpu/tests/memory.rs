@@ -223,7 +223,10 @@ fn the_arena_that_is_printed_is_allocated() {
         (want..want + want / 20 + 2 * PAGE_BYTES).contains(&peak),
         "{peak} bytes for {want}"
     );
-    assert!(after < 4 * n + PAGE_BYTES, "results take {after} bytes");
+    assert!(
+        after < 4 * n + PAGE_BYTES + (4 << 10),
+        "results take {after} bytes"
+    );
 }
 
 #[test]

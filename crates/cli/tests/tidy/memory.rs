@@ -56,6 +56,11 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ("cpu/src/groups/", "", "equations of a function, and ranks"),
     ("cpu/src/nests/", "", "equations of a function, and ranks"),
     (
+        "cpu/src/plan/",
+        "",
+        "equations of a function, ranks, and tiles of a fixed size",
+    ),
+    (
         "cpu/src/profile.rs",
         "",
         "equations of a function, and a measurement of a fixed size",

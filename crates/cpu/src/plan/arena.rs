@@ -1,12 +1,21 @@
 //! Memory of a run: one aligned block for all values that do not leave it, and where each is.
 
+use super::build::{Home, PlanParts, StepKind};
+use super::code::{Code, Finish};
+use super::laid::{LaidCode, LaidStep, Resolved, is_direct, writes_over};
+use crate::tensor::Extents;
 use cotangent_core::{Result, bail};
 use cotangent_kernels::memory::{Bytes, MIN_POOLED_BYTES, capacity, give, take};
 use std::alloc::{Layout, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
 
+/// Maximum number of elements of a row that is reduced from memory of a thread. Longer rows are
+/// computed in the arena.
+const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+
 /// Alignment of the arena and of every value in it, in bytes.
-pub(crate) const ALIGNMENT: usize = 64;
+const ALIGNMENT: usize = 64;
 
 /// A block of initialised memory.
 pub(crate) struct Arena {
@@ -83,7 +92,7 @@ struct Gap {
 /// Allocation of ranges of an arena, whose lifetimes begin and end in the order of the calls: each
 /// takes the smallest gap that is large enough.
 #[derive(Default)]
-pub(crate) struct ArenaLayout {
+struct ArenaLayout {
     /// By address; no two touch.
     gaps: Vec<Gap>,
     end: usize,
@@ -96,12 +105,12 @@ pub(crate) fn padded(bytes: usize) -> usize {
 
 impl ArenaLayout {
     /// Bytes of the arena.
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.end
     }
 
     /// The start of a range of this many bytes.
-    pub(crate) fn take(&mut self, bytes: usize) -> usize {
+    fn take(&mut self, bytes: usize) -> usize {
         let bytes = padded(bytes);
         let fits = |g: &(usize, &Gap)| g.1.bytes >= bytes;
         let best = self.gaps.iter().enumerate().filter(fits);
@@ -129,7 +138,7 @@ impl ArenaLayout {
     }
 
     /// Frees a range.
-    pub(crate) fn give(&mut self, at: usize, bytes: usize) {
+    fn give(&mut self, at: usize, bytes: usize) {
         let bytes = padded(bytes);
         if bytes == 0 {
             return;
@@ -147,4 +156,70 @@ impl ArenaLayout {
             self.gaps[k - 1].bytes += self.gaps.remove(k).bytes;
         }
     }
+}
+
+/// Bytes of a place at these extents.
+pub(crate) fn bytes(parts: &PlanParts, shapes: &[Option<Extents>], place: u32) -> usize {
+    let n: usize = shapes[place as usize].iter().flatten().product();
+    match shapes[place as usize] {
+        Some(_) => n * parts.places[place as usize].ty.dtype.size(),
+        None => 0,
+    }
+}
+
+/// Bytes of a row of all outputs, if the rows of a fold are long.
+pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
+    let fold = code
+        .members
+        .iter()
+        .any(|m| !matches!(m.finish, Finish::Store));
+    let long = fold && laid.len > MAX_ROW_ELEMENTS;
+    let sizes = code.members.iter().flat_map(|m| &m.outputs);
+    (long && !is_direct(code, laid)).then(|| sizes.map(|d| padded(laid.len * d.size())).sum())
+}
+
+/// Assigns the arena. A value may be written over one that is read for the last time.
+pub(crate) fn allocate(parts: &PlanParts, steps: Range<usize>, out: &mut Resolved) {
+    let in_arena = |p: u32| matches!(parts.places[p as usize].home, Home::Arena);
+    let mut arena = ArenaLayout::default();
+    for (k, laid) in steps.zip(&mut out.steps) {
+        let step = &parts.steps[k];
+        let mut reused = None;
+        if let StepKind::Code {
+            code,
+            outputs,
+            over,
+        } = &step.kind
+        {
+            for &p in outputs.iter().filter(|p| in_arena(**p)) {
+                let n = bytes(parts, &out.shapes, p);
+                let found = match &*laid {
+                    LaidStep::Code(l) => over
+                        .iter()
+                        .find(|&&o| bytes(parts, &out.shapes, o) == n && writes_over(code, l, o)),
+                    _ => None,
+                };
+                out.offsets[p as usize] = match found {
+                    Some(&o) => {
+                        reused = Some(o);
+                        out.offsets[o as usize]
+                    }
+                    None => arena.take(n),
+                };
+            }
+            if let LaidStep::Code(l) = laid
+                && let Some(n) = scratch_bytes(code, l)
+            {
+                let at = arena.take(n);
+                l.scratch = Some(at);
+                arena.give(at, n);
+            }
+        }
+        for &p in step.dead.iter().filter(|p| in_arena(**p)) {
+            if reused != Some(p) {
+                arena.give(out.offsets[p as usize], bytes(parts, &out.shapes, p));
+            }
+        }
+    }
+    out.arena = arena.bytes();
 }

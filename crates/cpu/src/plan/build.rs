@@ -3,7 +3,7 @@
 //! Each nest is a step. Values that a call reads or computes, and those that leave the run or a
 //! segment, are tensors of their own; all others are in the arena.
 
-use super::code::{Code, Planned, Source, code};
+use super::code::{Code, LeafSource, Planned, code};
 use crate::checks::{first_read, needs_check};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read};
@@ -16,10 +16,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a plan needs of the executor.
+/// Compiles an operation for operands of these types.
+type LowerFn<'a> = dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel> + 'a;
+
+/// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
-    pub(crate) lower: &'a dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel>,
+    pub(crate) lower: &'a LowerFn<'a>,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -37,7 +40,7 @@ pub(crate) enum Home {
 }
 
 /// A value that is stored.
-pub(crate) struct Place {
+pub(crate) struct StoredPlace {
     pub(crate) value: Val,
     pub(crate) ty: Type,
     pub(crate) home: Home,
@@ -70,7 +73,7 @@ pub(crate) struct CallStep {
 
 pub(crate) enum StepKind {
     Code {
-        code: Code,
+        code: Box<Code>,
         /// The place of each member.
         outputs: Vec<u32>,
         /// A place that the one output may be written over, if it is in memory of the same kind.
@@ -79,7 +82,7 @@ pub(crate) enum StepKind {
     Call(CallStep),
 }
 
-pub(crate) struct Step {
+pub(crate) struct PlanStep {
     pub(crate) eqn: u32,
     pub(crate) kind: StepKind,
     /// Places that no later step reads.
@@ -93,9 +96,9 @@ pub(crate) struct Segment {
 }
 
 /// The parts of a plan.
-pub(crate) struct Parts {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) places: Vec<Place>,
+pub(crate) struct PlanParts {
+    pub(crate) steps: Vec<PlanStep>,
+    pub(crate) places: Vec<StoredPlace>,
     pub(crate) place_of: FxHashMap<Val, u32>,
     pub(crate) results: Vec<PlaceView>,
     pub(crate) segments: Vec<Segment>,
@@ -111,15 +114,15 @@ struct Builder<'a> {
     kernels: &'a Kernels<'a>,
     /// Types of values that are copies for calls: they are numbered after those of the function.
     copies: Vec<Type>,
-    steps: Vec<Step>,
-    places: Vec<Place>,
+    steps: Vec<PlanStep>,
+    places: Vec<StoredPlace>,
     place_of: FxHashMap<Val, u32>,
     /// Results of calls that are read.
     read: FxHashSet<Val>,
 }
 
 /// The parts of the plan of a function, or the reason for which it has none.
-pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<Parts>> {
+pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<PlanParts>> {
     let nests = lower(f);
     #[cfg(any(test, debug_assertions))]
     crate::nests::verify::verify(&nests)?;
@@ -168,7 +171,7 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
         .iter()
         .filter(|n| matches!(n.what, What::Call { .. }))
         .count();
-    Ok(Ok(Parts {
+    Ok(Ok(PlanParts {
         steps: b.steps,
         places: b.places,
         place_of: b.place_of,
@@ -221,7 +224,7 @@ impl Builder<'_> {
 
     fn place(&mut self, value: Val, home: Home, def: Option<u32>) -> u32 {
         let place = self.places.len() as u32;
-        self.places.push(Place {
+        self.places.push(StoredPlace {
             value,
             ty: self.ty(value).clone(),
             home,
@@ -271,7 +274,7 @@ impl Builder<'_> {
                         read.then(|| self.place(v, Home::Tensor, Some(def)))
                     })
                     .collect();
-                self.steps.push(Step {
+                self.steps.push(PlanStep {
                     eqn: n.eqn,
                     kind: StepKind::Call(CallStep {
                         kernel,
@@ -293,10 +296,10 @@ impl Builder<'_> {
         let code = code(&n.space, &[&n.what], self.kernels.extension)?;
         let def = self.steps.len() as u32;
         let outputs = vec![self.place(n.value, Home::Arena, Some(def))];
-        self.steps.push(Step {
+        self.steps.push(PlanStep {
             eqn: n.eqn,
             kind: StepKind::Code {
-                code,
+                code: Box::new(code),
                 outputs,
                 over: Vec::new(),
             },
@@ -358,7 +361,7 @@ impl Builder<'_> {
             match &step.kind {
                 StepKind::Code { code, .. } => {
                     for leaf in &code.leaves {
-                        if let Source::Read(r) = &leaf.source {
+                        if let LeafSource::Read(r) = &leaf.source {
                             values_read(r, &mut |v| read(place_of[&v], false));
                         }
                     }
@@ -378,12 +381,12 @@ impl Builder<'_> {
                 step.dead.push(p as u32);
             }
         }
-        for k in 0..steps.len() {
+        for (k, step) in steps.iter_mut().enumerate() {
             if let StepKind::Code {
                 code,
                 outputs,
                 over,
-            } = &mut steps[k].kind
+            } = &mut step.kind
             {
                 *over = candidates(code, outputs[0], k as u32, places, place_of);
             }
@@ -397,7 +400,7 @@ fn candidates(
     code: &Code,
     output: u32,
     step: u32,
-    places: &[Place],
+    places: &[StoredPlace],
     place_of: &FxHashMap<Val, u32>,
 ) -> Vec<u32> {
     if code.members.len() != 1 || code.rank != code.space.len() {
@@ -412,7 +415,7 @@ fn candidates(
     };
     let (mut at, mut elsewhere): (Vec<(u32, usize)>, FxHashSet<u32>) = Default::default();
     for (k, leaf) in code.leaves.iter().enumerate() {
-        let Source::Read(r) = &leaf.source else {
+        let LeafSource::Read(r) = &leaf.source else {
             continue;
         };
         match identity(r) {
@@ -423,7 +426,7 @@ fn candidates(
         }
     }
     let own = &places[output as usize];
-    let same = |dtype: DType, own: &Place| match own.home {
+    let same = |dtype: DType, own: &StoredPlace| match own.home {
         Home::Tensor => dtype == own.ty.dtype,
         _ => dtype.size() == own.ty.dtype.size(),
     };

@@ -18,7 +18,7 @@ pub(crate) type Planned<T> = std::result::Result<T, Why>;
 
 /// An input of the code.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
+pub(crate) enum LeafSource {
     Read(Read),
     /// The index along an axis of the space.
     Index(usize),
@@ -28,11 +28,11 @@ pub(crate) enum Source {
 /// An input of the code, and its element type.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
-    pub(crate) source: Source,
+    pub(crate) source: LeafSource,
     pub(crate) dtype: DType,
 }
 
-/// What is done with the outputs of the code that belong to a member.
+/// The use of the outputs of the code that belong to a member.
 pub(crate) enum Finish {
     /// The output is the value.
     Store,
@@ -48,7 +48,7 @@ pub(crate) struct FoldCode {
     /// The type of the output and of the result of `fold`.
     pub(crate) dtype: DType,
     /// The conversion of results to the type of the value, if that is another.
-    pub(crate) narrow: Option<Body>,
+    pub(crate) narrow: Option<Box<Body>>,
     /// The bytes of the reduction of no elements.
     pub(crate) empty: Vec<u8>,
 }
@@ -120,7 +120,7 @@ pub(crate) fn code(space: &Space, nests: &[&What], kernel: &dyn Fn(&Op) -> bool)
                 let fold = FoldCode {
                     fold: RawFold::new(how, stable, dtype),
                     dtype: to,
-                    narrow: (to != dtype).then(|| conversion(to, dtype)),
+                    narrow: (to != dtype).then(|| Box::new(conversion(to, dtype))),
                     empty: of_nothing(how, stable, dtype),
                 };
                 (Finish::Fold(fold), SmallVec::from_iter([wide]))
@@ -179,7 +179,7 @@ pub(crate) fn bytes_of(a: &Array) -> Vec<u8> {
 
 impl CodeBuilder {
     /// The input of a source; equal sources are one input.
-    fn leaf(&mut self, source: Source, dtype: DType) -> Typed {
+    fn leaf(&mut self, source: LeafSource, dtype: DType) -> Typed {
         let leaf = Leaf { source, dtype };
         if let Some(k) = self.leaves.iter().position(|x| *x == leaf) {
             return self.inputs[k];
@@ -194,9 +194,9 @@ impl CodeBuilder {
         let mut nodes: Vec<Typed> = Vec::with_capacity(e.nodes.len());
         for node in &e.nodes {
             nodes.push(match &node.op {
-                ExprOp::Read(r) => self.leaf(Source::Read(r.clone()), node.dtype),
-                ExprOp::Index(k) => self.leaf(Source::Index(*k), node.dtype),
-                ExprOp::Extent(d) => self.leaf(Source::Extent(d.clone()), node.dtype),
+                ExprOp::Read(r) => self.leaf(LeafSource::Read(r.clone()), node.dtype),
+                ExprOp::Index(k) => self.leaf(LeafSource::Index(*k), node.dtype),
+                ExprOp::Extent(d) => self.leaf(LeafSource::Extent(d.clone()), node.dtype),
                 ExprOp::Number(s) => literal(&mut self.lowering, &s.array(node.dtype)),
                 ExprOp::Apply { op, operands } => {
                     let x: SmallVec<[Typed; 3]> =

@@ -213,7 +213,9 @@ impl<'a> CodeRun<'a> {
                     let before = start * self.code.leaves[k].dtype.size();
                     inputs[k] = to.wrapping_sub(before).cast_const();
                 }
-                // SAFETY: as above; packed inputs have the elements of the range.
+                // SAFETY: strided inputs are inside of their values, over all indices of the box,
+                // and packed ones have the elements of the range. The caller guarantees the
+                // outputs.
                 unsafe {
                     self.code
                         .body

@@ -21,7 +21,7 @@ impl NumberBytes {
     }
 }
 
-/// What an offset of an input counts from.
+/// The address that the offset of an input is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     Place(u32),
@@ -83,7 +83,7 @@ pub(crate) enum LaidStep {
         /// The extents of each result, as far as they are known before the call.
         results: Vec<SmallVec<[Option<usize>; 4]>>,
     },
-    /// Nothing to compute.
+    /// A step without elements.
     Empty,
 }
 
@@ -104,8 +104,8 @@ pub(crate) struct Resolved {
     pub(crate) results: Vec<LaidView>,
 }
 
-/// Whether the output of a step of code may be written over the place `over`: it is read as it is
-/// stored, over the whole space at once.
+/// Whether the output of a step of code may be written over the place `over`: it is read at the
+/// index that is written, over the whole space in one box.
 pub(crate) fn writes_over(code: &Code, laid: &LaidCode, over: u32) -> bool {
     let [b] = &laid.boxes[..] else { return false };
     let reads =

@@ -189,9 +189,10 @@ pub(crate) fn indices(
         })
         .collect();
     at.reverse();
-    for i in 0..n {
+    for lane in 0..n {
         for (a, &index) in axes.iter().zip(&at) {
-            out[a.of][i] += ((a.low + index) * a.step) as i64;
+            let to = &mut out[a.of];
+            to[lane] += ((a.low + index) * a.step) as i64;
         }
         for (k, a) in axes.iter().enumerate().rev() {
             at[k] += 1;

@@ -39,7 +39,7 @@ pub(crate) struct NumTerm {
 /// `Σ terms + offset`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct NumForm {
-    pub(crate) terms: SmallVec<[NumTerm; 2]>,
+    pub(crate) terms: SmallVec<[NumTerm; 1]>,
     pub(crate) offset: i64,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct NumBound {
 pub(crate) struct NumElement {
     pub(crate) place: u32,
     /// The index along each axis of the value, and the extent of the axis.
-    pub(crate) at: SmallVec<[(NumForm, usize); 4]>,
+    pub(crate) at: Vec<(NumForm, usize)>,
     /// The offset from the first element, in elements.
     pub(crate) offset: NumForm,
     /// Lowest and highest offset of an element of the value.
@@ -184,7 +184,7 @@ impl NumRead {
     }
 }
 
-/// What forms become numbers with: extents of symbols, and the layouts of values.
+/// The extents of symbols and the layouts of values, by which forms become numbers.
 pub(crate) struct Numbers<'a> {
     pub(crate) env: &'a Env,
     pub(crate) layout: &'a dyn Fn(Val) -> ValueLayout,
@@ -276,7 +276,8 @@ impl Numbers<'_> {
                     strides,
                     ..
                 } = (self.layout)(a.of);
-                let (mut at, mut offset, mut span) = (SmallVec::new(), NumForm::default(), (0, 0));
+                let (mut at, mut offset, mut span) =
+                    (Vec::with_capacity(a.at.len()), NumForm::default(), (0, 0));
                 for ((form, &n), &stride) in a.at.iter().zip(&shape).zip(&strides) {
                     let form = self.form(form, space, starts)?;
                     let last = (n.max(1) - 1) as i64 * stride as i64;

@@ -1,14 +1,13 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
-use super::arena::ArenaLayout;
+use super::arena::allocate;
 use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes};
-use super::build::{Home, Parts, PlaceView, Step, StepKind, is_checked, operand_types};
-use super::code::{Code, Finish, Source, bytes_of};
-use super::laid::{
-    Base, LaidBox, LaidCode, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved, is_direct,
-    writes_over,
-};
+use super::build::{Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types};
+use super::code::{Code, LeafSource, bytes_of};
+use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved};
 use super::reads::{NumRead, Numbers, ValueLayout};
+#[cfg(any(test, debug_assertions))]
+use super::verify::verify;
 use crate::checks::check_types;
 use crate::generate::iota;
 use crate::kernel::Operands;
@@ -18,14 +17,10 @@ use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
 use smallvec::SmallVec;
 
-/// Maximum number of elements of a row that is reduced from memory of a thread. Longer rows are
-/// computed in the arena.
-pub(crate) const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
-
 /// Minimum number of adjacent outputs of a box: boxes of shorter rows are not worth a loop each.
 const MIN_BLOCK_ELEMENTS: usize = 16;
 
-/// What a segment is resolved for.
+/// The extents and layouts that a segment is resolved for.
 pub(crate) struct Extent<'a> {
     pub(crate) f: &'a Function,
     pub(crate) env: &'a Env,
@@ -34,13 +29,13 @@ pub(crate) struct Extent<'a> {
 }
 
 impl Extent<'_> {
-    fn shapes(&self, parts: &Parts) -> Vec<Option<Extents>> {
+    fn shapes(&self, parts: &PlanParts) -> Vec<Option<Extents>> {
         let shape = |ty: &Type| ty.shape.iter().map(|d| d.eval(self.env).ok()).collect();
         parts.places.iter().map(|p| shape(&p.ty)).collect()
     }
 
     /// The first equation of a segment that fails for these extents.
-    fn failure(&self, parts: &Parts, eqns: std::ops::Range<u32>) -> Option<(u32, Error)> {
+    fn failure(&self, parts: &PlanParts, eqns: std::ops::Range<u32>) -> Option<(u32, Error)> {
         for k in eqns {
             if !parts.live[k as usize] {
                 continue;
@@ -69,7 +64,7 @@ impl Extent<'_> {
     }
 
     /// Resolves a segment of a plan.
-    pub(crate) fn resolve(&self, parts: &Parts, segment: usize) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, parts: &PlanParts, segment: usize) -> Result<Resolved> {
         let s = &parts.segments[segment];
         let mut out = Resolved {
             shapes: self.shapes(parts),
@@ -94,11 +89,16 @@ impl Extent<'_> {
         }
         allocate(parts, s.steps.clone(), &mut out);
         #[cfg(any(test, debug_assertions))]
-        super::verify::verify(parts, s.steps.clone(), &out)?;
+        verify(parts, s.steps.clone(), &out)?;
         Ok(out)
     }
 
-    fn step(&self, parts: &Parts, shapes: &[Option<Extents>], step: &Step) -> Result<LaidStep> {
+    fn step(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        step: &PlanStep,
+    ) -> Result<LaidStep> {
         match &step.kind {
             StepKind::Code { code, .. } => self.code(parts, shapes, code),
             StepKind::Call(c) => {
@@ -121,7 +121,7 @@ impl Extent<'_> {
         }
     }
 
-    fn layout(&self, parts: &Parts, shapes: &[Option<Extents>], v: Val) -> ValueLayout {
+    fn layout(&self, parts: &PlanParts, shapes: &[Option<Extents>], v: Val) -> ValueLayout {
         let place = parts.place_of[&v];
         let own = &parts.places[place as usize];
         let shape = shapes[place as usize].clone().unwrap_or_default();
@@ -143,7 +143,7 @@ impl Extent<'_> {
     /// The reads of a space in numbers.
     fn read(
         &self,
-        parts: &Parts,
+        parts: &PlanParts,
         shapes: &[Option<Extents>],
         r: &Read,
         dtype: DType,
@@ -157,7 +157,12 @@ impl Extent<'_> {
         numbers.read(r, dtype, space)
     }
 
-    fn view(&self, parts: &Parts, shapes: &[Option<Extents>], v: &PlaceView) -> Result<LaidView> {
+    fn view(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        v: &PlaceView,
+    ) -> Result<LaidView> {
         let Some(read) = &v.read else {
             return Ok(None);
         };
@@ -181,7 +186,7 @@ impl Extent<'_> {
         }
     }
 
-    fn code(&self, parts: &Parts, shapes: &[Option<Extents>], code: &Code) -> Result<LaidStep> {
+    fn code(&self, parts: &PlanParts, shapes: &[Option<Extents>], code: &Code) -> Result<LaidStep> {
         let space: Extents = code
             .space
             .iter()
@@ -207,8 +212,8 @@ impl Extent<'_> {
         let mut reads: Vec<Option<NumRead>> = Vec::with_capacity(code.leaves.len());
         for leaf in &code.leaves {
             reads.push(match &leaf.source {
-                Source::Read(r) => Some(self.read(parts, shapes, r, leaf.dtype, &space)?),
-                Source::Index(_) | Source::Extent(_) => None,
+                LeafSource::Read(r) => Some(self.read(parts, shapes, r, leaf.dtype, &space)?),
+                LeafSource::Index(_) | LeafSource::Extent(_) => None,
             });
         }
         let all: Vec<&NumRead> = reads.iter().flatten().collect();
@@ -265,15 +270,15 @@ impl Extent<'_> {
         let mut out = Vec::with_capacity(code.leaves.len());
         for leaf in &code.leaves {
             out.push(match &leaf.source {
-                Source::Read(_) => None,
-                Source::Extent(d) => {
+                LeafSource::Read(_) => None,
+                LeafSource::Extent(d) => {
                     let n = Scalar::I(d.eval(self.env)? as i128);
                     laid.numbers
                         .push(NumberBytes::of(&bytes_of(&n.array(leaf.dtype))));
                     let base = Base::Number(laid.numbers.len() - 1);
                     Some((base, axes.iter().map(|_| 0).collect()))
                 }
-                Source::Index(k) => {
+                LeafSource::Index(k) => {
                     let line = Iota {
                         ty: Type::new(leaf.dtype, [space[*k]]),
                         axis: 0,
@@ -326,7 +331,8 @@ fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>)
 /// Loops over blocks: number of blocks, and outputs from block to block; innermost first.
 type BlockLoops = SmallVec<[(usize, usize); 4]>;
 
-/// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over blocks.
+/// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over
+/// blocks.
 fn outputs(axes: &LoopAxes, b: &LoopAxes) -> (usize, usize, BlockLoops) {
     let (mut block, mut first, mut outer, mut step) = (1, 0, SmallVec::new(), 1);
     for (a, part) in axes.iter().zip(b).rev() {
@@ -360,74 +366,4 @@ fn laid_box(code: &Code, axes: &LoopAxes, b: LoopAxes, leaves: Vec<LaidLeaf>) ->
         first,
         outer,
     }
-}
-
-/// Bytes of a place at these extents.
-pub(crate) fn bytes(parts: &Parts, shapes: &[Option<Extents>], place: u32) -> usize {
-    let n: usize = shapes[place as usize].iter().flatten().product();
-    match shapes[place as usize] {
-        Some(_) => n * parts.places[place as usize].ty.dtype.size(),
-        None => 0,
-    }
-}
-
-/// Bytes of a row of all outputs, if the rows of a fold are long.
-pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
-    let fold = code
-        .members
-        .iter()
-        .any(|m| !matches!(m.finish, Finish::Store));
-    let long = fold && laid.len > MAX_ROW_ELEMENTS;
-    let sizes = code.members.iter().flat_map(|m| &m.outputs);
-    (long && !is_direct(code, laid)).then(|| {
-        sizes
-            .map(|d| super::arena::padded(laid.len * d.size()))
-            .sum()
-    })
-}
-
-/// Assigns the arena. A value may be written over one that is read for the last time.
-fn allocate(parts: &Parts, steps: std::ops::Range<usize>, out: &mut Resolved) {
-    let in_arena = |p: u32| matches!(parts.places[p as usize].home, Home::Arena);
-    let mut arena = ArenaLayout::default();
-    for (k, laid) in steps.zip(&mut out.steps) {
-        let step = &parts.steps[k];
-        let mut reused = None;
-        if let StepKind::Code {
-            code,
-            outputs,
-            over,
-        } = &step.kind
-        {
-            for &p in outputs.iter().filter(|p| in_arena(**p)) {
-                let n = bytes(parts, &out.shapes, p);
-                let found = match &*laid {
-                    LaidStep::Code(l) => over
-                        .iter()
-                        .find(|&&o| bytes(parts, &out.shapes, o) == n && writes_over(code, l, o)),
-                    _ => None,
-                };
-                out.offsets[p as usize] = match found {
-                    Some(&o) => {
-                        reused = Some(o);
-                        out.offsets[o as usize]
-                    }
-                    None => arena.take(n),
-                };
-            }
-            if let LaidStep::Code(l) = laid
-                && let Some(n) = scratch_bytes(code, l)
-            {
-                let at = arena.take(n);
-                l.scratch = Some(at);
-                arena.give(at, n);
-            }
-        }
-        for &p in step.dead.iter().filter(|p| in_arena(**p)) {
-            if reused != Some(p) {
-                arena.give(out.offsets[p as usize], bytes(parts, &out.shapes, p));
-            }
-        }
-    }
-    out.arena = arena.bytes();
 }

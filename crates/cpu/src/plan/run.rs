@@ -1,7 +1,7 @@
 //! Runs of a plan: a state from the plan's list, a table of addresses, and the steps in order.
 
 use super::arena::Arena;
-use super::build::{CallStep, Home, Parts, PlaceView, StepKind};
+use super::build::{CallStep, Home, PlaceView, PlanParts, StepKind};
 use super::execute::CodeRun;
 use super::laid::{LaidCode, LaidStep, LaidView, Resolved, writes_over};
 use super::resolve::Extent;
@@ -22,7 +22,7 @@ const KEPT_EXTENTS: usize = 4;
 const MAX_KEPT_ARENA_BYTES: usize = cotangent_kernels::memory::MIN_POOLED_BYTES - 1;
 
 /// A plan at some extents: one part for each segment that was reached.
-struct Known {
+struct KnownSegment {
     segment: usize,
     env: Env,
     arguments: Vec<Strides>,
@@ -40,7 +40,7 @@ struct State {
 /// Extents that are known, and states that no run uses.
 #[derive(Default)]
 pub(crate) struct Runs {
-    known: Mutex<Vec<Known>>,
+    known: Mutex<Vec<KnownSegment>>,
     states: Mutex<Vec<State>>,
 }
 
@@ -53,13 +53,14 @@ impl Runs {
     /// The numbers of a segment for these extents.
     pub(crate) fn resolved(
         &self,
-        parts: &Parts,
+        parts: &PlanParts,
         f: &Function,
         env: &Env,
         arguments: &[Strides],
         segment: usize,
     ) -> Result<Arc<Resolved>> {
-        let same = |k: &Known| k.segment == segment && k.env == *env && k.arguments == arguments;
+        let same =
+            |k: &KnownSegment| k.segment == segment && k.env == *env && k.arguments == arguments;
         if let Some(k) = locked(&self.known).iter().find(|k| same(k)) {
             return Ok(k.resolved.clone());
         }
@@ -68,7 +69,7 @@ impl Runs {
         let mut known = locked(&self.known);
         known.insert(
             0,
-            Known {
+            KnownSegment {
                 segment,
                 env: env.clone(),
                 arguments: arguments.to_vec(),
@@ -82,7 +83,7 @@ impl Runs {
     /// Runs a plan on arguments, whose extents are bound in `env`.
     pub(crate) fn run(
         &self,
-        parts: &Parts,
+        parts: &PlanParts,
         f: &Function,
         inputs: Operands,
         env: Cow<'_, Env>,
@@ -103,7 +104,7 @@ impl State {
     fn run(
         &mut self,
         runs: &Runs,
-        parts: &Parts,
+        parts: &PlanParts,
         f: &Function,
         inputs: Operands,
         mut env: Cow<'_, Env>,
@@ -163,7 +164,7 @@ impl State {
     }
 
     /// Provides the arena of a segment.
-    fn memory(&mut self, parts: &Parts, resolved: &Resolved) -> Result<()> {
+    fn memory(&mut self, parts: &PlanParts, resolved: &Resolved) -> Result<()> {
         if self.arena.bytes() < resolved.arena {
             self.arena = Arena::default();
             self.arena = Arena::new(resolved.arena)?;
@@ -189,7 +190,7 @@ impl State {
 
     fn operands(
         &mut self,
-        parts: &Parts,
+        parts: &PlanParts,
         step: usize,
         c: &CallStep,
         laid: &[LaidView],
@@ -229,7 +230,7 @@ impl State {
     /// Runs a step of code.
     fn code(
         &mut self,
-        parts: &Parts,
+        parts: &PlanParts,
         resolved: &Resolved,
         step: usize,
         laid: &LaidStep,

@@ -14,16 +14,16 @@ use cotangent_core::{Array, Function, Result};
 use std::sync::Arc;
 
 /// The programs of a function by both runtimes.
-struct Pair {
+struct RuntimePair {
     old: Program,
     new: Program,
 }
 
-impl Pair {
-    fn new(f: &Function) -> Pair {
+impl RuntimePair {
+    fn new(f: &Function) -> RuntimePair {
         let f = Arc::new(f.clone());
         let program = |runtime| Executor::new().with_runtime(runtime).compile(&f).unwrap();
-        Pair {
+        RuntimePair {
             old: program(Runtime::Old),
             new: program(Runtime::New),
         }

@@ -1,13 +1,13 @@
 //! The text form of plans: places, steps, and the memory of a run.
 
-use super::build::{Home, Parts, Place, StepKind};
+use super::arena::scratch_bytes;
+use super::build::{Home, PlanParts, StepKind, StoredPlace};
 use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved};
-use super::resolve::scratch_bytes;
 use cotangent_core::Function;
 use std::fmt::Write;
 
 /// The steps of a plan, with numbers of a segment where it is resolved.
-pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) -> String {
+pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved>]) -> String {
     let mut out = String::new();
     for (segment, s) in parts.segments.iter().enumerate() {
         let r = resolved.get(segment).copied().flatten();
@@ -71,7 +71,7 @@ pub(crate) fn text(f: &Function, parts: &Parts, resolved: &[Option<&Resolved>]) 
     out
 }
 
-fn place_text(f: &Function, p: &Place, r: Option<&Resolved>, place: u32) -> String {
+fn place_text(f: &Function, p: &StoredPlace, r: Option<&Resolved>, place: u32) -> String {
     let name = match p.value.index() < f.len() {
         true => f.show(p.value),
         false => format!("copy {}", p.value.index() - f.len()),

@@ -1,16 +1,16 @@
-//! The verifier of plans: each place is written before it is read, and values that are alive at
-//! once share no byte of the arena but where one is written over the other.
+//! The verifier of plans: each place is written before it is read, and values that are live
+//! together share no byte of the arena but where one is written over the other.
 
-use super::build::{Home, Parts, StepKind, values_read};
-use super::code::{Code, Source};
+use super::arena::{bytes, scratch_bytes};
+use super::build::{Home, PlanParts, StepKind, values_read};
+use super::code::{Code, LeafSource};
 use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved, writes_over};
-use super::resolve::{bytes, scratch_bytes};
 use cotangent_core::{Result, bail};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Checks a segment at its extents. Returns an error that names the step.
-pub(crate) fn verify(parts: &Parts, steps: Range<usize>, r: &Resolved) -> Result<()> {
+pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Result<()> {
     let mut v = Verifier {
         parts,
         r,
@@ -36,13 +36,13 @@ pub(crate) fn verify(parts: &Parts, steps: Range<usize>, r: &Resolved) -> Result
 }
 
 struct Verifier<'a> {
-    parts: &'a Parts,
+    parts: &'a PlanParts,
     r: &'a Resolved,
     memory: Live,
 }
 
 impl Verifier<'_> {
-    /// Those of these places that have bytes of the arena.
+    /// The places among these that have bytes of the arena.
     fn held(&self, places: &[u32]) -> Vec<u32> {
         let own = places.iter().copied();
         own.filter(|&p| self.in_arena(p)).collect()
@@ -69,7 +69,7 @@ impl Verifier<'_> {
             StepKind::Call(c) => fits = c.operands.iter().all(|x| readable(x.place)),
             StepKind::Code { code, .. } => {
                 for leaf in &code.leaves {
-                    if let Source::Read(read) = &leaf.source {
+                    if let LeafSource::Read(read) = &leaf.source {
                         values_read(read, &mut |v| fits &= readable(self.parts.place_of[&v]));
                     }
                 }

@@ -1,6 +1,6 @@
-//! Programs over many elements: several threads, long rows, both engines, and runs at once.
+//! Programs over many elements: several threads, long rows, both engines, and concurrent runs.
 
-use super::{Pair, Runtime, same};
+use super::{Runtime, RuntimePair, same};
 use crate::executor::Executor;
 use crate::nests::tests::function;
 use crate::tensor::Tensor;
@@ -57,7 +57,7 @@ fn threads_engines_and_repeated_runs_change_no_bit() {
             let x = Tensor::from(numbers(&shape, k));
             let what = format!("body {k} of {shape:?}");
             // The second run of a body is compiled.
-            let pair = Pair::new(&f);
+            let pair = RuntimePair::new(&f);
             (0..2).for_each(|_| pair.check(&what, std::slice::from_ref(&x)));
             let f = Arc::new(f);
             for threads in [1, 2, 8] {
@@ -85,7 +85,7 @@ fn one_program_runs_on_two_threads_at_once() {
         let y = cx.softmax(cx.exp(x[0]), 1);
         vec![cx.add(y, cx.transpose(cx.transpose(x[0], &[1, 0]), &[1, 0]))]
     });
-    let pair = Pair::new(&f);
+    let pair = RuntimePair::new(&f);
     std::thread::scope(|s| {
         for k in 0..2 {
             let pair = &pair;
@@ -110,7 +110,7 @@ fn extents_are_resolved_for_each_run() {
             cx.exp(cx.concatenate(&[s, s], 0)),
         ]
     });
-    let pair = Pair::new(&f);
+    let pair = RuntimePair::new(&f);
     for round in 0..2 {
         for shape in [
             [3, 4],

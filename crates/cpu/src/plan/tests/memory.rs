@@ -1,10 +1,10 @@
 //! Arguments that are given up, and what may not be written over.
 
-use super::super::build::{Home, Kernels, Parts, build};
+use super::super::build::{Home, Kernels, PlanParts, build};
 use super::super::laid::Resolved;
 use super::super::resolve::Extent;
 use super::super::verify::verify;
-use super::{Pair, Runtime};
+use super::{Runtime, RuntimePair};
 use crate::executor::{Compiler, Executor};
 use crate::lower::lower;
 use crate::nests::tests::function;
@@ -46,8 +46,8 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
             cx.add(x[0], cx.reverse(x[0], &[0])),
         ]
     });
-    let pair = Pair::new(&f);
-    // Nobody else holds the argument of the new program.
+    let pair = RuntimePair::new(&f);
+    // The argument of the new program is not shared.
     let old = pair.old.run(&[count(1000)]).unwrap();
     let new = pair.new.run_tensors([Tensor::from(count(1000))]).unwrap();
     for (old, new) in old.iter().zip(new) {
@@ -55,15 +55,20 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
     }
 }
 
-/// The parts of a plan at known extents.
-fn resolved(f: &Arc<Function>) -> (Parts, Resolved) {
+/// The parts of the plan of a function.
+pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let executor = Executor::new();
     let cx = Compiler::new(&executor, Runtime::New);
     let kernels = Kernels {
         lower: &|op, types, used| lower(&cx, op, types, used),
         extension: &|_| false,
     };
-    let parts = build(f, &kernels).unwrap().unwrap();
+    build(f, &kernels).unwrap().unwrap()
+}
+
+/// The parts of a plan at known extents.
+fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
+    let parts = parts_of(f);
     let extent = Extent {
         f,
         env: &Env::default(),
@@ -89,7 +94,7 @@ fn wrong_plans_are_refused() {
     );
     let steps = parts.segments[0].steps.clone();
     verify(&parts, steps.clone(), &r).unwrap();
-    let message = |parts: &Parts, r: &Resolved| {
+    let message = |parts: &PlanParts, r: &Resolved| {
         verify(parts, steps.clone(), r)
             .unwrap_err()
             .message()

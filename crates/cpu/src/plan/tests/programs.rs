@@ -1,6 +1,6 @@
 //! Random graphs with their adjoints, the corpus, symbols at several extents, and threads.
 
-use super::{Pair, layouts};
+use super::{RuntimePair, layouts};
 use crate::tensor::Tensor;
 use cotangent_core::check::points;
 use cotangent_core::check::random::graph;
@@ -16,7 +16,7 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
     for seed in 0..seeds {
         let case = graph(seed, 4 + seed as usize % 20).unwrap();
         let (f, args) = (case.function, case.args);
-        let pair = Pair::new(&f);
+        let pair = RuntimePair::new(&f);
         let all: Vec<_> = args.iter().map(layouts).collect();
         for k in 0..3 {
             let x: Vec<_> = all.iter().map(|x| x[k].clone()).collect();
@@ -28,7 +28,7 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
             let y = reference::run(&f, &args).unwrap();
             let cts = y.into_iter().filter(|y| tangent(&y.ty()));
             let x: Vec<Tensor> = args.iter().cloned().chain(cts).map(Tensor::from).collect();
-            Pair::new(&simplify(&g)).check(&format!("adjoint of {seed}"), &x);
+            RuntimePair::new(&simplify(&g)).check(&format!("adjoint of {seed}"), &x);
         }
     }
 }
@@ -52,7 +52,7 @@ fn programs_of_the_corpus() {
         if args.iter().map(Array::len).sum::<usize>() > 1 << 16 {
             continue;
         }
-        let pair = Pair::new(&f);
+        let pair = RuntimePair::new(&f);
         let [own, all] = pair
             .new
             .plan_share()
