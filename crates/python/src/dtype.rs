@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 
-/// An element type. Equal to NumPy's element type of this name, to its scalar type, and to the name.
+/// An element type. Equal to NumPy's element type of this name, to its scalar type, and to the
+/// name.
 #[pyclass(name = "DType", module = "cotangent", frozen)]
 pub(crate) struct PyDType(pub(crate) DType);
 
