@@ -167,3 +167,12 @@ for _name, _f in METHODS.items():
 Array.at = property(_at, doc="Index it with a key to get new arrays with other elements there.")
 Array.real = property(lambda self: _elementwise.real(self), doc="The real part.")
 Array.imag = property(lambda self: _elementwise.imag(self), doc="The imaginary part.")
+
+
+def _save(self: Any, path: Any) -> None:
+    """Writes the text of the function to a file."""
+    import pathlib
+    pathlib.Path(path).write_text(self.text)
+
+
+_cotangent.Program.save = _save

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) static RUNTIME: LazyLock<Arc<EagerRuntime>> = LazyLock::new(EagerRuntime::new);
 
 /// The elements of a parameter, and its value of programs.
-pub(crate) struct Slot {
+pub(crate) struct ParameterSlot {
     pub value: EagerTensor,
     node: Option<TracedTensor>,
     /// Whether it is a variable of the tape.
@@ -24,7 +24,7 @@ pub(crate) enum State {
     /// A value of a program.
     Traced(TracedTensor),
     /// Elements that can be replaced.
-    Parameter(Mutex<Slot>),
+    Parameter(Mutex<ParameterSlot>),
 }
 
 /// An immutable n-dimensional array of numbers of one type.
@@ -34,7 +34,8 @@ pub(crate) enum State {
 #[pyclass(module = "cotangent", frozen, subclass, weakref)]
 pub(crate) struct Array {
     pub state: State,
-    /// Whether it is a Python number that a traced function received: it does not decide element types.
+    /// Whether it is a Python number that a traced function received: it does not decide element
+    /// types.
     pub weak: bool,
     pub scope: Option<Arc<Scope>>,
     /// Its value of programs, after the first use in one.
@@ -71,7 +72,7 @@ impl Array {
     }
 
     /// The elements of a parameter, and its variable.
-    pub(crate) fn slot(&self) -> Option<MutexGuard<'_, Slot>> {
+    pub(crate) fn slot(&self) -> Option<MutexGuard<'_, ParameterSlot>> {
         match &self.state {
             State::Parameter(slot) => Some(slot.lock().unwrap_or_else(PoisonError::into_inner)),
             _ => None,
@@ -225,14 +226,15 @@ pub(crate) fn unknown(what: &str, ty: &Type) -> PyErr {
     )
 }
 
-/// An array whose elements can be replaced: a hidden argument of compiled functions, read anew at each call.
+/// An array whose elements can be replaced: a hidden argument of compiled functions, read anew at
+/// each call.
 #[pyclass(module = "cotangent", frozen, extends = Array)]
 pub(crate) struct Parameter;
 
 /// A parameter with these elements; `tape`: a variable of the tape.
 pub(crate) fn parameter(py: Python<'_>, x: &Array, tape: bool) -> PyResult<Py<Parameter>> {
     let value = fresh(py, x, tape)?;
-    let slot = Slot {
+    let slot = ParameterSlot {
         value,
         node: None,
         tape,
@@ -256,7 +258,7 @@ impl Parameter {
     #[new]
     fn new(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Parameter>> {
         let x = crate::operand::array(value)?;
-        let slot = Slot {
+        let slot = ParameterSlot {
             value: fresh(py, x.get(), false)?,
             node: None,
             tape: false,

@@ -51,16 +51,12 @@ impl Lent {
 
     /// Whether tensors refer to the memory.
     pub(crate) fn is_shared(&self) -> bool {
-        fn count<T: Element>(data: &Data) -> usize {
-            strong_count(data)
-        }
-        let data = self.0.as_ref().expect("it is taken in drop only");
-        for_dtype!(data.dtype(), T => count::<T>(data)) > 1
+        self.0.as_ref().is_some_and(|data| references(data) > 1)
     }
 }
 
 /// Number of references to the elements.
-fn strong_count(data: &Data) -> usize {
+fn references(data: &Data) -> usize {
     macro_rules! counts {
         ($($variant:ident)*) => {
             match data { $(Data::$variant(v) => Arc::strong_count(v)),* }
@@ -69,7 +65,8 @@ fn strong_count(data: &Data) -> usize {
     counts!(Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128)
 }
 
-/// Drops the reference to memory of others: the vector is forgotten, or stays forever if it is shared.
+/// Drops the reference to memory of others: the vector is forgotten, or stays forever if it is
+/// shared.
 fn forget(data: Data) {
     macro_rules! forget {
         ($($variant:ident)*) => {
@@ -170,7 +167,7 @@ pub(crate) fn address(view: &View) -> *const c_void {
     for_dtype!(view.dtype(), T => of::<T>(view))
 }
 
-/// What a consumer of a buffer needs until it releases it.
+/// The values that a consumer of a buffer reads until it releases it.
 struct Exported {
     #[expect(dead_code, reason = "it keeps the memory")]
     tensor: Tensor,
@@ -223,8 +220,8 @@ impl Array {
             tensor,
         });
         let all = |f| flags & f == f;
-        // SAFETY: as above. The pointers are into `out`, which `internal` keeps until the release,
-        // and into the tensor's buffer, which `out` keeps.
+        // SAFETY: the view is the interpreter's to write. The pointers are into `out`, which
+        // `internal` keeps until the release, and into the tensor's buffer, which `out` keeps.
         unsafe {
             (*view).buf = first.cast_mut();
             (*view).len = count * size;

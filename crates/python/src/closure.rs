@@ -4,7 +4,7 @@
 //! thread, and raised in place of the marker. (Successor: errors of the core that hold any value.)
 
 use crate::array::Array;
-use crate::error::{OrRaise, marker};
+use crate::error::{OrRaise, guarded, marker};
 use crate::operand;
 use crate::scope::{self, Open};
 use crate::tree::{Tree, flatten};
@@ -151,7 +151,7 @@ pub(crate) fn finish<'py>(
     let known: Vec<TracedTensor> = y.iter().filter(|t| is_known(t)).cloned().collect();
     let computed = match known.is_empty() {
         true => Ok(known),
-        false => py.detach(|| closures::evaluate(known)),
+        false => py.detach(|| guarded(|| closures::evaluate(known)))?,
     };
     let mut computed = computed.or_raise(py)?.into_iter();
     y.into_iter()

@@ -190,7 +190,8 @@ impl Carry {
         Ok(Carry { tree, x, weak })
     }
 
-    /// The initial values with the types of these results, where they are weak; `None` if none changes.
+    /// The initial values with the types of these results, where they are weak; `None` if none
+    /// changes.
     fn converted(&self, y: &[TracedTensor]) -> cotangent::Result<Option<Vec<TracedTensor>>> {
         let (mut x, mut changed) = (self.x.clone(), false);
         for (k, (x, y)) in x.iter_mut().zip(y).enumerate() {
@@ -207,7 +208,8 @@ impl Carry {
 /// Checks the values that a body returns for a carry.
 type Check<'a> = dyn Fn(&[TracedTensor]) -> Result<(), Error> + 'a;
 
-/// Runs a loop with initial values, of which some are Python numbers: again where those took other types in the body.
+/// Runs a loop with initial values, of which some are Python numbers: again where those took other
+/// types in the body.
 fn looped<T>(
     py: Python<'_>,
     carry: &Carry,

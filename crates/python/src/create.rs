@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// The array of an object. `copy=False` shares memory of NumPy and DLPack objects, or raises `ValueError`.
+/// The array of an object. `copy=False` shares memory of NumPy and DLPack objects, or raises
+/// `ValueError`.
 #[pyfunction]
 pub(crate) fn asarray<'py>(
     obj: &Bound<'py, PyAny>,

@@ -67,7 +67,8 @@ pub(crate) fn custom_jvp<'py>(
     result(py, &call, y.or_raise(py)?)
 }
 
-/// `f(*args)` with a reverse derivative: `fwd(*args) -> (y, residuals)`, `bwd(residuals, ct) -> cotangents`.
+/// `f(*args)` with a reverse derivative: `fwd(*args) -> (y, residuals)`,
+/// `bwd(residuals, ct) -> cotangents`.
 #[pyfunction]
 pub(crate) fn custom_vjp<'py>(
     py: Python<'py>,

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
 use std::sync::Arc;
 
-/// An extent that is known when the program runs: a polynomial over symbols, with integer arithmetic.
+/// An extent that is known at run time: a polynomial over symbols, with integer arithmetic.
 #[pyclass(name = "Dim", module = "cotangent", frozen)]
 pub(crate) struct PyDim {
     dim: Dim,
@@ -113,7 +113,8 @@ impl PyDim {
     }
 }
 
-/// The other operand of integer arithmetic. `None`: it is an array or a float, whose arithmetic applies.
+/// The other operand of integer arithmetic. `None`: it is an array or a float, whose arithmetic
+/// applies.
 fn other(x: &Bound<'_, PyAny>) -> Option<Dim> {
     match of(x) {
         Some(d) => Some(d),
@@ -212,7 +213,7 @@ impl PyDim {
             None => Err(raise(
                 "Concretization",
                 format!(
-                    "whether the extent {} is {d} is known only when the program runs",
+                    "whether the extent {} is {d} is known at run time only",
                     self.dim
                 ),
             )),
@@ -229,10 +230,7 @@ impl PyDim {
     fn __index__(&self) -> PyResult<usize> {
         Err(raise(
             "Concretization",
-            format!(
-                "the extent {} is known only when the program runs",
-                self.dim
-            ),
+            format!("the extent {} is known at run time only", self.dim),
         ))
     }
 }

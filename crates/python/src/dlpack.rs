@@ -53,7 +53,7 @@ struct Versioned {
     tensor: Managed,
 }
 
-/// What the pointers of an export point to.
+/// Memory that the pointers of an export refer to.
 struct Context {
     #[expect(dead_code, reason = "it keeps the memory")]
     tensor: Tensor,
@@ -85,7 +85,8 @@ unsafe extern "C" fn delete_versioned(x: *mut Versioned) {
 
 /// Frees an export that no consumer took: its capsule still has its first name.
 unsafe extern "C" fn free_capsule(capsule: *mut ffi::PyObject) {
-    // SAFETY: the interpreter passes a capsule that is being destroyed; a valid name implies the pointer of `export`.
+    // SAFETY: the interpreter passes a capsule that is being destroyed; a valid name implies the
+    // pointer of `export`.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, OLD.as_ptr()) != 0 {
             delete_old(ffi::PyCapsule_GetPointer(capsule, OLD.as_ptr()).cast());
@@ -152,7 +153,8 @@ fn export<'py>(py: Python<'py>, t: Tensor, versioned: bool) -> PyResult<Bound<'p
             OLD,
         ),
     };
-    // SAFETY: the pointer is not null, the name is static, and the destructor frees what this function leaked.
+    // SAFETY: the pointer is not null, the name is static, and the destructor frees what this
+    // function leaked.
     unsafe {
         Bound::from_owned_ptr_or_err(
             py,
@@ -199,7 +201,8 @@ impl Array {
     }
 }
 
-/// The array of a DLPack object: through NumPy, which checks versions and flags. `copy`: `Some(false)` and `None` share its memory.
+/// The array of a DLPack object: through NumPy, which checks versions and flags. `copy`:
+/// `Some(false)` and `None` share its memory.
 pub(crate) fn array(x: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Array> {
     let py = x.py();
     let device: Bound<'_, PyTuple> = x

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 
-/// An element type. Equal to NumPy's element type of this name, to its scalar type, and to the name.
+/// An element type. Equal to NumPy's element type of this name, to its scalar type, and to the
+/// name.
 #[pyclass(name = "DType", module = "cotangent", frozen)]
 pub(crate) struct PyDType(pub(crate) DType);
 
@@ -52,6 +53,10 @@ pub(crate) fn object(py: Python<'_>, d: DType) -> PyResult<Bound<'_, PyDType>> {
 /// The element type that an object names, if it names one.
 pub(crate) fn find(x: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     let py = x.py();
+    // NumPy takes `None` for float64.
+    if x.is_none() {
+        return Ok(None);
+    }
     if let Ok(d) = x.cast::<PyDType>() {
         return Ok(Some(d.get().0));
     }

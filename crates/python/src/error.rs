@@ -6,6 +6,7 @@ use cotangent::{Code, Error, ad};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The module of exception classes, which are defined in Python because they have two bases.
 fn classes(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
@@ -67,8 +68,8 @@ pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
         Loc::None | Loc::Rust(_) => {}
     }
     let mut code = format!("{:?}", e.code());
-    // A guard that fails in programs has one code; others are in front of its message. (Successor: guards that fail in
-    // programs with a code of their own.)
+    // A guard that fails in programs has one code; others are in front of its message. (Successor:
+    // guards that fail in programs with a code of their own.)
     if let Some((named, rest)) = message.strip_prefix('@').and_then(|m| m.split_once(' ')) {
         (code, message) = (named.to_owned(), rest.to_owned());
     }
@@ -95,4 +96,22 @@ impl<T> OrRaise<T> for Result<T, ad::Error> {
 /// The error that a closure returns in place of a Python exception, which is stored.
 pub(crate) fn marker() -> Error {
     Error::new(Code::Invalid, "a Python exception")
+}
+
+/// The result of `f`. A panic, which is a defect of the library, is an exception that says what to
+/// report.
+pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> PyResult<R> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text
+            .or(panic.downcast_ref::<&str>().copied())
+            .unwrap_or("a panic");
+        raise(
+            "Internal",
+            format!(
+                "a defect of cotangent {}, please report it: {text}",
+                env!("CARGO_PKG_VERSION")
+            ),
+        )
+    })
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
 /// One axis of a basic key.
-enum Part {
+enum KeyPart {
     /// One index; the axis is removed.
     At(Dim),
     /// `start + step k` for `count` numbers k; `step` may be negative.
@@ -57,7 +57,7 @@ fn index(x: &Bound<'_, PyAny>) -> Option<isize> {
 }
 
 /// The parts of a key, one or more for each axis. `None`: the key is not basic.
-fn parts(x: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Part>>> {
+fn parts(x: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<KeyPart>>> {
     let items: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
         Ok(t) => t.iter().collect(),
         Err(_) => vec![key.clone()],
@@ -87,10 +87,10 @@ fn parts(x: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Part>>> {
     let (mut axis, mut out) = (0, Vec::new());
     for item in &items {
         if item.is_none() {
-            out.push(Part::New);
+            out.push(KeyPart::New);
         } else if item.is_instance_of::<PyEllipsis>() {
             for _ in 0..shape.len() - used {
-                out.push(Part::All);
+                out.push(KeyPart::All);
                 axis += 1;
             }
         } else {
@@ -98,28 +98,26 @@ fn parts(x: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Part>>> {
             axis += 1;
         }
     }
-    out.extend((axis..shape.len()).map(|_| Part::All));
+    out.extend((axis..shape.len()).map(|_| KeyPart::All));
     Ok(Some(out))
 }
 
-fn part(item: &Bound<'_, PyAny>, extent: &Dim, axis: usize) -> PyResult<Part> {
+fn part(item: &Bound<'_, PyAny>, extent: &Dim, axis: usize) -> PyResult<KeyPart> {
     if let Ok(s) = item.cast::<PySlice>() {
         let whole = ["start", "stop", "step"]
             .iter()
             .all(|n| s.getattr(*n).is_ok_and(|v| v.is_none()));
         if whole {
-            return Ok(Part::All);
+            return Ok(KeyPart::All);
         }
         let Some(n) = extent.as_const() else {
             return Err(raise(
                 "Concretization",
-                format!(
-                    "a slice of axis {axis}, whose extent {extent} is known only when the program runs"
-                ),
+                format!("a slice of axis {axis}, whose extent {extent} is known at run time only"),
             ));
         };
         let i = s.indices(n as isize)?;
-        return Ok(Part::Range {
+        return Ok(KeyPart::Range {
             start: i.start.max(0) as usize,
             count: i.slicelength,
             step: i.step,
@@ -130,7 +128,7 @@ fn part(item: &Bound<'_, PyAny>, extent: &Dim, axis: usize) -> PyResult<Part> {
     };
     let at = match extent.as_const() {
         Some(n) if i < 0 => i + n as isize,
-        None if i < 0 => return Ok(Part::At(extent.affine(1, i as i64))),
+        None if i < 0 => return Ok(KeyPart::At(extent.affine(1, i as i64))),
         _ => i,
     };
     let inside = at >= 0 && extent.as_const().is_none_or(|n| (at as usize) < n);
@@ -140,11 +138,11 @@ fn part(item: &Bound<'_, PyAny>, extent: &Dim, axis: usize) -> PyResult<Part> {
             format!("index {i} is out of bounds of axis {axis}, which has extent {extent}"),
         ));
     }
-    Ok(Part::At((at as usize).into()))
+    Ok(KeyPart::At((at as usize).into()))
 }
 
 /// The value at these parts.
-fn write(cx: &dyn Emit, mut x: Val, parts: &[Part]) -> Val {
+fn write(cx: &dyn Emit, mut x: Val, parts: &[KeyPart]) -> Val {
     let ty = cx.ty(x);
     let (mut start, mut limit, mut stride) = (Vec::new(), Vec::new(), Vec::new());
     let (mut reversed, mut shape) = (Vec::new(), Vec::new());
@@ -152,22 +150,22 @@ fn write(cx: &dyn Emit, mut x: Val, parts: &[Part]) -> Val {
     let mut axis = 0;
     for p in parts {
         match p {
-            Part::New => {
+            KeyPart::New => {
                 shape.push(Dim::from(1usize));
                 continue;
             }
-            Part::All => {
+            KeyPart::All => {
                 start.push(zero.clone());
                 limit.push(ty.shape[axis].clone());
                 stride.push(1);
                 shape.push(ty.shape[axis].clone());
             }
-            Part::At(i) => {
+            KeyPart::At(i) => {
                 start.push(i.clone());
                 limit.push(i.affine(1, 1));
                 stride.push(1);
             }
-            Part::Range {
+            KeyPart::Range {
                 start: s,
                 count,
                 step,
@@ -239,7 +237,7 @@ impl Array {
             Some(d) => d.as_const().ok_or_else(|| {
                 raise(
                     "Concretization",
-                    format!("the extent {d} is known only when the program runs"),
+                    format!("the extent {d} is known at run time only"),
                 )
             }),
         }

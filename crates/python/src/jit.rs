@@ -27,12 +27,12 @@ type Spec = (DType, Shape, bool);
 /// An argument whose value is part of the signature.
 struct Static {
     /// Position, or name of a keyword.
-    at: Place,
+    at: StaticPlace,
     value: Py<PyAny>,
 }
 
 #[derive(Clone, PartialEq)]
-enum Place {
+enum StaticPlace {
     Position(usize),
     Keyword(String),
 }
@@ -54,7 +54,7 @@ struct Call<'py> {
     specs: Vec<Spec>,
 }
 
-/// What a parameter of a program is.
+/// The origin of a program's parameter.
 enum Source {
     Argument(usize),
     /// An array or parameter that the function captured: read anew at each call.
@@ -114,7 +114,7 @@ impl Jitted {
     ) -> PyResult<Call<'py>> {
         let py = args.py();
         let mut statics = Vec::new();
-        let mut keep = |at: Place, value: Bound<'py, PyAny>| {
+        let mut keep = |at: StaticPlace, value: Bound<'py, PyAny>| {
             if let Err(e) = value.hash() {
                 let kind = value.get_type();
                 let error = PyTypeError::new_err(format!(
@@ -133,7 +133,7 @@ impl Jitted {
             let mut others = Vec::new();
             for (k, x) in args.iter().enumerate() {
                 match self.static_argnums.contains(&k) {
-                    true => keep(Place::Position(k), x)?,
+                    true => keep(StaticPlace::Position(k), x)?,
                     false => others.push(x),
                 }
             }
@@ -143,7 +143,7 @@ impl Jitted {
         for (name, x) in kwargs.into_iter().flat_map(|d| d.iter()) {
             let text: String = name.extract()?;
             match self.static_argnames.contains(&text) {
-                true => keep(Place::Keyword(text), x)?,
+                true => keep(StaticPlace::Keyword(text), x)?,
                 false => named.set_item(name, x)?,
             }
         }
@@ -243,8 +243,10 @@ impl Jitted {
         let mut args: Vec<Bound<'py, PyAny>> = dynamic.iter().collect();
         for s in &call.statics {
             match &s.at {
-                Place::Position(k) => args.insert((*k).min(args.len()), s.value.bind(py).clone()),
-                Place::Keyword(name) => named.set_item(name, s.value.bind(py))?,
+                StaticPlace::Position(k) => {
+                    args.insert((*k).min(args.len()), s.value.bind(py).clone())
+                }
+                StaticPlace::Keyword(name) => named.set_item(name, s.value.bind(py))?,
             }
         }
         let y = self
@@ -287,8 +289,8 @@ impl Jitted {
         }
         self.misses.fetch_add(1, Ordering::Relaxed);
         let e = self.trace(py, call)?;
-        // The first of two threads that trace a signature is kept. A function that reads values of an enclosing trace is
-        // traced anew: they are others next time.
+        // The first of two threads that trace a signature is kept. A function that reads values of
+        // an enclosing trace is traced anew: they are others next time.
         if e.is_closed() && self.limit > 0 {
             let mut entries = self.entries();
             entries.insert(0, e.clone());
@@ -302,8 +304,8 @@ impl Jitted {
         Ok(e)
     }
 
-    /// The arguments of a call that has the signature of the last one: without keys of dicts sorted, and without types
-    /// made. `None`: the signature is to be looked up.
+    /// The arguments of a call that has the signature of the last one: without keys of dicts
+    /// sorted, and without types made. `None`: the signature is to be looked up.
     fn repeated<'py>(
         &self,
         e: &Entry,
@@ -532,7 +534,6 @@ fn bound<'py>(
         return Ok((args.clone(), None));
     };
     let bind = slf.py().import("cotangent._transforms")?.getattr("bind")?;
-    Ok(bind
-        .call1((slf.get().f.bind(slf.py()), args, kwargs))?
-        .extract()?)
+    bind.call1((slf.get().f.bind(slf.py()), args, kwargs))?
+        .extract()
 }

@@ -1,5 +1,5 @@
-//! Derivatives of lazy values, for graph modules: every array has one value of programs, so an array
-//! that went into a computation is found in it.
+//! Derivatives of lazy values, for graph modules: every array has one value of programs, so an
+//! array that went into a computation is found in it.
 
 use crate::array::Array;
 use crate::error::OrRaise;

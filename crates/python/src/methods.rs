@@ -345,7 +345,7 @@ impl Array {
                 "the truth of an array of several elements ({ty}) is ambiguous: use any() or all()"
             )));
         }
-        self.number(py, "a truth value", false)?.is_truthy()
+        self.number(py, "bool()", false)?.is_truthy()
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<f64> {

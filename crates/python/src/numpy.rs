@@ -122,8 +122,8 @@ pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py
         true => a,
         false => pack(&a, d)?,
     };
-    // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n` elements
-    // of this type in a row.
+    // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n`
+    // elements of this type in a row.
     let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
     Ok(Some(Borrowed {
         column_major: !a.is_c_contiguous(),
@@ -172,8 +172,8 @@ pub(crate) fn shared(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
             "this array cannot be shared without a copy: it is not dense, aligned and native; leave out copy=False",
         ));
     }
-    // SAFETY: `a` is dense, aligned and native, and `share` keeps it alive as long as arrays refer to its memory. The
-    // caller of `asarray(copy=False)` promises not to write to it.
+    // SAFETY: `a` is dense, aligned and native, and `share` keeps it alive as long as arrays refer
+    // to its memory. The caller of `asarray(copy=False)` promises not to write to it.
     let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
     let t = share(lent, a.shape(), a.clone().into_any())?;
     Ok(Some(Array::known(t)?))

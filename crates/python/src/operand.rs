@@ -100,7 +100,8 @@ pub(crate) enum Operand<'py> {
 }
 
 impl<'py> Operand<'py> {
-    /// The operand that an object is. `None` for objects that have their own idea of operators with arrays.
+    /// The operand that an object is. `None` for objects that have their own idea of operators with
+    /// arrays.
     pub(crate) fn find(x: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
         if let Ok(a) = x.cast::<Array>() {
             return Ok(Some(Operand::Array(a.clone())));

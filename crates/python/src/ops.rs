@@ -1,7 +1,7 @@
 //! Operations by name, on arrays in every state: eagerly, on a tape, or in a trace.
 
 use crate::array::{Array, RUNTIME, State};
-use crate::error::{OrRaise, raise};
+use crate::error::{OrRaise, guarded, raise};
 use crate::operand::{Number, Operand, array, common};
 use crate::program::PyProgram;
 use crate::{dims, dtype, place, scope, tape};
@@ -20,8 +20,8 @@ const DETACHED_ELEMENTS: usize = 1 << 15;
 /// The arrays of an emission.
 pub(crate) type Arrays<'py> = SmallVec<[Bound<'py, Array>; 3]>;
 
-/// The results that `f` emits for these arrays: written to a trace if one of them is a value of a program, otherwise run,
-/// and recorded if one is recorded.
+/// The results that `f` emits for these arrays: written to a trace if one of them is a value of a
+/// program, otherwise run, and recorded if one is recorded.
 pub(crate) fn emit<F>(py: Python<'_>, x: &[Bound<'_, Array>], f: F) -> PyResult<Vec<Array>>
 where
     F: FnOnce(&dyn Emit, &[Val]) -> Vec<Val> + Send,
@@ -31,10 +31,12 @@ where
         let nodes: SmallVec<[TracedTensor; 3]> =
             x.iter().map(Array::node).collect::<PyResult<_>>()?;
         let refs: SmallVec<[&TracedTensor; 3]> = nodes.iter().collect();
-        let y = TracedTensor::emit(&refs, |cx, v| {
-            cx.set_loc(loc);
-            f(cx, v)
-        });
+        let y = guarded(|| {
+            TracedTensor::emit(&refs, |cx, v| {
+                cx.set_loc(loc);
+                f(cx, v)
+            })
+        })?;
         let scope = scope::innermost(x.iter().filter_map(|a| a.get().scope.as_ref()));
         let traced = |t| Array::of_node(t, scope.clone());
         return Ok(y.or_raise(py)?.into_iter().map(traced).collect());
@@ -45,14 +47,16 @@ where
         .collect::<PyResult<_>>()?;
     let refs: SmallVec<[&EagerTensor; 3]> = values.iter().collect();
     let silent = tape::is_silent();
-    let run = || match silent {
-        true => cotangent::ad::no_grad(|| RUNTIME.write(&refs, f)),
-        false => RUNTIME.write(&refs, f),
+    let run = || {
+        guarded(|| match silent {
+            true => cotangent::ad::no_grad(|| RUNTIME.write(&refs, f)),
+            false => RUNTIME.write(&refs, f),
+        })
     };
     let y = match refs.iter().any(|x| x.len() >= DETACHED_ELEMENTS) {
         true => py.detach(run),
         false => run(),
-    };
+    }?;
     Ok(y.or_raise(py)?.into_iter().map(Array::eager).collect())
 }
 
@@ -194,8 +198,8 @@ pub(crate) fn results<'py>(
     }
 }
 
-/// The operation or composite of this name: eagerly, on a tape, or in a trace, by what the operands are. `result` is the
-/// element type and the shape of an operation that takes them from its result.
+/// The operation or composite of this name: eagerly, on a tape, or in a trace, by what the operands
+/// are. `result` is the element type and the shape of an operation that takes them from its result.
 #[pyfunction]
 #[pyo3(signature = (name, operands, attributes=None, result=None))]
 pub(crate) fn op<'py>(
@@ -231,7 +235,8 @@ pub(crate) fn op<'py>(
     results(py, y, weak)
 }
 
-/// The type of operands of an elementwise function: `float` functions convert integers and booleans.
+/// The type of operands of an elementwise function: `float` functions convert integers and
+/// booleans.
 fn of_kind(kind: &str, d: DType) -> DType {
     match (kind, d.kind()) {
         ("float", Kind::Bool | Kind::Int) => DType::F64,
@@ -318,7 +323,8 @@ pub(crate) fn broadcast(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
     Some(all)
 }
 
-/// An operand's value of this type in an emission: `arrays` are emitted in order, numbers are constants.
+/// An operand's value of this type in an emission: `arrays` are emitted in order, numbers are
+/// constants.
 pub(crate) enum Given {
     Array(usize),
     Number(Scalar),
@@ -384,7 +390,8 @@ pub(crate) fn aligned(
         .collect()
 }
 
-/// A function of two operands that broadcast. `kind` is that of [`unary`], or `compare`: the result is boolean.
+/// A function of two operands that broadcast. `kind` is that of [`unary`], or `compare`: the result
+/// is boolean.
 #[pyfunction]
 pub(crate) fn binary<'py>(
     py: Python<'py>,

@@ -12,13 +12,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// A line of a Python program.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct SourcePlace {
     pub file: String,
     pub line: u32,
     function: String,
 }
 
-impl Place {
+impl SourcePlace {
     /// As a traceback shows it.
     pub(crate) fn note(&self, py: Python<'_>) -> String {
         let text = py
@@ -42,7 +42,7 @@ const MAX_PLACES: usize = 1 << 16;
 
 #[derive(Default)]
 struct Places {
-    all: Vec<Place>,
+    all: Vec<SourcePlace>,
     /// By code object, which is never freed once it is listed, and line.
     known: FxHashMap<(usize, u32), u32>,
     /// Code objects of known places.
@@ -52,7 +52,7 @@ struct Places {
 static PLACES: Mutex<Option<Places>> = Mutex::new(None);
 
 /// The place of this number.
-pub(crate) fn find(id: u32) -> Option<Place> {
+pub(crate) fn find(id: u32) -> Option<SourcePlace> {
     let places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     places.as_ref()?.all.get(id as usize).cloned()
 }
@@ -91,7 +91,7 @@ fn look(py: Python<'_>) -> Option<Loc> {
             return add(
                 key,
                 code,
-                Place {
+                SourcePlace {
                     file,
                     line,
                     function,
@@ -102,7 +102,7 @@ fn look(py: Python<'_>) -> Option<Loc> {
     }
 }
 
-fn add(key: (usize, u32), code: Bound<'_, PyAny>, place: Place) -> Option<Loc> {
+fn add(key: (usize, u32), code: Bound<'_, PyAny>, place: SourcePlace) -> Option<Loc> {
     let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     let places = places.get_or_insert_default();
     if places.all.len() >= MAX_PLACES {

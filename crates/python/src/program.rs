@@ -15,7 +15,8 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A program: a function, and the others of its text. Call it with arrays, by position or by the names of arguments.
+/// A program: a function, and the others of its text. Call it with arrays, by position or by the
+/// names of arguments.
 #[pyclass(name = "Program", module = "cotangent", frozen, weakref)]
 pub(crate) struct PyProgram {
     /// The text that it was read from.
@@ -68,7 +69,8 @@ impl PyProgram {
         )
     }
 
-    /// The parameters that a derivative is taken by: names or positions; by default all floating-point ones.
+    /// The parameters that a derivative is taken by: names or positions; by default all
+    /// floating-point ones.
     fn wrt(&self, wrt: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Val>> {
         let params = self.params();
         let Some(wrt) = wrt else {
@@ -360,7 +362,8 @@ impl PyProgram {
         Ok(memory.or_raise(py)?.peak)
     }
 
-    /// The derivatives at these arguments against finite differences, and the two modes against each other: a report.
+    /// The derivatives at these arguments against finite differences, and the two modes against
+    /// each other: a report.
     #[pyo3(signature = (*args))]
     fn check(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
         let x = self.arrays(args)?;
@@ -368,11 +371,6 @@ impl PyProgram {
         let report =
             cotangent::check::check_function(&AdContext::default(), self.function(), &x, &options);
         Ok(report.or_raise(py)?.to_string())
-    }
-
-    /// Writes the text of the function to a file.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        Ok(std::fs::write(path, self.text())?)
     }
 
     fn _repr_html_(&self) -> String {

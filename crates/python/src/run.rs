@@ -2,7 +2,7 @@
 //! the arguments are.
 
 use crate::array::{Array, RUNTIME, State};
-use crate::error::{OrRaise, raise};
+use crate::error::{OrRaise, guarded, raise};
 use crate::numpy::{Borrowed, borrow};
 use crate::operand::{self, Number};
 use crate::{buffer, dims, dtype, place, scope, tape};
@@ -67,9 +67,8 @@ impl Compiled {
             return Ok(p);
         }
         let function = &self.function;
-        let p = py
-            .detach(|| backend().executor().compile(function))
-            .or_raise(py)?;
+        let p = py.detach(|| guarded(|| backend().executor().compile(function)))?;
+        let p = p.or_raise(py)?;
         Ok(self.program.get_or_init(|| p))
     }
 }
@@ -233,9 +232,9 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
         .collect::<PyResult<Vec<_>>>()?;
     let begin = Instant::now();
     let y = match f.slow.load(Ordering::Relaxed) {
-        true => py.detach(|| program.run_tensors(views)),
-        false => program.run_tensors(views),
-    };
+        true => py.detach(|| guarded(|| program.run_tensors(views))),
+        false => guarded(|| program.run_tensors(views)),
+    }?;
     f.slow.store(begin.elapsed() >= DETACHED, Ordering::Relaxed);
     let mut y: Vec<Tensor> = y
         .or_raise(py)?
@@ -249,7 +248,7 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
         {
             for t in &mut y {
                 if b.holds(buffer::address(t.view())) {
-                    *t = copy(t, &t.shape().to_vec()).or_raise(py)?;
+                    *t = copy(t, t.shape()).or_raise(py)?;
                 }
             }
         }

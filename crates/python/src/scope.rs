@@ -48,7 +48,7 @@ pub(crate) struct Captured {
 
 struct Frame {
     scope: Arc<Scope>,
-    /// What a compiled function has captured; `None` in other transforms.
+    /// Arrays that a compiled function has captured; `None` in other transforms.
     captured: Option<Vec<Captured>>,
 }
 

@@ -48,8 +48,8 @@ fn recorded(x: &Array, py: Python<'_>) -> PyResult<EagerTensor> {
 
 #[pymethods]
 impl Array {
-    /// Adds the gradients of this scalar to the variables that it depends on. With `seed`, the cotangent of an array of any
-    /// shape. `keep_graph`: a further pass may follow.
+    /// Adds the gradients of this scalar to the variables that it depends on. With `seed`, the
+    /// cotangent of an array of any shape. `keep_graph`: a further pass may follow.
     #[pyo3(signature = (seed=None, keep_graph=false))]
     fn backward(
         slf: &Bound<'_, Self>,

@@ -99,7 +99,8 @@ fn scalar(f: &Function, mut y: Vec<TracedTensor>) -> Result<TracedTensor, Error>
     }
 }
 
-/// The value of `f` at `args`, its further results (`has_aux`), and its gradients by some arguments.
+/// The value of `f` at `args`, its further results (`has_aux`), and its gradients by some
+/// arguments.
 #[pyfunction]
 pub(crate) fn value_and_grad<'py>(
     py: Python<'py>,
@@ -443,7 +444,8 @@ pub(crate) fn vmap<'py>(
     result(py, &call, y.or_raise(py)?)
 }
 
-/// The batch axis of each result, from a tree of axes: the function is traced once to know its results.
+/// The batch axis of each result, from a tree of axes: the function is traced once to know its
+/// results.
 fn out_positions(
     call: &Arc<Function>,
     x: &[TracedTensor],

@@ -30,7 +30,8 @@ pub(crate) struct Dict {
     children: Vec<Tree>,
     /// The position of each key in the dictionary.
     order: Vec<usize>,
-    /// `None`: a `dict`. Otherwise a class, and the first argument of its constructor, if it has one.
+    /// `None`: a `dict`. Otherwise a class, and the first argument of its constructor, if it has
+    /// one.
     class: Option<(Py<PyType>, Option<Py<PyAny>>)>,
 }
 
@@ -51,7 +52,8 @@ struct Registered {
 static HAS_CLASSES: AtomicBool = AtomicBool::new(false);
 static REGISTRY: Mutex<Option<FxHashMap<usize, Arc<Registered>>>> = Mutex::new(None);
 
-/// Makes a class a node: `flatten(x) -> (children, metadata)`, `unflatten(metadata, children) -> x`.
+/// Makes a class a node: `flatten(x) -> (children, metadata)`,
+/// `unflatten(metadata, children) -> x`.
 #[pyfunction]
 pub(crate) fn register_pytree_node(
     class: Bound<'_, PyType>,

@@ -1,5 +1,5 @@
-//! Programs as custom calls of XLA: one typed handler of its foreign function interface, in which an
-//! attribute is the number of a program in a table.
+//! Programs as custom calls of XLA: one typed handler of its foreign function interface, in which
+//! an attribute is the number of a program in a table.
 //!
 //! The layout of the structs is that of `xla/ffi/api/c_api.h`; the handler reads fields only of
 //! structs that are as large as this file knows them.
@@ -123,7 +123,14 @@ const INVALID_ARGUMENT: c_int = 3;
 const MAJOR: c_int = 0;
 const MINOR: c_int = 3;
 
-static PROGRAMS: Mutex<Option<(i64, FxHashMap<i64, Arc<Executable>>)>> = Mutex::new(None);
+/// The last number that was given, and the programs by number.
+#[derive(Default)]
+struct Table {
+    last: i64,
+    all: FxHashMap<i64, Arc<Executable>>,
+}
+
+static PROGRAMS: Mutex<Option<Table>> = Mutex::new(None);
 
 /// Lists a program. Returns its number.
 #[pyfunction]
@@ -131,17 +138,17 @@ pub(crate) fn xla_register(py: Python<'_>, program: &Bound<'_, PyProgram>) -> Py
     let function = program.get().function().clone();
     let executable = py.detach(|| cotangent::compile(&function)).or_raise(py)?;
     let mut table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let (next, all) = table.get_or_insert_default();
-    *next += 1;
-    all.insert(*next, Arc::new(executable));
-    Ok(*next)
+    let table = table.get_or_insert_default();
+    table.last += 1;
+    table.all.insert(table.last, Arc::new(executable));
+    Ok(table.last)
 }
 
 /// Removes a program.
 #[pyfunction]
 pub(crate) fn xla_release(number: i64) {
     let mut table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let old = table.as_mut().and_then(|(_, all)| all.remove(&number));
+    let old = table.as_mut().and_then(|t| t.all.remove(&number));
     drop(table);
     drop(old);
 }
@@ -192,7 +199,7 @@ unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut c_void {
         message: message.as_ptr(),
         code: INVALID_ARGUMENT,
     };
-    // SAFETY: as above; `answer` checked nothing that this needs: every version has this function.
+    // SAFETY: XLA passes a valid frame, and every version of its table has this function.
     unsafe { ((*(*frame).api).create_error)(&mut args) }
 }
 
@@ -288,9 +295,7 @@ unsafe fn program(attrs: &Attributes) -> Result<Arc<Executable>, String> {
             }
             let number = *((*scalar).value as *const i64);
             let table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = table
-                .as_ref()
-                .and_then(|(_, all)| all.get(&number).cloned());
+            let found = table.as_ref().and_then(|t| t.all.get(&number).cloned());
             return found.ok_or_else(|| format!("there is no program {number}: it was released"));
         }
     }

@@ -134,8 +134,8 @@ fn arrows_point_one_way() {
     assert_none("imports against the arrows", bad);
 }
 
-/// Where `unsafe` may stand: kernels, the runtime, and the doors of the Python extension to memory
-/// of others.
+/// Where `unsafe` may stand: kernels, the runtime, and the files of the Python extension that share
+/// memory with other libraries.
 const UNSAFE: &[&str] = &[
     "crates/kernels/",
     "crates/cpu/",
