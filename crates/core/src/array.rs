@@ -6,11 +6,11 @@
 //! `i128`. Conversion back rounds or wraps once.
 
 use crate::bail;
+pub use crate::buffer::{Buffer, Elements};
 use crate::dtype::{C64, C128, DType, Kind, OpaqueType, bf16, f16};
 use crate::error::Result;
 use crate::shape::Type;
 use std::fmt;
-use std::sync::Arc;
 
 /// A Rust type that is the element type of a [`DType`].
 pub trait Element: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
@@ -18,6 +18,8 @@ pub trait Element: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'stat
     const DTYPE: DType;
     /// Wraps a vector.
     fn wrap(data: Vec<Self>) -> Data;
+    /// Wraps memory of this or another owner.
+    fn share(data: Buffer<Self>) -> Data;
     /// The elements, if the data has this type.
     fn slice(data: &Data) -> Option<&[Self]>;
     /// Takes the elements out, copying only when they are shared.
@@ -29,16 +31,17 @@ macro_rules! elements {
         /// Elements by type.
         #[derive(Clone, PartialEq)]
         #[allow(missing_docs)]
-        pub enum Data { $($variant(Arc<Vec<$t>>)),* }
+        pub enum Data { $($variant(Buffer<$t>)),* }
 
         $(impl Element for $t {
             const DTYPE: DType = DType::$variant;
-            fn wrap(data: Vec<$t>) -> Data { Data::$variant(Arc::new(data)) }
+            fn wrap(data: Vec<$t>) -> Data { Data::$variant(data.into()) }
+            fn share(data: Buffer<$t>) -> Data { Data::$variant(data) }
             fn slice(data: &Data) -> Option<&[$t]> {
                 match data { Data::$variant(v) => Some(v), _ => None }
             }
             fn take(data: Data) -> Option<Vec<$t>> {
-                match data { Data::$variant(v) => Some(Arc::unwrap_or_clone(v)), _ => None }
+                match data { Data::$variant(v) => Some(v.into_vec()), _ => None }
             }
         })*
 
@@ -56,7 +59,7 @@ macro_rules! elements {
             /// Whether both are one allocation.
             fn is_shared_with(&self, other: &Data) -> bool {
                 match (self, other) {
-                    $((Data::$variant(a), Data::$variant(b)) => Arc::ptr_eq(a, b),)*
+                    $((Data::$variant(a), Data::$variant(b)) => a.is(b),)*
                     _ => false,
                 }
             }

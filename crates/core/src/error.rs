@@ -3,8 +3,10 @@
 //! A mistake of the user is an [`Error`]; a bug of this library is a panic. Programs match on
 //! codes, which never change.
 
+pub use crate::loc::{Loc, SourceLine};
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -68,28 +70,10 @@ pub enum Code {
     Input,
     /// Reading or writing failed.
     Io,
-}
-
-/// Where an equation was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Loc {
-    /// Unknown, or made by a transform.
-    #[default]
-    None,
-    /// Line and column (both from 1) of a text.
-    Text(u32, u32),
-    /// A place in a Rust program.
-    Rust(&'static std::panic::Location<'static>),
-}
-
-impl fmt::Display for Loc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Loc::None => Ok(()),
-            Loc::Text(line, col) => write!(f, "{line}:{col}"),
-            Loc::Rust(l) => write!(f, "{}:{}", l.file(), l.line()),
-        }
-    }
+    /// The hook of a run ended it.
+    Interrupted,
+    /// An error of the program that calls this library: see [`Error::foreign`].
+    Foreign,
 }
 
 /// An error: code, message, location and notes.
@@ -103,7 +87,11 @@ struct Inner {
     loc: Loc,
     file: Option<Arc<str>>,
     notes: Vec<String>,
+    payload: Option<Arc<ForeignPayload>>,
 }
+
+/// The value of a [foreign error](Error::foreign), until it is taken. Clones of the error share it.
+type ForeignPayload = Mutex<Option<Box<dyn Any + Send>>>;
 
 /// Maximum number of characters of a message or a note. Longer ones are cut.
 const MAX_MESSAGE_CHARS: usize = 1200;
@@ -169,7 +157,41 @@ impl Error {
             loc: Loc::None,
             file: None,
             notes: Vec::new(),
+            payload: None,
         }))
+    }
+
+    /// An error of the program that calls this library, for example an exception of another
+    /// language: a closure returns it, it passes through tracing and transforms like any error, and
+    /// [`Error::take_foreign`] gives the same value back to the caller of the transform. The
+    /// message is the payload, if that is a string.
+    ///
+    /// ```
+    /// use cotangent_core::{Code, Error};
+    /// struct Exception { number: i32 }
+    /// let e = Error::foreign(Box::new(Exception { number: 7 })).note("in a closure");
+    /// assert_eq!(e.code(), Code::Foreign);
+    /// let copy = e.clone();
+    /// let payload = e.take_foreign().unwrap().downcast::<Exception>().ok().unwrap();
+    /// assert_eq!(payload.number, 7);
+    /// assert!(copy.take_foreign().is_none()); // it was taken
+    /// ```
+    pub fn foreign(payload: Box<dyn Any + Send>) -> Error {
+        let text = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| payload.downcast_ref::<&str>().copied());
+        let message = text.unwrap_or("an error of the calling program").to_owned();
+        let mut e = Error::new(Code::Foreign, message);
+        e.0.payload = Some(Arc::new(Mutex::new(Some(payload))));
+        e
+    }
+
+    /// Takes the payload of a [foreign error](Error::foreign) out of it and its clones. `None` for
+    /// another error, and after the payload was taken.
+    pub fn take_foreign(&self) -> Option<Box<dyn Any + Send>> {
+        let payload = self.0.payload.as_ref()?;
+        payload.lock().unwrap_or_else(|e| e.into_inner()).take()
     }
 
     /// The stable code.
@@ -210,7 +232,7 @@ impl Error {
     }
 
     /// The error of a call of `method` on operands of these types. The message names the method and
-    /// these types in place of the operation that failed in it.
+    /// these types in place of the operation that failed in it. A foreign error stays as it is.
     ///
     /// ```
     /// use cotangent_core::{Code, Error};
@@ -222,6 +244,9 @@ impl Error {
         method: &str,
         operands: impl IntoIterator<Item = T>,
     ) -> Error {
+        if self.0.payload.is_some() {
+            return self;
+        }
         let message = std::mem::take(&mut self.0.message);
         let named = message.strip_prefix('`').and_then(|m| m.split_once('`'));
         // An attribute in backquotes is followed by its value.
@@ -258,15 +283,16 @@ impl fmt::Display for Error {
             loc,
             file,
             notes,
+            payload: _,
         } = &*self.0;
         match (file, loc) {
-            (Some(file), Loc::None | Loc::Rust(_)) => write!(f, "{file}: ")?,
+            (Some(file), Loc::None | Loc::Rust(_) | Loc::Foreign(_)) => write!(f, "{file}: ")?,
             (Some(file), Loc::Text(..)) => write!(f, "{file}:{loc}: ")?,
             (None, Loc::Text(..)) => write!(f, "{loc}: ")?,
             (None, _) => {}
         }
         write!(f, "{message} [{code:?}]")?;
-        if let Loc::Rust(_) = loc {
+        if let Loc::Rust(_) | Loc::Foreign(_) = loc {
             write!(f, "\n  at {loc}")?;
         }
         for note in notes {

@@ -6,11 +6,13 @@
 
 mod analysis;
 pub mod array;
+mod buffer;
 pub mod check;
 mod directive;
 pub mod dtype;
 pub mod error;
 mod ir;
+mod loc;
 pub mod math;
 mod names;
 pub mod ops;
@@ -22,9 +24,9 @@ pub mod text;
 pub mod transform;
 pub mod verify;
 
-pub use array::{Array, Data, Element, Scalar, Wide};
+pub use array::{Array, Buffer, Data, Element, Elements, Scalar, Wide};
 pub use dtype::{C32, C64, C128, Complex32, Complex64, DType, OpaqueType, bf16, f16};
-pub use error::{Code, Error, Loc, Result};
+pub use error::{Code, Error, Loc, Result, SourceLine};
 pub use ir::{
     AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Cotangent, Emit, EmitterStatus, Function,
     MAX_DEPTH, Op, OpKey, Opaque, Owner, Primitive, Sample, Val, Vals,

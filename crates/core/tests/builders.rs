@@ -319,6 +319,16 @@ rows! {
     log10 |cx, g| vec![cx.log10(g.v())];
     hypot |cx, g| vec![cx.hypot(g.v(), g.v())];
     is_inf |cx, g| vec![cx.is_inf(g.v())];
+    floor_divide |cx, g| vec![cx.floor_divide(g.v(), g.v())];
+    floor_mod |cx, g| vec![cx.floor_mod(g.v(), g.v())];
+    copysign |cx, g| vec![cx.copysign(g.v(), g.v())];
+    signbit |cx, g| vec![cx.signbit(g.v())];
+    roll |cx, g| vec![cx.roll(g.v(), g.axis() as i64 - 1, g.axis())];
+    tile |cx, g| vec![cx.tile(g.v(), &g.dims())];
+    repeat |cx, g| vec![cx.repeat(g.v(), &g.dim(), g.axis())];
+    diff |cx, g| vec![cx.diff(g.v(), g.axis(), g.axis())];
+    searchsorted |cx, g| vec![cx.searchsorted(g.v(), g.v(), g.coin())];
+    cross |cx, g| vec![cx.cross(g.v(), g.v(), g.axis())];
 }
 
 /// Whether the function is valid. An invalid function must not be finished.

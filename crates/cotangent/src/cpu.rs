@@ -6,10 +6,15 @@ use crate::{AdContext, EagerRuntime, Function, Primitive, Result, Tensor, Type, 
 use cotangent_core::tape::{self, Compiled};
 use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
+/// Forgets the threads of this process's pool: the next run starts others. For a child process
+/// after a fork, where the threads of its parent do not exist. On Linux children do it by
+/// themselves.
+pub use cotangent_cpu::forget_threads;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::nests::passes;
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
+pub use cotangent_cpu::{Hook, Raw, RawMut, with_interrupt};
 use std::sync::{Arc, OnceLock};
 
 /// A backend that runs programs on the CPU: a thread limit, kernels of extension operations, and
@@ -66,6 +71,24 @@ impl CpuBackend {
             bail!(Input, "a backend needs at least one thread");
         }
         Ok(CpuBackend::of(Executor::new().with_threads(n)))
+    }
+
+    /// The same backend with a hook, which its runs ask at most every 10 ms, on their thread. If it
+    /// returns true, the run ends with [`Code::Interrupted`](crate::Code::Interrupted).
+    /// [`with_interrupt`] has a hook for every run of a thread.
+    ///
+    /// ```
+    /// use cotangent::{Code, CpuBackend, TracedTensor, Type, DType, closures::{trace, while_loop}};
+    /// use std::sync::Arc;
+    /// let backend = CpuBackend::new().with_interrupt(Arc::new(|| true));
+    /// let forever = |x: Vec<TracedTensor>| while_loop(|x: TracedTensor| x.is_finite(), |x: TracedTensor| x * 1.0, x[0].clone());
+    /// let f = trace(forever, &[Type::scalar(DType::F64)])?.on_backend(backend);
+    /// let e = f.call(&[TracedTensor::scalar(1.0)]).err().unwrap();
+    /// assert_eq!(e.code(), Code::Interrupted);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn with_interrupt(self, hook: Hook) -> CpuBackend {
+        CpuBackend::of(self.executor.with_interrupt(hook))
     }
 
     /// The backend with this executor.

@@ -1,13 +1,12 @@
 //! Source locations of the user's calls.
 
 use cotangent_core::{Loc, Result};
-use std::panic::Location;
 
-/// The source location of the caller of a method that is marked `#[track_caller]`. In a closure it
-/// is a location of this crate, so closures capture it.
+/// The source location of the caller of a method that is marked `#[track_caller]`, or that of the
+/// enclosing [`Loc::scope`]. In a closure it is a location of this crate, so closures capture it.
 #[track_caller]
 pub(crate) fn here() -> Loc {
-    Loc::Rust(Location::caller())
+    Loc::caller()
 }
 
 /// A result whose error gets the caller's location.

@@ -83,15 +83,15 @@ pub use ad_context::{AdContext, AdContextBuilder};
 pub use axes::{Axes, Axis};
 pub use closures::Tree;
 pub use cotangent_core::{
-    Array, Builder, C32, C64, C128, Code, Complex32, Complex64, DType, Dim, Element, Emit, Error,
-    Function, Op, Result, Scalar, Shape, Type, Val, bf16, check, dtype, error, f16, ops, reference,
-    rewrite, text, verify,
+    Array, Buffer, Builder, C32, C64, C128, Code, Complex32, Complex64, DType, Dim, Element,
+    Elements, Emit, Error, Function, Loc, Op, Result, Scalar, Shape, SourceLine, Type, Val, bf16,
+    check, dtype, error, f16, ops, reference, rewrite, text, verify,
 };
 // Names for authors of operations, at their former paths: `extend` has them.
 #[doc(hidden)]
 pub use cotangent_core::{
-    Arg, Attr, Attrs, Batched, Cost, Data, Env, Loc, MAX_DEPTH, Owner, Primitive, Sample, Sym,
-    Vals, Wide, array, attr, bail, emit, for_dtype, graph, math, primitive, shape,
+    Arg, Attr, Attrs, Batched, Cost, Data, Env, MAX_DEPTH, Owner, Primitive, Sample, Sym, Vals,
+    Wide, array, attr, bail, emit, for_dtype, graph, math, primitive, shape,
 };
 pub use cotangent_stablehlo as stablehlo;
 pub use cpu::CpuBackend;

@@ -12,7 +12,6 @@ use cotangent_kernels::{Fallible, Number, OutOfMemory};
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// An element type of buffers for which all-zero bytes are a value.
 ///
@@ -28,7 +27,7 @@ macro_rules! plain {
         // SAFETY: zero bytes are `false`, the integer 0, +0.0 or a pair of them.
         unsafe impl PlainElement for $t {
             fn exclusive(data: &mut Data) -> Option<&mut Vec<$t>> {
-                match data { Data::$variant(v) => Arc::get_mut(v), _ => None }
+                match data { Data::$variant(v) => v.exclusive(), _ => None }
             }
         }
     )*};

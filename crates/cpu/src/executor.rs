@@ -1,6 +1,7 @@
-//! [`Executor`]: settings of a compilation: kernels of extension operations and the number of
-//! threads.
+//! [`Executor`]: settings of a compilation: kernels of extension operations, the number of threads,
+//! and the hook of its runs.
 
+use crate::interrupt::{Hook, catch, is_active, with_interrupt};
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
 use crate::lower::{lower, resolve};
 use crate::program::Program;
@@ -24,27 +25,36 @@ struct Extension {
     added: &'static Location<'static>,
 }
 
-/// Kernels of extension operations, by name, and the maximum number of threads. Extension
-/// operations without a kernel run by their `eval`.
+/// Kernels of extension operations, by name, the maximum number of threads, and a hook that may end
+/// runs. Extension operations without a kernel run by their `eval`.
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Extension>,
     /// The first kernel that cannot be used.
     refused: Option<Error>,
     stepwise: bool,
-    threads: Threads,
+    limits: RunLimits,
 }
 
-/// Maximum number of threads of a run; `None` is the number that the process uses.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Threads(Option<usize>);
+/// Limits of a run.
+#[derive(Clone, Default)]
+pub(crate) struct RunLimits {
+    /// Maximum number of threads; `None` is the number that the process uses.
+    threads: Option<usize>,
+    /// The hook that may end the run.
+    hook: Option<Hook>,
+}
 
-impl Threads {
-    /// Calls `f` with this limit on the threads of its kernels.
-    pub(crate) fn limit<R>(self, f: impl FnOnce() -> R) -> R {
-        match self.0 {
+impl RunLimits {
+    /// Calls `f` with these limits on its kernels.
+    pub(crate) fn apply<R>(&self, f: impl FnOnce() -> R) -> R {
+        let limited = || match self.threads {
             Some(n) => with_threads(n, f),
             None => f(),
+        };
+        match &self.hook {
+            Some(hook) => with_interrupt(hook, limited),
+            None => limited(),
         }
     }
 }
@@ -129,20 +139,46 @@ impl Executor {
 
     /// Limits programs and operations to `n` threads, at least one (builder style). The bits of
     /// results do not depend on it.
-    pub fn with_threads(self, n: usize) -> Executor {
-        Executor {
-            threads: Threads(Some(n.max(1))),
-            ..self
-        }
+    pub fn with_threads(mut self, n: usize) -> Executor {
+        self.limits.threads = Some(n.max(1));
+        self
     }
 
     /// The limit set by [`Executor::with_threads`].
     pub fn threads(&self) -> Option<usize> {
-        self.threads.0
+        self.limits.threads
     }
 
-    pub(crate) fn limit(&self) -> Threads {
-        self.threads
+    /// Sets a hook for programs and operations (builder style). It is asked at most every 10 ms, on
+    /// the thread of the run. If it returns true, the run ends with
+    /// [`Code::Interrupted`]; a program can run again afterwards.
+    /// [`with_interrupt`] tells between what it is asked.
+    ///
+    /// ```
+    /// use cotangent_core::{Array, Builder, Code, DType, Emit, Type};
+    /// use cotangent_cpu::Executor;
+    /// use std::sync::Arc;
+    /// use std::time::{Duration, Instant};
+    /// // A loop that never ends.
+    /// let b = Builder::new("forever", Default::default());
+    /// let x = b.param(Type::scalar(DType::F64), None);
+    /// let cx: &dyn Emit = &b;
+    /// let y = cx.while_loop(&[], &[x], |cx, _, c| cx.is_finite(c[0]), |_, _, c| c.to_vec());
+    /// let f = Arc::new(b.finish(&y)?);
+    /// let begin = Instant::now();
+    /// let hook = Arc::new(move || begin.elapsed() > Duration::from_millis(30));
+    /// let program = Executor::new().with_interrupt(hook).compile(&f)?;
+    /// let e = program.run(&[Array::scalar(1.0)]).unwrap_err();
+    /// assert_eq!(e.code(), Code::Interrupted);
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    pub fn with_interrupt(mut self, hook: Hook) -> Executor {
+        self.limits.hook = Some(hook);
+        self
+    }
+
+    pub(crate) fn limits(&self) -> &RunLimits {
+        &self.limits
     }
 
     pub(crate) fn is_stepwise(&self) -> bool {
@@ -171,7 +207,10 @@ impl Executor {
         if let Some(y) = crate::small::apply(op, &x) {
             return Ok(smallvec![y]);
         }
-        self.threads.limit(|| self.apply_prepared(op, x, env))
+        self.limits.apply(|| match is_active() {
+            true => catch(|| self.apply_prepared(op, x, env)),
+            false => self.apply_prepared(op, x, env),
+        })
     }
 
     /// Slow path of [`Executor::apply`]: selects and prepares a kernel.

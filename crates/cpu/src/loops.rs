@@ -11,6 +11,7 @@
 
 use crate::element::{for_size, limit};
 use crate::executor::Compiler;
+use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{BodyRun, Program};
 use crate::recurrence::Loop;
@@ -18,9 +19,11 @@ use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
-use cotangent_kernels::Fallible;
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
+
+/// Estimated work of a step that creates tensors, in elementary operations.
+const STEP_WORK: usize = 1024;
 
 /// Results of steps, stacked along a new first axis.
 struct StackedResults<'a> {
@@ -161,7 +164,11 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
         let (mut running, mut stacks) = (BodyRun::new(&body), stacks(&rows, Some(n))?);
+        let mut pulse = Pulse::new(STEP_WORK);
         for step in 0..n {
+            if pulse.is_interrupted() {
+                return Err(interrupted());
+            }
             let i = if reverse { n - 1 - step } else { step };
             let inputs = x
                 .iter()
@@ -234,8 +241,12 @@ fn scan_tiny(
         first.clone(),
         inputs.iter().map(Form::bytes).collect::<Vec<_>>(),
     );
-    let done: Fallible = tiny.with_memory(|memory| {
+    let mut pulse = Pulse::new(tiny.work());
+    tiny.with_memory(|memory| {
         for step in 0..n {
+            if pulse.is_interrupted() {
+                return Err(interrupted());
+            }
             let i = if reverse { n - 1 - step } else { step };
             for k in stacks..first.len() {
                 from[k] = first[k].wrapping_add(i * sizes[k]);
@@ -250,12 +261,13 @@ fn scan_tiny(
             // step have the types of its results, which are those of the inputs. `new` has room for
             // the carries and `made` for `n` rows. `with_memory` gives exclusive memory for all
             // steps.
-            unsafe {
+            let done = unsafe {
                 match step {
-                    0 => tiny.execute(memory, from.iter().copied(), to)?,
-                    _ => tiny.execute_again(memory, from.iter().copied(), to)?,
+                    0 => tiny.execute(memory, from.iter().copied(), to),
+                    _ => tiny.execute_again(memory, from.iter().copied(), to),
                 }
-            }
+            };
+            done.map_err(limit)?;
             std::mem::swap(&mut old, &mut new);
             from[consts..stacks]
                 .iter_mut()
@@ -263,8 +275,7 @@ fn scan_tiny(
                 .for_each(|(from, carry)| *from = carry.ptr());
         }
         Ok(())
-    });
-    done.map_err(limit)?;
+    })?;
     // SAFETY: `n` is positive (checked by the caller), so the last step wrote every carry, and the
     // steps wrote every row of the stacks.
     unsafe {
@@ -306,7 +317,11 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
         let (mut test, mut running) = (BodyRun::new(&cond), BodyRun::new(&body));
         let (mut stacks, mut steps) = (stacks(&rows, None)?, 0);
+        let mut pulse = Pulse::new(STEP_WORK);
         loop {
+            if pulse.is_interrupted() {
+                return Err(interrupted());
+            }
             let inputs = x[..of_cond].iter().chain(&carry).cloned().collect();
             if test.step(inputs, env)?[0].as_slice() != Some(&[true]) {
                 break;
@@ -357,7 +372,11 @@ fn while_tiny(
     let mut asked = [&first[..of_cond], &first[of_cond + of_body..]].concat();
     let mut from = first[of_cond..].to_vec();
     let (mut steps, mut holds, mut rows) = (0, false, Vec::with_capacity(stacks.len()));
+    let mut pulse = Pulse::new(test.work() + step.work());
     loop {
+        if pulse.is_interrupted() {
+            return Err(interrupted());
+        }
         // SAFETY: the caller checked that operands and carries have the condition's input types;
         // `into_packed` made them contiguous, and buffers of carries are dense. The type rule makes
         // the result one boolean, for which `holds` has room.

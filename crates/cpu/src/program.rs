@@ -8,15 +8,17 @@
 //!
 //! Recursion depth is that of nested bodies and does not depend on the number of equations.
 
-use crate::executor::{Compiler, Executor, Threads};
+use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
+use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
 use crate::lower::{lower, resolve};
+use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
-use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
+use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ pub struct Program {
     slots: usize,
     /// Straight-line form of the program, used in place of steps if every value is small.
     tiny: Option<Tiny>,
-    threads: Threads,
+    limits: RunLimits,
 }
 
 struct Param {
@@ -267,7 +269,7 @@ impl Program {
             results,
             slots,
             tiny,
-            threads: cx.executor.limit(),
+            limits: cx.executor.limits().clone(),
         })
     }
 
@@ -313,6 +315,62 @@ impl Program {
         Ok(())
     }
 
+    /// Runs the program on operands in memory, and writes its results to memory. A
+    /// [tiny](Program::is_tiny) program on contiguous operands creates no tensors. Unlike
+    /// [`Program::run`], results are never views of operands.
+    ///
+    /// ```
+    /// use cotangent_core::{Builder, DType, Emit, Type};
+    /// use cotangent_cpu::{Raw, RawMut};
+    /// let b = Builder::new("f", Default::default());
+    /// let x = b.param(Type::new(DType::F64, [3]), None);
+    /// let y = (&b as &dyn Emit).square(x);
+    /// let program = cotangent_cpu::compile(&b.finish(&[y])?.into())?;
+    /// let (x, mut y) = ([1.0f64, 2.0, 3.0], [0.0f64; 3]);
+    /// let operand = Raw { dtype: DType::F64, data: x.as_ptr().cast(), shape: &[3], strides: &[] };
+    /// let result = RawMut { dtype: DType::F64, data: y.as_mut_ptr().cast(), shape: &[3] };
+    /// // SAFETY: both arrays live, have three elements, and do not overlap.
+    /// unsafe { program.run_into(&[operand], &mut [result])? };
+    /// assert_eq!(y, [1.0, 4.0, 9.0]);
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Program::run`]; another number, type or shape of results; memory that is not
+    /// aligned for its element type. Results are partially written after an error.
+    ///
+    /// # Safety
+    /// Operands are valid for reading, with valid elements (a boolean is the byte 0 or 1), and
+    /// nothing writes them during the call. Results are valid for writing, and overlap neither
+    /// operands nor each other. Kernels of extension operations do not keep their operands.
+    pub unsafe fn run_into(&self, inputs: &[Raw<'_>], outputs: &mut [RawMut<'_>]) -> Result<()> {
+        let aligned = inputs.iter().all(Raw::is_aligned) && outputs.iter().all(RawMut::is_aligned);
+        if let Some(tiny) = self.tiny.as_ref().filter(|_| aligned) {
+            // SAFETY: the caller guarantees operands and results (# Safety), which are aligned.
+            if let Some(done) = unsafe { tiny.run_raw(inputs, outputs) } {
+                return done;
+            }
+        }
+        // SAFETY: the caller guarantees that operands can be read during the call (# Safety). The
+        // program and its kernels do not keep operands, and results are dropped below.
+        let lend = |x: &Raw<'_>| unsafe { x.lend() };
+        let x = inputs.iter().map(lend).collect::<Result<Operands>>()?;
+        let y = self.call(x, &Env::default())?;
+        if y.len() != outputs.len() {
+            bail!(
+                Arity,
+                "the program has {} results, and memory is given for {}",
+                y.len(),
+                outputs.len()
+            );
+        }
+        for (to, y) in outputs.iter_mut().zip(&y) {
+            // SAFETY: the caller guarantees that results can be written (# Safety).
+            unsafe { to.write(y)? };
+        }
+        Ok(())
+    }
+
     /// Whether the program is a straight-line program over small tensors, which creates no tensors
     /// for intermediate values.
     pub fn is_tiny(&self) -> bool {
@@ -327,8 +385,8 @@ impl Program {
     /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
-        self.threads
-            .limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
+        self.limits
+            .apply(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
     }
 
     /// Runs the program as a body inside a program with extents `outer`, whose symbols it shares.
@@ -407,8 +465,8 @@ impl Program {
     ) -> Result<Results> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
-        self.threads
-            .limit(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
+        self.limits
+            .apply(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
     }
 
     fn run_steps(
@@ -421,6 +479,7 @@ impl Program {
         for (p, x) in self.params.iter().zip(inputs) {
             p.slot.write(slots, x);
         }
+        let watched = is_active();
         for (k, step) in self.steps.iter().enumerate() {
             let [start, middle, end] = step.bounds.map(|b| b as usize);
             let x: Operands = self.pool[start..middle]
@@ -430,7 +489,17 @@ impl Program {
             if step.check {
                 self.check(step, &x, &env)?;
             }
-            let y = around(k, &env, x, &step.kernel).map_err(|err| err.at(self.eqn(step).loc))?;
+            let at = |err: Error| err.at(self.eqn(step).loc);
+            let y = if watched {
+                let work = step_work(&x);
+                let y = catch(|| around(k, &env, x, &step.kernel)).map_err(at)?;
+                if spend(work) {
+                    return Err(at(interrupted()));
+                }
+                y
+            } else {
+                around(k, &env, x, &step.kernel).map_err(at)?
+            };
             if step.binds {
                 self.bind_results(step, &y, env.to_mut());
             }
@@ -476,6 +545,14 @@ impl Program {
             }
         }
     }
+}
+
+/// Estimated work of a step, in elementary operations: 1024 for its bookkeeping, and 16 for each
+/// element that it reads.
+fn step_work(x: &[Tensor]) -> usize {
+    x.iter().fold(1024, |work, x| {
+        x.numel().saturating_mul(16).saturating_add(work)
+    })
 }
 
 /// A body that runs many times with the same slots.

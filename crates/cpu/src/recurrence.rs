@@ -7,9 +7,10 @@
 
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fused::literal;
+use crate::interrupt::{interrupted, is_active, is_interrupted};
 use crate::kernel::{Operands, Results};
 use crate::loops::{fits, shape_of};
-use crate::tensor::{Fresh, Tensor, volume};
+use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tiny::Form;
 use crate::tuning::MIN_COMPILED_STEPS;
 use cotangent_core::graph::Eqn;
@@ -17,6 +18,12 @@ use cotangent_core::ops::{Constant, Op, Scan, Value};
 use cotangent_core::{DType, Env, Function, Result, Val};
 use cotangent_kernels::tile::Recurrence;
 use smallvec::SmallVec;
+
+/// Elements times steps of a part of a loop after which the hook of the run may be asked: about a
+/// millisecond.
+const PART_ELEMENT_STEPS: usize = 1 << 18;
+/// Minimum number of steps of a part: each part reads all elements again.
+const MIN_PART_STEPS: usize = 16;
 
 /// A compiled scan.
 pub(crate) struct Loop {
@@ -156,15 +163,54 @@ impl Loop {
         let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
         // SAFETY: the caller checked with `takes` that operands have the body's types, stacks have
         // `steps` rows and `steps` is positive; `into_packed` made operands contiguous. Results
-        // have room for all rows. There is at least one step, so every element of the results is
-        // written.
-        unsafe {
-            self.code.run(self.n, steps, reverse, &from, &to);
-            Ok(made
-                .into_iter()
-                .zip(shapes)
-                .map(|(y, shape)| y.into_tensor(&shape))
-                .collect())
+        // have room for all rows.
+        unsafe { self.run_parts(steps, reverse, from, to)? };
+        // SAFETY: there is at least one step, so every element of the results was written.
+        let written = |(y, shape): (Fresh, Extents)| unsafe { y.into_tensor(&shape) };
+        Ok(made.into_iter().zip(shapes).map(written).collect())
+    }
+
+    /// Runs all steps, if the run has a hook by parts that end when it is asked.
+    ///
+    /// # Safety
+    /// The preconditions of [`Recurrence::run`].
+    unsafe fn run_parts(
+        &self,
+        steps: usize,
+        reverse: bool,
+        mut from: Vec<*const u8>,
+        mut to: Vec<*mut u8>,
+    ) -> Result<()> {
+        let stacks = self.consts + self.carries;
+        let part = match is_active() {
+            true => (PART_ELEMENT_STEPS / self.n).max(MIN_PART_STEPS),
+            false => steps,
+        };
+        // Addresses of the rows of a part, from those of the first rows.
+        let (first, firsts) = (from.clone(), to.clone());
+        let mut done = 0;
+        while done < steps {
+            let now = part.min(steps - done);
+            let row = if reverse { steps - done - now } else { done };
+            let bytes = |form: &Form| row * form.bytes();
+            for k in stacks..from.len() {
+                from[k] = first[k].wrapping_add(bytes(&self.inputs[k]));
+            }
+            for k in self.carries..to.len() {
+                to[k] = firsts[k].wrapping_add(bytes(&self.outputs[k]));
+            }
+            // SAFETY: the caller guarantees operands and results of all steps (# Safety), of which
+            // these are `now`. After the first part, carries are read where the last part wrote
+            // them.
+            unsafe { self.code.run(self.n, now, reverse, &from, &to) };
+            done += now;
+            for k in 0..self.carries {
+                from[self.consts + k] = to[k].cast_const();
+            }
+            if done < steps && is_interrupted() {
+                return Err(interrupted());
+            }
         }
+        Ok(())
     }
 }

@@ -7,13 +7,12 @@
 
 use crate::element::PlainElement;
 use crate::tuning::{MAX_SPARE_ELEMENTS, MAX_SPARE_PER_LENGTH};
-use cotangent_core::{DType, Data};
+use cotangent_core::{Buffer, DType, Data};
 use std::cell::RefCell;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Pooled buffers, indexed by length.
-type Lengths<T> = [Vec<Arc<Vec<T>>>; MAX_SPARE_ELEMENTS + 1];
+type Lengths<T> = [Vec<Buffer<T>>; MAX_SPARE_ELEMENTS + 1];
 
 struct SmallBufferPool {
     f64: Lengths<f64>,
@@ -30,11 +29,11 @@ thread_local! {
 #[inline]
 pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
     fn of<T: PlainElement>(
-        kept: &mut Vec<Arc<Vec<T>>>,
-        wrap: fn(Arc<Vec<T>>) -> Data,
+        kept: &mut Vec<Buffer<T>>,
+        wrap: fn(Buffer<T>) -> Data,
     ) -> Option<(Data, NonNull<u8>)> {
         let mut data = kept.pop()?;
-        let at = NonNull::from(Arc::get_mut(&mut data)?.as_mut_slice()).cast();
+        let at = NonNull::from(data.exclusive()?.as_mut_slice()).cast();
         Some((wrap(data), at))
     }
     if n > MAX_SPARE_ELEMENTS || !matches!(dtype, DType::F64 | DType::F32) {
@@ -64,15 +63,20 @@ pub(crate) fn clear() {
 /// elements.
 #[inline]
 pub(crate) fn give(data: Data) {
-    fn of<T>(lengths: &mut Lengths<T>, data: Arc<Vec<T>>) {
+    fn of<T>(lengths: &mut Lengths<T>, data: Buffer<T>) {
         let kept = &mut lengths[data.len()];
         if kept.len() < MAX_SPARE_PER_LENGTH {
             kept.push(data);
         }
     }
+    /// Whether it is a short vector that is not shared.
+    fn is_spare<T>(data: &Buffer<T>) -> bool {
+        let is_short = |v: &Vec<T>| v.capacity() <= MAX_SPARE_ELEMENTS;
+        data.as_vec().is_some_and(is_short) && !data.is_shared()
+    }
     let last = match &data {
-        Data::F64(v) => v.capacity() <= MAX_SPARE_ELEMENTS && Arc::strong_count(v) == 1,
-        Data::F32(v) => v.capacity() <= MAX_SPARE_ELEMENTS && Arc::strong_count(v) == 1,
+        Data::F64(v) => is_spare(v),
+        Data::F32(v) => is_spare(v),
         _ => false,
     };
     if !last {

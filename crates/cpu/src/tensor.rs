@@ -111,6 +111,67 @@ impl From<&Array> for Tensor {
 }
 
 impl Tensor {
+    /// A view of a buffer: element `i` is `buffer[offset + Σ i_d · strides_d]`. O(rank), without a
+    /// copy.
+    ///
+    /// ```
+    /// use cotangent_core::{Element, Array};
+    /// use cotangent_cpu::Tensor;
+    /// let buffer = f64::wrap(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// let odd = Tensor::from_parts(buffer.clone(), 4, &[2, 3], &[0, -2])?;
+    /// assert_eq!(odd.into_array()?.to_f64(), [5.0, 3.0, 1.0, 5.0, 3.0, 1.0]);
+    /// assert!(Tensor::from_parts(buffer, 4, &[3], &[1]).is_err());
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The numbers of extents and strides differ; an element is outside of the buffer; there are
+    /// too many elements.
+    pub fn from_parts(
+        buffer: Data,
+        offset: usize,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Tensor> {
+        if shape.len() != strides.len() {
+            bail!(
+                Input,
+                "a view of shape {shape:?} has a stride for each axis, got {strides:?}"
+            );
+        }
+        let (mut low, mut high) = (offset as i128, offset as i128);
+        let is_empty = volume(shape)? == 0;
+        if !is_empty {
+            for (&n, &step) in shape.iter().zip(strides) {
+                // At most 2^40 elements, and strides of 64 bits: the sums do not overflow.
+                let last = (n as i128 - 1) * step as i128;
+                (low, high) = (low + last.min(0), high + last.max(0));
+            }
+            if low < 0 || high >= buffer.len() as i128 {
+                bail!(
+                    OutOfBounds,
+                    "a view of shape {shape:?} with strides {strides:?} from element {offset} on is not within a buffer \
+                     of {} elements",
+                    buffer.len()
+                );
+            }
+        }
+        // Strides of axes of extent 1 are not used, and their products could overflow.
+        let used = |(&n, &step): (&usize, &isize)| if n > 1 { step } else { 0 };
+        let strides: Strides = shape.iter().zip(strides).map(used).collect();
+        Ok(Tensor {
+            axes: Axes::new(shape, &strides),
+            offset: if is_empty { 0 } else { offset },
+            data: ManuallyDrop::new(buffer),
+        })
+    }
+
+    /// Address of the element at index 0; dangling if the tensor is empty. The elements are valid
+    /// for reading while a clone of the tensor lives.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.first_ptr()
+    }
+
     /// A row-major tensor that owns `data`.
     pub(crate) fn from_vec<T: PlainElement>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));

@@ -17,6 +17,7 @@
 mod layout;
 
 use crate::element::limit;
+use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Fresh, Tensor};
 use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
@@ -79,6 +80,20 @@ struct Elements {
 }
 
 impl Instruction {
+    /// Estimated work, in elementary operations: 16 for a call, and those of its elements.
+    fn work(&self) -> usize {
+        16 + match self {
+            Instruction::Map { n, .. } => *n,
+            Instruction::Fold { count, len, .. } => count * len,
+            Instruction::Pick { at, .. } => at.len(),
+            Instruction::Copy { bytes, .. } => bytes / 8,
+            Instruction::Group(g) => g.n.saturating_mul(8),
+            Instruction::Product {
+                sizes: [m, k, n], ..
+            } => m * k * n,
+        }
+    }
+
     /// Whether the instruction writes only to places before `end`.
     fn writes_before(&self, end: Place) -> bool {
         match self {
@@ -273,6 +288,35 @@ impl Tiny {
         x.next()
             .is_none()
             .then(|| unsafe { self.run_on_operands(table, give) })
+    }
+
+    /// Runs on contiguous operands `x` and writes results to `y`; `None`, without running, unless
+    /// they have the types of inputs and outputs.
+    ///
+    /// # Safety
+    /// Operands are valid for reading. Results are valid for writing, and overlap nothing else.
+    pub(crate) unsafe fn run_raw(&self, x: &[Raw<'_>], y: &[RawMut<'_>]) -> Option<Result<()>> {
+        let fits =
+            |form: &Form, dtype, shape: &[usize]| form.dtype == dtype && *form.shape == *shape;
+        let operands = x.len() == self.inputs.len()
+            && x.iter()
+                .zip(&self.inputs)
+                .all(|(x, form)| fits(form, x.dtype, x.shape) && x.is_row_major());
+        let results = y.len() == self.outputs.len()
+            && (y.iter().zip(&self.outputs)).all(|(y, form)| fits(form, y.dtype, y.shape));
+        if !(operands && results) {
+            return None;
+        }
+        let constants = if self.fixed { self.offsets.len() } else { 0 };
+        let given = x
+            .iter()
+            .map(|x| x.data.cast_mut())
+            .chain(y.iter().map(|y| y.data));
+        let mut table: SmallVec<[*mut u8; 12]> = given.collect();
+        table.resize(table.len() + constants, std::ptr::null_mut());
+        // SAFETY: operands and results have the types of inputs and outputs, and operands are
+        // contiguous (checked above). The caller guarantees that they can be read and written.
+        Some(unsafe { self.run_on_table(&mut table) }.map_err(limit))
     }
 
     /// Allocates results and runs on the operands in `table`.
@@ -479,6 +523,11 @@ impl Tiny {
             }
         }
         Ok(())
+    }
+
+    /// Estimated work of a run, in elementary operations.
+    pub(crate) fn work(&self) -> usize {
+        self.code.iter().map(Instruction::work).sum()
     }
 
     /// Forms of the inputs.

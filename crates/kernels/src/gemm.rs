@@ -30,6 +30,7 @@ mod types;
 mod vector;
 
 use crate::element::Number;
+use crate::interrupt::is_active;
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
@@ -130,7 +131,7 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
     if all < MIN_SHARED_NS
-        || parallel::threads() == 1
+        || (parallel::threads() == 1 && !is_active())
         || (count < MIN_SHARED_PRODUCTS && one >= MIN_SHARED_NS)
     {
         return some(0, c);

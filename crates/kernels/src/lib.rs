@@ -42,6 +42,7 @@ pub mod gemm;
 pub mod halves;
 pub mod index;
 mod inlined;
+pub mod interrupt;
 mod lanes;
 pub mod linalg;
 pub mod loops;

@@ -12,6 +12,14 @@ macro_rules! tuning {
     )*};
 }
 
+// Questions to the hook of a run: tests of `interrupt`.
+tuning! {
+    /// Time between two questions to the hook, in µs.
+    pub(crate) ASK_HOOK_US: u64 = 10_000;
+    /// Wanted time between two readings of the clock in a loop, in µs.
+    pub(crate) READ_CLOCK_US: u64 = 1000;
+}
+
 // Convolutions and windows: `cargo bench -p cotangent-kernels --bench convolution`.
 tuning! {
     /// Approximate number of elements of an operand in a chunk. Sized for the L2 cache.

@@ -298,8 +298,9 @@ const OP: &str = "ir/op.rs";
 /// Layers of the core, from the lowest. A file imports its own layer and lower ones. The longest
 /// name that a path begins with decides.
 const LAYERS: &[&[&str]] = &[
+    &["loc.rs"],
     &["error.rs", "names.rs", "dtype.rs", "math/"],
-    &["shape.rs", "array.rs"],
+    &["shape.rs", "buffer.rs", "array.rs"],
     &["ir/"],
     &["analysis/"],
     &["transform/", "verify.rs", "reference.rs"],

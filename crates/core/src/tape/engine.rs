@@ -16,7 +16,6 @@ use crate::shape::Type;
 use crate::transform::check_loss_type;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// A tape on an executor: operations run immediately, and are recorded if an operand is tracked.
@@ -104,7 +103,7 @@ impl<E: Executor> Tape<E> {
         op: impl Into<Op>,
         x: &[&TapeValue<E::Value>],
     ) -> Result<Vec<TapeValue<E::Value>>> {
-        let loc = Loc::Rust(Location::caller());
+        let loc = Loc::caller();
         self.record(Recorded::Op(op.into()), x, loc)
     }
 
@@ -115,7 +114,7 @@ impl<E: Executor> Tape<E> {
         f: &Arc<Function>,
         x: &[&TapeValue<E::Value>],
     ) -> Result<Vec<TapeValue<E::Value>>> {
-        let loc = Loc::Rust(Location::caller());
+        let loc = Loc::caller();
         self.record(Recorded::Function(f.clone()), x, loc)
     }
 

@@ -57,6 +57,9 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         none().with("size", number(4)).with("dtype", DType::F64),
         none().with("stop", number(4)).with("dtype", DType::F64),
         none().with("value", number(2)),
+        none().with("shift", number(1)),
+        none().with("count", Attr::Dim(Dim::Const(2))),
+        none().with("counts", Attr::List(vec![number(2)])),
         none().with("seed", number(4)),
         none().with("rate", Attr::Num(Scalar::F(0.5))),
         none()

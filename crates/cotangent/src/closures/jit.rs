@@ -1,24 +1,19 @@
 //! `jit`: a closure that is traced once per types of its arguments, and compiled.
 
-use super::capture::{Closed, types, with, write};
+use super::capture::{Closed, types, with};
 use super::nans;
+use super::traced::Traced;
 use super::tree::{Returns, Tree, leaves, structure};
 use crate::here::here;
 use crate::runtime::CacheStats;
-use crate::traced::{Cache, Orders, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
-use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use crate::traced::{Cache, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
+use crate::{CpuBackend, Loc, Result, Tensor, TracedTensor, Type};
 use std::sync::Arc;
 
-/// A closure traced at some types.
+/// A closure traced at some types, and the structure that it returns.
 struct Entry<B> {
-    function: Arc<Function>,
-    captures: Vec<TracedTensor>,
-    /// The structure that it returns.
+    traced: Traced,
     out: B,
-    orders: Orders,
-    program: OnceCell<cotangent_cpu::Program>,
 }
 
 /// Structure and types of an argument.
@@ -43,7 +38,7 @@ const DEFAULT_CLOSURE_PROGRAMS: usize = 256;
 /// assert_eq!(cache.stats().entries, 0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub struct JitCache<B>(Rc<Cache<Key, Rc<Entry<B>>>>);
+pub struct JitCache<B>(Arc<Cache<Key, Arc<Entry<B>>>>);
 
 impl<B> JitCache<B> {
     /// The contents of the cache, and counts of its hits, misses and evictions.
@@ -69,8 +64,9 @@ impl<B> JitCache<B> {
 /// derivative. If they depend on a placeholder (inside another transform, for example), it becomes
 /// a call.
 ///
-/// The captures of the closure live as long as it does. The 256 most recently used programs are
-/// cached. [`jit_with_cache`] sets another limit, clears the cache and counts its hits.
+/// The captures of the closure live as long as it does. The compiled closure is `Send` and `Sync`
+/// if `f` is: threads share its programs. The 256 most recently used programs are cached.
+/// [`jit_with_cache`] sets another limit, clears the cache and counts its hits.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, jit}};
@@ -174,7 +170,8 @@ fn compiled<A: Tree, R: Returns>(
     options: Jit,
     f: impl Fn(A) -> R,
 ) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
-    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_CLOSURE_PROGRAMS));
+    let entries: Arc<Cache<Key, Arc<Entry<R::Out>>>> =
+        Arc::new(Cache::new(DEFAULT_CLOSURE_PROGRAMS));
     let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
     let call = move |x: A| {
@@ -188,24 +185,25 @@ fn compiled<A: Tree, R: Returns>(
             Some(e) => e,
             None => {
                 // The closure may call itself: no lock is held while it is traced.
-                let e = Rc::new(trace(loc, &x, &key.1, &f)?);
+                let e = Arc::new(trace(loc, &backend, &x, &key.1, &f)?);
                 entries.insert(key, e.clone());
                 e
             }
         };
-        let args = with(&x, &entry.captures);
-        let y = if known && entry.captures.iter().all(TracedTensor::is_known) {
+        let traced = &entry.traced;
+        let args = with(&x, traced.captures());
+        let y = if known && traced.captures().iter().all(TracedTensor::is_known) {
             let args: Vec<&TracedTensor> = args.iter().collect();
             evaluate_arguments(&args)?;
-            let y = run(loc, &backend, &entry, &args)?;
+            let y = traced.run(&args)?;
             if options.debug_nans {
-                nans::check(&backend, &entry.function, &x, &entry.captures, &y)
+                nans::check(&backend, traced.function(), &x, traced.captures(), &y)
                     .map_err(|e| e.at(loc))?;
             }
             y
         } else {
             let args: Vec<TracedTensor> = args.iter().map(|t| of_traced_type(loc, t)).collect();
-            write(loc, &args, |cx, x| cx.call(&entry.function, x))?
+            traced.write(loc, &args)?
         };
         Ok(entry.out.rebuild(&mut y.into_iter()))
     };
@@ -232,51 +230,19 @@ fn of_traced_type(loc: Loc, t: &TracedTensor) -> TracedTensor {
 
 fn trace<A: Tree, R: Returns>(
     loc: Loc,
+    backend: &CpuBackend,
     x: &A,
     types: &[Type],
     f: impl FnOnce(A) -> R,
 ) -> Result<Entry<R::Out>> {
     let closed = Closed::call("jit", loc, x, types, f)?;
-    let (function, captures) = closed.function()?;
-    let orders = closed.orders(&captures);
+    let traced = Traced::of(&closed, loc)?.on_backend(backend.clone());
     // The cache holds only the structure, not the trace.
     let mut blank = leaves(&closed.out)
         .into_iter()
         .map(|_| TracedTensor::scalar(0.0));
     let out = closed.out.rebuild(&mut blank);
-    let function = Arc::new(rewrite::simplify(&function));
-    Ok(Entry {
-        function,
-        captures,
-        out,
-        orders,
-        program: OnceCell::new(),
-    })
-}
-
-/// Runs the program on evaluated tensors.
-fn run<B>(
-    loc: Loc,
-    backend: &CpuBackend,
-    entry: &Entry<B>,
-    args: &[&TracedTensor],
-) -> Result<Vec<TracedTensor>> {
-    let program = match entry.program.get() {
-        Some(p) => p,
-        None => {
-            let p = backend.executor().compile(&entry.function)?;
-            entry.program.get_or_init(|| p)
-        }
-    };
-    let arrays: Vec<&Tensor> = args.iter().filter_map(|t| t.array()).collect();
-    let given = arrays.iter().map(|array| array.given());
-    let orders = entry.orders.results(given, &[]);
-    let y = program.run_tensors(arrays.iter().map(|array| array.view().clone()))?;
-    let from = ancestors_of(args);
-    y.into_iter()
-        .zip(&*orders)
-        .map(|(t, &g)| Ok(computed_from(Tensor::computed(t, g)?, from.clone(), loc)))
-        .collect()
+    Ok(Entry { traced, out })
 }
 
 /// A tree of arrays, which are constants of programs that read them. Tensors whose arrays are not

@@ -35,6 +35,7 @@ mod loops;
 mod nans;
 mod profile;
 mod saved;
+mod traced;
 mod tree;
 
 pub use capture::{with_numerics, with_rules};
@@ -58,4 +59,5 @@ pub use linearize::{DerivativeMap, linearize};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, map, scan, scan_reverse, while_loop};
 pub use profile::profile;
 pub use saved::{load, save};
+pub use traced::{Traced, trace};
 pub use tree::{Nest, Returns, Tree};

@@ -14,7 +14,6 @@ use once_cell::race::OnceBox;
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// A tensor of an [`EagerRuntime`]. Operations run immediately, and are recorded if an operand is
@@ -174,7 +173,7 @@ impl EagerTensor {
     /// Runs an operation with one result. Errors name the method that is called.
     #[track_caller]
     pub(super) fn one(&self, method: &str, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
-        let loc = Loc::Rust(Location::caller());
+        let loc = Loc::caller();
         let mut y = Values::new();
         apply_to(
             &self.rt,

@@ -104,6 +104,38 @@ pub trait Functions: TensorOps {
         of_pair("hypot", self, y, |cx, x, y| cx.hypot(x, y))
     }
 
+    /// The quotient rounded toward -inf, with derivative 0. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    fn floor_divide(&self, y: &Self) -> Result<Self, Self::Error> {
+        of_pair("floor_divide", self, y, |cx, x, y| cx.floor_divide(x, y))
+    }
+
+    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// broadcast by NumPy's rule.
+    #[track_caller]
+    fn floor_mod(&self, y: &Self) -> Result<Self, Self::Error> {
+        of_pair("floor_mod", self, y, |cx, x, y| cx.floor_mod(x, y))
+    }
+
+    /// This tensor's magnitudes with the signs of `y`. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    fn copysign(&self, y: &Self) -> Result<Self, Self::Error> {
+        of_pair("copysign", self, y, |cx, x, y| cx.copysign(x, y))
+    }
+
+    /// The next representable numbers toward `y`, with derivative 0. Shapes are broadcast by
+    /// NumPy's rule.
+    #[track_caller]
+    fn nextafter(&self, y: &Self) -> Result<Self, Self::Error> {
+        of_pair("nextafter", self, y, |cx, x, y| cx.next_after(x, y))
+    }
+
+    /// Whether real numbers are negative, -0 or a NaN with the sign bit.
+    #[track_caller]
+    fn signbit(&self) -> Result<Self, Self::Error> {
+        called_one("signbit", &[self], |cx, x| cx.signbit(x[0]))
+    }
+
     /// The Hurwitz zeta function of `s` (this tensor) and `q`.
     #[track_caller]
     fn zeta(&self, q: &Self) -> Result<Self, Self::Error> {

@@ -211,6 +211,15 @@ pub trait Indexing: TensorOps {
         })
     }
 
+    /// The positions, as `i64`, at which the elements of `v` are inserted into this ascending
+    /// vector: before equal elements, or after them if `right`. NaN is greater than every number.
+    #[track_caller]
+    fn searchsorted(&self, v: &Self, right: bool) -> Result<Self, Self::Error> {
+        called_one("searchsorted", &[self, v], |cx, x| {
+            cx.searchsorted(x[0], x[1], right)
+        })
+    }
+
     /// The `k` greatest elements along an axis, greatest first, and their positions.
     #[track_caller]
     fn top_k(&self, axis: impl Into<Axis>, k: usize) -> Result<(Self, Self), Self::Error> {

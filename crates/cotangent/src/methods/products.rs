@@ -59,6 +59,20 @@ pub trait Products: TensorOps {
         })
     }
 
+    /// The cross product of vectors of three elements along an axis. Shapes are broadcast by
+    /// NumPy's rule, and the axis is one of the result.
+    #[track_caller]
+    fn cross(&self, y: &Self, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
+        let axis = axis.into();
+        called_one("cross", &[self, y], |cx, v| {
+            let (x, y) = aligned(cx, "cross", v[0], v[1]);
+            match axis_of(cx, "cross", x, axis) {
+                Some(axis) => cx.cross(x, y, axis),
+                None => Val::POISON,
+            }
+        })
+    }
+
     /// The sum of `conj(x) y` along an axis. Shapes are broadcast by NumPy's rule, and the axis is
     /// one of the result of the broadcast.
     #[track_caller]

@@ -153,6 +153,39 @@ pub trait Shapes: TensorOps {
         })
     }
 
+    /// The elements moved by `shift` along an axis; those past the end come first.
+    #[track_caller]
+    fn roll(&self, shift: i64, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
+        along("roll", &[self], axis.into(), |cx, x, axis| {
+            cx.roll(x[0], shift, axis)
+        })
+    }
+
+    /// The whole tensor several times along each axis: `counts` for the last axes. With more counts
+    /// than axes, leading axes are added.
+    #[track_caller]
+    fn tile(&self, counts: impl Into<Shape>) -> Result<Self, Self::Error> {
+        let counts = counts.into();
+        called_one("tile", &[self], |cx, x| cx.tile(x[0], &counts))
+    }
+
+    /// Each element `count` times along an axis.
+    #[track_caller]
+    fn repeat(&self, count: impl Into<Dim>, axis: impl Into<Axis>) -> Result<Self, Self::Error> {
+        let count = count.into();
+        along("repeat", &[self], axis.into(), |cx, x, axis| {
+            cx.repeat(x[0], &count, axis)
+        })
+    }
+
+    /// Differences of neighbours along an axis, taken `n` times; of booleans, whether they differ.
+    #[track_caller]
+    fn diff(&self, axis: impl Into<Axis>, n: usize) -> Result<Self, Self::Error> {
+        along("diff", &[self], axis.into(), |cx, x, axis| {
+            cx.diff(x[0], n, axis)
+        })
+    }
+
     /// The elements with `value` around and between them: `low` and `high` are counts per axis
     /// (negative ones remove elements), `interior` counts between neighbours.
     #[track_caller]

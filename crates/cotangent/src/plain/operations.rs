@@ -277,6 +277,23 @@ operations! {
     /// `sqrt(x² + y²)` without overflow. Shapes are broadcast by NumPy's rule.
     hypot(y: &Tensor) -> Tensor
         |on, a| a.hypot(&on.tensor(y));
+    /// The quotient rounded toward -inf, with derivative 0. Shapes are broadcast by NumPy's rule.
+    floor_divide(y: &Tensor) -> Tensor
+        |on, a| a.floor_divide(&on.tensor(y));
+    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// broadcast by NumPy's rule.
+    floor_mod(y: &Tensor) -> Tensor
+        |on, a| a.floor_mod(&on.tensor(y));
+    /// This tensor's magnitudes with the signs of `y`. Shapes are broadcast by NumPy's rule.
+    copysign(y: &Tensor) -> Tensor
+        |on, a| a.copysign(&on.tensor(y));
+    /// The next representable numbers toward `y`, with derivative 0. Shapes are broadcast by
+    /// NumPy's rule.
+    nextafter(y: &Tensor) -> Tensor
+        |on, a| a.nextafter(&on.tensor(y));
+    /// Whether real numbers are negative, -0 or a NaN with the sign bit.
+    signbit() -> Tensor
+        |on, a| a.signbit();
     /// The Hurwitz zeta function of `s` (this tensor) and `q`.
     zeta(q: &Tensor) -> Tensor
         |on, a| a.zeta(&on.tensor(q));
@@ -372,6 +389,10 @@ operations! {
     /// The positions of the sorted elements along an axis. The sort is stable.
     argsort(axis: impl Into<Axis>, descending: bool) -> Tensor
         |on, a| a.argsort(axis, descending);
+    /// The positions, as `i64`, at which the elements of `v` are inserted into this ascending
+    /// vector: before equal elements, or after them if `right`. NaN is greater than every number.
+    searchsorted(v: &Tensor, right: bool) -> Tensor
+        |on, a| a.searchsorted(&on.tensor(v), right);
     /// The `k` greatest elements along an axis, greatest first, and their positions.
     top_k(axis: impl Into<Axis>, k: usize) -> (Tensor, Tensor)
         |on, a| a.top_k(axis, k);
@@ -421,6 +442,10 @@ operations! {
     /// Products summed over axes of this tensor, each with an axis of `y`.
     tensordot(y: &Tensor, axes: impl Into<Axes>, axes_of_y: impl Into<Axes>) -> Tensor
         |on, a| a.tensordot(&on.tensor(y), axes, axes_of_y);
+    /// The cross product of vectors of three elements along an axis. Shapes are broadcast by
+    /// NumPy's rule, and the axis is one of the result.
+    cross(y: &Tensor, axis: impl Into<Axis>) -> Tensor
+        |on, a| a.cross(&on.tensor(y), axis);
     /// The sum of `conj(x) y` along an axis. Shapes are broadcast by NumPy's rule, and the axis is
     /// one of the result of the broadcast.
     vecdot(y: &Tensor, axis: impl Into<Axis>) -> Tensor
@@ -556,6 +581,19 @@ operations! {
     /// The elements in reverse order along axes.
     flip(axes: impl Into<Axes>) -> Tensor
         |on, a| a.flip(axes);
+    /// The elements moved by `shift` along an axis; those past the end come first.
+    roll(shift: i64, axis: impl Into<Axis>) -> Tensor
+        |on, a| a.roll(shift, axis);
+    /// The whole tensor several times along each axis: `counts` for the last axes. With more counts
+    /// than axes, leading axes are added.
+    tile(counts: impl Into<Shape>) -> Tensor
+        |on, a| a.tile(counts);
+    /// Each element `count` times along an axis.
+    repeat(count: impl Into<Dim>, axis: impl Into<Axis>) -> Tensor
+        |on, a| a.repeat(count, axis);
+    /// Differences of neighbours along an axis, taken `n` times; of booleans, whether they differ.
+    diff(axis: impl Into<Axis>, n: usize) -> Tensor
+        |on, a| a.diff(axis, n);
     /// The elements with `value` around and between them: `low` and `high` are counts per axis
     /// (negative ones remove elements), `interior` counts between neighbours.
     pad(low: &[i64], high: &[i64], interior: &[usize], value: f64) -> Tensor

@@ -28,6 +28,45 @@ impl Tensor {
         Tensor::from_data_col_major(shape.into(), T::wrap(data)).at_caller()
     }
 
+    /// A view of a buffer, listed row-major: element `i` is `buffer[offset + Σ i_d · strides_d]`.
+    /// O(rank), without a copy. The buffer may be the memory of another owner
+    /// ([`Buffer::of_owner`](crate::Buffer::of_owner)), which lives as long as tensors that share
+    /// it.
+    ///
+    /// ```
+    /// use cotangent::{Buffer, Element, Elements, Tensor};
+    /// use std::sync::Arc;
+    /// /// A page of another library.
+    /// struct Page(Arc<[f64; 4]>);
+    /// impl Elements<f64> for Page {
+    ///     fn elements(&self) -> &[f64] {
+    ///         &self.0[..]
+    ///     }
+    /// }
+    /// let page = Arc::new([1.0, 2.0, 3.0, 4.0]);
+    /// let buffer = f64::share(Buffer::of_owner(Page(page.clone())));
+    /// let t = Tensor::from_parts(buffer, 0, &[2, 2], &[1, 2])?;
+    /// assert_eq!(t.to_vec::<f64>()?, [1.0, 3.0, 2.0, 4.0]);
+    /// assert_eq!(t.as_ptr(), page.as_ptr().cast());
+    /// drop(t);
+    /// assert_eq!(Arc::strong_count(&page), 1);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The numbers of extents and strides differ; an element is outside of the buffer; there are
+    /// too many elements.
+    #[track_caller]
+    pub fn from_parts(
+        buffer: Data,
+        offset: usize,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Tensor> {
+        let view = cotangent_cpu::Tensor::from_parts(buffer, offset, shape, strides).at_caller()?;
+        Ok(Tensor::from_view(view, Order::RowMajor))
+    }
+
     /// As [`from_vec_col_major`](Self::from_vec_col_major), for elements of a type known at run
     /// time.
     fn from_data_col_major(shape: Vec<usize>, data: Data) -> Result<Tensor> {
@@ -197,10 +236,10 @@ impl Tensor {
             .at_caller()?;
         let parts =
             npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()));
-        parts.and_then(Tensor::from_parts).at_caller()
+        parts.and_then(Tensor::from_npy_parts).at_caller()
     }
 
-    fn from_parts((shape, data, column_major): npy::NpyParts) -> Result<Tensor> {
+    fn from_npy_parts((shape, data, column_major): npy::NpyParts) -> Result<Tensor> {
         match column_major {
             true => Tensor::from_data_col_major(shape, data),
             false => Ok(Array::from_data(shape, data)?.into()),
@@ -253,7 +292,7 @@ impl Tensor {
         npz::read_parts(path)
             .at_caller()?
             .into_iter()
-            .map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?)))
+            .map(|(name, parts)| Ok((name, Tensor::from_npy_parts(parts)?)))
             .collect::<Result<_>>()
             .at_caller()
     }

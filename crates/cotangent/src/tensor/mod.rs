@@ -122,6 +122,12 @@ impl Tensor {
         self.view.strides()
     }
 
+    /// Address of the element at index 0; dangling if the tensor is empty. The elements are valid
+    /// for reading while a clone of the tensor lives.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.view.as_ptr()
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.view.numel()

@@ -76,6 +76,22 @@ impl GraphProgram {
             .collect()
     }
 
+    /// The tensors of the parameters of [`GraphProgram::function`], in order: placeholders, and
+    /// values whose arrays the program reads from the trace.
+    ///
+    /// ```
+    /// use cotangent::{DType, GraphCompiler, TracedTensor};
+    /// let (a, x) = (TracedTensor::scalar(2.0), TracedTensor::input(DType::F64, []));
+    /// let program = GraphCompiler::new().compile(&(&x * &a))?;
+    /// let parameters = program.parameters();
+    /// assert!(parameters[0].same(&a) && parameters[1].same(&x));
+    /// assert_eq!(program.inputs().len(), 1);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn parameters(&self) -> &[TracedTensor] {
+        &self.0.params
+    }
+
     /// Stores the arrays of its results, which a run computed from the arrays in the trace. The
     /// orders are those of [`GraphProgram::arguments`].
     pub(super) fn store(&self, results: &[Tensor], orders: &[Given]) -> Result<()> {

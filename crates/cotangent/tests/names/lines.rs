@@ -31,6 +31,7 @@ const TOTAL: &[&str] = &[
     "conj_transpose",
     "adjoint",
     "expand_dims",
+    "tile",
     "outer",
     "stop_gradient",
 ];

@@ -13,6 +13,7 @@ use super::types::{
     Strided, TILE_VECTORS, Update,
 };
 use crate::element::Number;
+use crate::interrupt::is_active;
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Isa;
@@ -224,7 +225,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         } = *self;
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
-        if nanos < MIN_SHARED_NS || threads() == 1 {
+        // A run with a hook asks it between chunks.
+        if nanos < MIN_SHARED_NS || (threads() == 1 && !is_active()) {
             // SAFETY: the caller guarantees that A and B are readable and C is writable at every
             // index (# Safety).
             return unsafe { self.on_one_thread() };

@@ -6,6 +6,9 @@
 //! unless there are many of them. Each worker is pinned to its own core if there are enough,
 //! because systems tend to wake a thread on the core of its waker.
 //!
+//! The thread of a run that should end ([`interrupt`]) tells the workers by a flag, which they read
+//! between chunks. After a fork, the child process makes a pool of its own ([`forget`]).
+//!
 //! **Same bits.** The number and the bounds of chunks must depend on shapes alone. Then results do
 //! not depend on the number of threads, because chunks do not share data. One job runs at a time: a
 //! nested or concurrent job runs on its caller alone.
@@ -23,13 +26,14 @@ mod claims;
 mod sync;
 
 use crate::environment::chosen;
+use crate::interrupt::{self, Interrupted, Pulse};
 use crate::memory::{Fallible, is_free};
 use crate::tuning::{SHARE_MIN_NS, SPIN_US, WAKE_MIN_NS, WAKE_SMALL_JOBS_NS};
 use claims::{Claims, Parker};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -81,13 +85,30 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
 /// microseconds are not shared.
 ///
 /// # Panics
-/// If a chunk panicked: with its payload, after all other chunks have returned.
+/// If a chunk panicked: with its payload, after all other chunks have returned. If the run of this
+/// thread should end, no chunk begins after that, and the payload is [`Interrupted`].
 pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
     let threads = threads().min(count);
     if threads > 1 && nanos >= SHARE_MIN_NS && pool().share(threads, count, nanos, &f) {
         return;
     }
-    (0..count).for_each(f);
+    if nanos < SHARE_MIN_NS {
+        return (0..count).for_each(f);
+    }
+    let mut pulse = pulse(count, nanos);
+    for chunk in 0..count {
+        f(chunk);
+        pulse.check();
+    }
+}
+
+/// The count of the chunks of a job on one thread.
+fn pulse(count: usize, nanos: u64) -> Pulse {
+    Pulse::new(
+        (nanos / count.max(1) as u64)
+            .try_into()
+            .unwrap_or(usize::MAX),
+    )
 }
 
 /// Runs [`parallel`] with one part of a slice per chunk: `size` elements, fewer in the last.
@@ -108,8 +129,16 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
 /// no chunk begins after it.
 pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
     let threads = threads().min(count);
-    if threads <= 1 || nanos < SHARE_MIN_NS {
+    if nanos < SHARE_MIN_NS {
         return (0..count).try_for_each(f);
+    }
+    if threads <= 1 {
+        let mut pulse = pulse(count, nanos);
+        return (0..count).try_for_each(|chunk| {
+            f(chunk)?;
+            pulse.check();
+            Ok(())
+        });
     }
     // Written at most once per job, so chunks that succeed take no lock.
     let (failed, first) = (AtomicBool::new(false), Mutex::new(Ok(())));
@@ -176,6 +205,8 @@ struct Pool {
     job: UnsafeCell<*const Job<'static>>,
     /// Payload of the first panic of a chunk.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Whether the remaining chunks of the job are claimed without running.
+    stopped: AtomicBool,
     /// The lock that a thread holds to offer a job.
     workers: Mutex<Workers>,
 }
@@ -199,16 +230,63 @@ struct Worker {
     parker: &'static CachePadded<Parker>,
 }
 
+/// The pool of this process; null before the first job, and after [`forget`].
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+
 fn pool() -> &'static Pool {
-    static POOL: OnceLock<Pool> = OnceLock::new();
+    // SAFETY: a pool that `POOL` pointed to is never freed.
+    if let Some(pool) = unsafe { POOL.load(Ordering::Acquire).as_ref() } {
+        return pool;
+    }
     fn nothing(_: u32) {}
-    POOL.get_or_init(|| Pool {
+    let new = Box::into_raw(Box::new(Pool {
         claims: CachePadded(Claims::new()),
         job: UnsafeCell::new(&(nothing as fn(u32)) as &Job<'static>),
         panic: Mutex::default(),
+        stopped: AtomicBool::new(false),
         workers: Mutex::default(),
-    })
+    }));
+    forget_after_fork();
+    let (null, release) = (std::ptr::null_mut(), Ordering::AcqRel);
+    match POOL.compare_exchange(null, new, release, Ordering::Acquire) {
+        // SAFETY: a pool that `POOL` pointed to is never freed.
+        Ok(_) => unsafe { &*new },
+        Err(first) => {
+            // SAFETY: `new` came from a box and is not shared. `first` was in `POOL`, so it is
+            // never freed.
+            unsafe {
+                drop(Box::from_raw(new));
+                &*first
+            }
+        }
+    }
 }
+
+/// Forgets the pool of threads: the next job makes another one. For a child process after a fork,
+/// where the threads of the pool do not exist, and its lock may be held forever by one of them. A
+/// job that runs is finished by the old pool, whose memory is not freed.
+///
+/// On Linux the child of a fork does this by itself.
+pub fn forget() {
+    POOL.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+/// Lets every child process forget the pool.
+#[cfg(target_os = "linux")]
+fn forget_after_fork() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    extern "C" fn in_child() {
+        forget();
+    }
+    // SAFETY: the handler only stores a pointer, which is safe in a child of any process. If the
+    // system refuses, the child runs its jobs alone.
+    ONCE.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(in_child as unsafe extern "C" fn()));
+    });
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget_after_fork() {}
 
 impl Pool {
     /// Runs a job with the workers. Returns `false`, without running it, if they are busy or the
@@ -251,9 +329,10 @@ impl Pool {
         unsafe {
             *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job)
         };
+        self.stopped.store(false, Ordering::Relaxed);
         self.claims.0.offer(groups);
         helpers.iter().for_each(|w| w.parker.0.wake(&w.thread));
-        self.work();
+        self.work(pulse(groups as usize, nanos));
         let mut rounds = 0u32;
         while !self.claims.0.finished(groups) {
             rounds += 1;
@@ -265,23 +344,37 @@ impl Pool {
             }
         }
         let panic = self.panic.lock().ok().and_then(|mut p| p.take());
+        let stopped = self.stopped.load(Ordering::Relaxed);
         drop(workers);
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
+        if stopped {
+            interrupt::stop();
+        }
         true
     }
 
-    /// Runs chunks until none is left to claim.
-    fn work(&self) {
+    /// Runs chunks until none is left to claim. The thread of a run asks the run's hook between
+    /// them. The flag needs no order of its own: claims and finished chunks order it.
+    fn work(&self, mut pulse: Pulse) {
         while let Some(chunk) = self.claims.0.claim() {
+            if self.stopped.load(Ordering::Relaxed) {
+                self.claims.0.finish();
+                continue;
+            }
             // SAFETY: this thread claimed a chunk and has not finished it, so the owner of the job
             // waits and `job` is valid.
             let job = unsafe { &**self.job.get() };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(chunk)))
-                && let Ok(mut first) = self.panic.lock()
-            {
-                first.get_or_insert(panic);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(chunk))) {
+                if panic.is::<Interrupted>() {
+                    self.stopped.store(true, Ordering::Relaxed);
+                } else if let Ok(mut first) = self.panic.lock() {
+                    first.get_or_insert(panic);
+                }
+            }
+            if pulse.stops_kernel() {
+                self.stopped.store(true, Ordering::Relaxed);
             }
             self.claims.0.finish();
         }
@@ -299,7 +392,8 @@ impl Pool {
                 pin_to_core(core);
             }
             loop {
-                self.work();
+                // A worker has no hook.
+                self.work(Pulse::new(1));
                 let since = Instant::now();
                 while !self.claims.0.open() {
                     if since.elapsed() > Duration::from_micros(SPIN_US) {

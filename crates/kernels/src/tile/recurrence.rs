@@ -71,7 +71,7 @@ impl Recurrence {
     ///
     /// # Safety
     /// Inputs and outputs are valid for `n` elements of their sizes; rows are valid for `n`
-    /// elements in each step. Outputs overlap nothing.
+    /// elements in each step. Outputs overlap nothing, except that a carry may be its own input.
     pub unsafe fn run(
         &self,
         n: usize,

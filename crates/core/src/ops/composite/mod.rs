@@ -17,8 +17,10 @@ mod fourier;
 mod implicit;
 mod matrices;
 mod nn;
+mod numbers;
 mod products;
 mod random;
+mod rearranged;
 mod samplers;
 mod spectral;
 mod statistics;
@@ -37,6 +39,8 @@ pub fn composites() -> &'static [Composite] {
             nn::NN,
             products::PRODUCTS,
             elementary::ELEMENTARY,
+            numbers::NUMBERS,
+            rearranged::REARRANGED,
             fourier::FOURIER,
             matrices::MATRICES,
             spectral::SPECTRAL,

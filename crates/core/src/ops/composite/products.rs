@@ -5,7 +5,8 @@ use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::error::{Code, Error};
 use crate::ir::{Emit, Val};
-use crate::ops::{Comparison, DotGeneral};
+use crate::ops::support::take_axis;
+use crate::ops::{Comparison, DotGeneral, Reduction};
 use crate::shape::{Dim, Type};
 
 pub(super) static PRODUCTS: &[Composite] = &[
@@ -22,13 +23,21 @@ pub(super) static PRODUCTS: &[Composite] = &[
         },
     },
     Composite {
+        name: "cross",
+        doc: "The cross product of vectors of three elements along an axis.",
+        build: |cx, s, x| {
+            let ([x, y], axis) = (operands(s, x)?, take_axis(s)?);
+            Ok(vec![cx.cross(x, y, axis)])
+        },
+    },
+    Composite {
         name: "diagonal",
         doc: "The elements x[.., i, i] of the last two axes.",
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.diagonal(x)]),
     },
     Composite {
         name: "trace",
-        doc: "The sum of the diagonal of the last two axes.",
+        doc: "The sum of the diagonal of the last two axes; of booleans, whether one is true.",
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.trace(x)]),
     },
 ];
@@ -144,20 +153,24 @@ impl dyn Emit + '_ {
                 return Val::POISON;
             }
         };
-        self.reduce_sum(
-            self.select(here, x, self.full_like(x, Scalar::I(0))),
-            &[long],
-        )
+        self.masked_sum(x, here, &[long])
     }
 
-    /// The sum of the diagonal of the last two axes.
+    /// The sum over axes of the elements where the mask is true; of booleans, whether one is true.
+    fn masked_sum(&self, x: Val, mask: Val, axes: &[usize]) -> Val {
+        let reduction = match self.ty(x).dtype {
+            DType::Bool => Reduction::Any,
+            _ => Reduction::Sum,
+        };
+        let masked = self.select(mask, x, self.full_like(x, Scalar::I(0)));
+        self.reduce(reduction, masked, axes)
+    }
+
+    /// The sum of the diagonal of the last two axes. Of booleans, whether an element is true.
     pub fn trace(&self, x: Val) -> Val {
         let Some((here, ty)) = self.on_diagonal(x) else {
             return Val::POISON;
         };
-        self.reduce_sum(
-            self.select(here, x, self.full_like(x, Scalar::I(0))),
-            &[ty.rank() - 2, ty.rank() - 1],
-        )
+        self.masked_sum(x, here, &[ty.rank() - 2, ty.rank() - 1])
     }
 }

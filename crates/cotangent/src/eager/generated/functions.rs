@@ -95,6 +95,38 @@ impl EagerTensor {
         Functions::hypot(self, y)
     }
 
+    /// The quotient rounded toward -inf, with derivative 0. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn floor_divide(&self, y: &EagerTensor) -> Result<EagerTensor> {
+        Functions::floor_divide(self, y)
+    }
+
+    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn floor_mod(&self, y: &EagerTensor) -> Result<EagerTensor> {
+        Functions::floor_mod(self, y)
+    }
+
+    /// This tensor's magnitudes with the signs of `y`. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn copysign(&self, y: &EagerTensor) -> Result<EagerTensor> {
+        Functions::copysign(self, y)
+    }
+
+    /// The next representable numbers toward `y`, with derivative 0. Shapes are broadcast by
+    /// NumPy's rule.
+    #[track_caller]
+    pub fn nextafter(&self, y: &EagerTensor) -> Result<EagerTensor> {
+        Functions::nextafter(self, y)
+    }
+
+    /// Whether real numbers are negative, -0 or a NaN with the sign bit.
+    #[track_caller]
+    pub fn signbit(&self) -> Result<EagerTensor> {
+        Functions::signbit(self)
+    }
+
     /// The Hurwitz zeta function of `s` (this tensor) and `q`.
     #[track_caller]
     pub fn zeta(&self, q: &EagerTensor) -> Result<EagerTensor> {

@@ -139,6 +139,13 @@ impl EagerTensor {
         Indexing::argsort(self, axis, descending)
     }
 
+    /// The positions, as `i64`, at which the elements of `v` are inserted into this ascending
+    /// vector: before equal elements, or after them if `right`. NaN is greater than every number.
+    #[track_caller]
+    pub fn searchsorted(&self, v: &EagerTensor, right: bool) -> Result<EagerTensor> {
+        Indexing::searchsorted(self, v, right)
+    }
+
     /// The `k` greatest elements along an axis, greatest first, and their positions.
     #[track_caller]
     pub fn top_k(&self, axis: impl Into<Axis>, k: usize) -> Result<(EagerTensor, EagerTensor)> {

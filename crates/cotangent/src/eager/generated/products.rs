@@ -24,6 +24,13 @@ impl EagerTensor {
         Products::tensordot(self, y, axes, axes_of_y)
     }
 
+    /// The cross product of vectors of three elements along an axis. Shapes are broadcast by
+    /// NumPy's rule, and the axis is one of the result.
+    #[track_caller]
+    pub fn cross(&self, y: &EagerTensor, axis: impl Into<Axis>) -> Result<EagerTensor> {
+        Products::cross(self, y, axis)
+    }
+
     /// The sum of `conj(x) y` along an axis. Shapes are broadcast by NumPy's rule, and the axis is
     /// one of the result of the broadcast.
     #[track_caller]

@@ -3,7 +3,7 @@
 
 use super::super::{EagerTensor, Result};
 use crate::methods::Shapes;
-use crate::{Axes, Axis, DType};
+use crate::{Axes, Axis, DType, Dim, Shape};
 
 impl EagerTensor {
     /// The bits of the elements as another element type. Bits that are split or joined have a last
@@ -35,6 +35,31 @@ impl EagerTensor {
     #[track_caller]
     pub fn flip(&self, axes: impl Into<Axes>) -> Result<EagerTensor> {
         Shapes::flip(self, axes)
+    }
+
+    /// The elements moved by `shift` along an axis; those past the end come first.
+    #[track_caller]
+    pub fn roll(&self, shift: i64, axis: impl Into<Axis>) -> Result<EagerTensor> {
+        Shapes::roll(self, shift, axis)
+    }
+
+    /// The whole tensor several times along each axis: `counts` for the last axes. With more counts
+    /// than axes, leading axes are added.
+    #[track_caller]
+    pub fn tile(&self, counts: impl Into<Shape>) -> Result<EagerTensor> {
+        Shapes::tile(self, counts)
+    }
+
+    /// Each element `count` times along an axis.
+    #[track_caller]
+    pub fn repeat(&self, count: impl Into<Dim>, axis: impl Into<Axis>) -> Result<EagerTensor> {
+        Shapes::repeat(self, count, axis)
+    }
+
+    /// Differences of neighbours along an axis, taken `n` times; of booleans, whether they differ.
+    #[track_caller]
+    pub fn diff(&self, axis: impl Into<Axis>, n: usize) -> Result<EagerTensor> {
+        Shapes::diff(self, axis, n)
     }
 
     /// The elements with `value` around and between them: `low` and `high` are counts per axis

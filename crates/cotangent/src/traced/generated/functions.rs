@@ -96,6 +96,38 @@ impl TracedTensor {
         carried(Functions::hypot(self, y))
     }
 
+    /// The quotient rounded toward -inf, with derivative 0. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn floor_divide(&self, y: &TracedTensor) -> TracedTensor {
+        carried(Functions::floor_divide(self, y))
+    }
+
+    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn floor_mod(&self, y: &TracedTensor) -> TracedTensor {
+        carried(Functions::floor_mod(self, y))
+    }
+
+    /// This tensor's magnitudes with the signs of `y`. Shapes are broadcast by NumPy's rule.
+    #[track_caller]
+    pub fn copysign(&self, y: &TracedTensor) -> TracedTensor {
+        carried(Functions::copysign(self, y))
+    }
+
+    /// The next representable numbers toward `y`, with derivative 0. Shapes are broadcast by
+    /// NumPy's rule.
+    #[track_caller]
+    pub fn nextafter(&self, y: &TracedTensor) -> TracedTensor {
+        carried(Functions::nextafter(self, y))
+    }
+
+    /// Whether real numbers are negative, -0 or a NaN with the sign bit.
+    #[track_caller]
+    pub fn signbit(&self) -> TracedTensor {
+        carried(Functions::signbit(self))
+    }
+
     /// The Hurwitz zeta function of `s` (this tensor) and `q`.
     #[track_caller]
     pub fn zeta(&self, q: &TracedTensor) -> TracedTensor {

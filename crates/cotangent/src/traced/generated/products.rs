@@ -39,6 +39,13 @@ impl TracedTensor {
         carried(Products::tensordot(self, y, axes, axes_of_y))
     }
 
+    /// The cross product of vectors of three elements along an axis. Shapes are broadcast by
+    /// NumPy's rule, and the axis is one of the result.
+    #[track_caller]
+    pub fn cross(&self, y: &TracedTensor, axis: impl Into<Axis>) -> TracedTensor {
+        carried(Products::cross(self, y, axis))
+    }
+
     /// The sum of `conj(x) y` along an axis. Shapes are broadcast by NumPy's rule, and the axis is
     /// one of the result of the broadcast.
     #[track_caller]

@@ -5,7 +5,7 @@ use super::super::TracedTensor;
 use super::super::record::carried;
 use crate::Result;
 use crate::methods::Shapes;
-use crate::{Axes, Axis, DType, Shape};
+use crate::{Axes, Axis, DType, Dim, Shape};
 
 impl TracedTensor {
     /// The elements converted to another element type.
@@ -80,6 +80,31 @@ impl TracedTensor {
     #[track_caller]
     pub fn flip(&self, axes: impl Into<Axes>) -> TracedTensor {
         carried(Shapes::flip(self, axes))
+    }
+
+    /// The elements moved by `shift` along an axis; those past the end come first.
+    #[track_caller]
+    pub fn roll(&self, shift: i64, axis: impl Into<Axis>) -> TracedTensor {
+        carried(Shapes::roll(self, shift, axis))
+    }
+
+    /// The whole tensor several times along each axis: `counts` for the last axes. With more counts
+    /// than axes, leading axes are added.
+    #[track_caller]
+    pub fn tile(&self, counts: impl Into<Shape>) -> TracedTensor {
+        carried(Shapes::tile(self, counts))
+    }
+
+    /// Each element `count` times along an axis.
+    #[track_caller]
+    pub fn repeat(&self, count: impl Into<Dim>, axis: impl Into<Axis>) -> TracedTensor {
+        carried(Shapes::repeat(self, count, axis))
+    }
+
+    /// Differences of neighbours along an axis, taken `n` times; of booleans, whether they differ.
+    #[track_caller]
+    pub fn diff(&self, axis: impl Into<Axis>, n: usize) -> TracedTensor {
+        carried(Shapes::diff(self, axis, n))
     }
 
     /// The elements with `value` around and between them: `low` and `high` are counts per axis
