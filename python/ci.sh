@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD env=$PWD/target/python
+# Between dev and release: tests of bits and errors do not need the last optimization, and the wheel is ready sooner.
+profile=${COTANGENT_PYTHON_PROFILE:-ci}
 
 without() {
     echo "skipped: $1"
@@ -18,9 +20,8 @@ command -v "$python" >/dev/null || without "the Python package needs python3"
 "$env/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.16,<2' 'numpy>=2.0' pytest scipy ml_dtypes mypy jax \
     || without "pip cannot install what the Python tests need"
 
-# A profile between dev and release: tests of bits and errors do not need the last optimization, and the wheel is ready sooner.
 rm -rf "$env/wheels"
-(cd python && CARGO_TARGET_DIR="$root/crates/python/target" "$env/bin/maturin" build --quiet --profile ci --locked \
+(cd python && CARGO_TARGET_DIR="$root/crates/python/target" "$env/bin/maturin" build --quiet --profile "$profile" --locked \
     --interpreter "$env/bin/python" --out "$env/wheels")
 "$env/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$env"/wheels/*.whl
 echo "wheel: $(du -k "$env"/wheels/*.whl | cut -f1) KB"

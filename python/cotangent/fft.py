@@ -102,13 +102,21 @@ def ifftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "bac
 
 def rfftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
     """Half of the Fourier transform of a real array over axes."""
-    return _many("rfftn", _real(x), s, axes, norm, False)
+    x = _real(x)
+    at = _axes(x, s, axes)
+    if at == sorted(at):
+        return _many("rfftn", x, s, axes, norm, False)
+    half = rfft(x, n=None if s is None else s[-1], axis=at[-1], norm=norm)
+    return fftn(half, s=None if s is None else s[:-1], axes=at[:-1], norm=norm)
 
 
 def irfftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
     """The inverse of ``rfftn``: real."""
     x = _complex(x)
     at = _axes(x, s, axes)
+    if at != sorted(at):
+        whole = ifftn(x, s=None if s is None else s[:-1], axes=at[:-1], norm=norm)
+        return irfft(whole, n=None if s is None else s[-1], axis=at[-1], norm=norm)
     sizes = [x.shape[k] for k in at] if s is None else list(s)
     if s is None:
         sizes[-1] = 2 * (sizes[-1] - 1)

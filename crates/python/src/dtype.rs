@@ -53,6 +53,10 @@ pub(crate) fn object(py: Python<'_>, d: DType) -> PyResult<Bound<'_, PyDType>> {
 /// The element type that an object names, if it names one.
 pub(crate) fn find(x: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     let py = x.py();
+    // NumPy takes `None` for float64.
+    if x.is_none() {
+        return Ok(None);
+    }
     if let Ok(d) = x.cast::<PyDType>() {
         return Ok(Some(d.get().0));
     }
