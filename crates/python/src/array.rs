@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The runtime of all eager operations.
-pub(crate) static RUNTIME: LazyLock<Arc<EagerRuntime>> = LazyLock::new(EagerRuntime::new);
+pub(crate) static RUNTIME: LazyLock<Arc<EagerRuntime>> =
+    LazyLock::new(|| EagerRuntime::with_cpu_backend(crate::run::backend()));
 
 /// The elements of a parameter, and its value of programs.
 pub(crate) struct ParameterSlot {

@@ -1,11 +1,10 @@
 //! Memory of others as arrays, and arrays as memory for others (the buffer protocol).
 //!
-//! The library's buffers are vectors, which free their memory when their last reference is dropped.
-//! Memory of others becomes a vector whose last reference is never dropped: [`Lent`] holds one, and
-//! takes the vector apart when no other reference is left. (Successor: buffers with an owner.)
+//! A buffer of memory of others holds its owner.
 
 use crate::array::Array;
 use crate::error::{OrRaise, raise};
+use cotangent::extend::array::{Buffer, Elements};
 use cotangent::extend::{Data, View, for_dtype};
 use cotangent::tensor::Order;
 use cotangent::{DType, Element, Tensor};
@@ -13,109 +12,83 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{CString, c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Memory of another owner as elements, for as long as the owner keeps it.
-pub(crate) struct Lent(Option<Data>);
+/// Memory of another owner, which the last tensor that refers to it lets go.
+struct Foreign<T> {
+    ptr: *const T,
+    len: usize,
+    #[expect(dead_code, reason = "it is held, not read")]
+    owner: Option<Py<PyAny>>,
+    #[expect(dead_code, reason = "it is counted, not read")]
+    alive: Arc<()>,
+}
 
-/// A vector over memory that it must not free.
-///
-/// # Safety
-/// `ptr` is aligned for `T` and valid for reads of `len` initialised elements as long as a clone of
-/// the result exists, and nothing writes to them meanwhile.
-unsafe fn wrap<T: Element>(ptr: *const c_void, len: usize) -> Data {
-    if len == 0 {
-        return T::wrap(Vec::new());
+// SAFETY: the memory is read only, and the creator (`Lent::new`) guarantees that nothing writes.
+unsafe impl<T: Sync> Send for Foreign<T> {}
+// SAFETY: as for `Send`.
+unsafe impl<T: Sync> Sync for Foreign<T> {}
+
+impl<T: Send + Sync> Elements<T> for Foreign<T> {
+    fn elements(&self) -> &[T] {
+        // SAFETY: `Lent::new` is called with memory that is valid as long as this value lives.
+        unsafe { std::slice::from_raw_parts(self.ptr, self.len) }
     }
-    // SAFETY: the caller guarantees a valid, aligned and initialised range, and the holder of the
-    // last reference (`Lent::drop`) forgets the vector instead of freeing it.
-    T::wrap(unsafe { Vec::from_raw_parts(ptr.cast_mut().cast::<T>(), len, len) })
+}
+
+/// Memory of another owner as elements.
+pub(crate) struct Lent {
+    data: Mutex<Option<Data>>,
+    alive: Weak<()>,
 }
 
 impl Lent {
-    /// The elements at this address.
+    /// The elements at this address, and the object that keeps them, if there is one.
     ///
     /// # Safety
-    /// As [`wrap`], for the element type, until the result and all tensors that were made of it are
-    /// dropped.
-    pub(crate) unsafe fn new(dtype: DType, ptr: *const c_void, len: usize) -> Lent {
-        // SAFETY: the caller guarantees it.
-        Lent(Some(for_dtype!(dtype, T => unsafe { wrap::<T>(ptr, len) })))
+    /// `ptr` is aligned for the element type and valid for reads of `len` initialised elements as
+    /// long as `owner` lives; without one, until the result and all tensors that were made of it
+    /// are dropped. Nothing writes to them meanwhile.
+    pub(crate) unsafe fn new(
+        dtype: DType,
+        ptr: *const c_void,
+        len: usize,
+        owner: Option<Py<PyAny>>,
+    ) -> Lent {
+        let alive = Arc::new(());
+        let weak = Arc::downgrade(&alive);
+        let data = match len {
+            0 => for_dtype!(dtype, T => T::wrap(Vec::<T>::new())),
+            _ => for_dtype!(dtype, T => T::share(Buffer::of_owner(Foreign::<T> {
+                ptr: ptr.cast(),
+                len,
+                owner,
+                alive,
+            }))),
+        };
+        Lent {
+            data: Mutex::new(Some(data)),
+            alive: weak,
+        }
     }
 
     /// A row-major tensor of the elements.
     pub(crate) fn tensor(&self, shape: &[usize]) -> cotangent::Result<Tensor> {
-        let data = self.0.clone().expect("it is taken in drop only");
+        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        let data = data.clone().expect("it is released after the last use");
         Ok(cotangent::Array::from_data(shape.to_vec(), data)?.into())
     }
 
-    /// Whether tensors refer to the memory.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.0.as_ref().is_some_and(|data| references(data) > 1)
+    /// Drops the reference to the memory. Whether tensors still refer to it.
+    pub(crate) fn release(&self) -> bool {
+        let data = self
+            .data
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(data);
+        self.alive.strong_count() > 0
     }
-}
-
-/// Number of references to the elements.
-fn references(data: &Data) -> usize {
-    macro_rules! counts {
-        ($($variant:ident)*) => {
-            match data { $(Data::$variant(v) => Arc::strong_count(v)),* }
-        };
-    }
-    counts!(Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128)
-}
-
-/// Drops the reference to memory of others: the vector is forgotten, or stays forever if it is
-/// shared.
-fn forget(data: Data) {
-    macro_rules! forget {
-        ($($variant:ident)*) => {
-            match data {
-                $(Data::$variant(v) => match Arc::try_unwrap(v) {
-                    Ok(v) => std::mem::forget(v),
-                    Err(shared) => std::mem::forget(shared),
-                }),*
-            }
-        };
-    }
-    forget!(Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 C64 C128);
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(data) = self.0.take() {
-            match data.len() {
-                0 => drop(data),
-                _ => forget(data),
-            }
-        }
-    }
-}
-
-/// Memory that arrays share with its owner, which is let go when no array refers to it.
-struct Shared {
-    lent: Lent,
-    #[expect(dead_code, reason = "it is held, not read")]
-    owner: Py<PyAny>,
-}
-
-static SHARED: Mutex<Vec<Shared>> = Mutex::new(Vec::new());
-
-/// The tensor of memory that `owner` keeps alive.
-pub(crate) fn share(lent: Lent, shape: &[usize], owner: Bound<'_, PyAny>) -> PyResult<Tensor> {
-    let t = lent.tensor(shape).or_raise(owner.py())?;
-    let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (kept, free): (Vec<_>, Vec<_>) = std::mem::take(&mut *all)
-        .into_iter()
-        .partition(|s| s.lent.is_shared());
-    *all = kept;
-    all.push(Shared {
-        lent,
-        owner: owner.unbind(),
-    });
-    drop(all);
-    drop(free);
-    Ok(t)
 }
 
 /// A tensor with elements of its own.
@@ -160,11 +133,7 @@ fn format(d: DType) -> Option<&'static str> {
 
 /// The address of the first element of a view.
 pub(crate) fn address(view: &View) -> *const c_void {
-    fn of<T: Element>(view: &View) -> *const c_void {
-        view.slice_from_first::<T>()
-            .map_or(std::ptr::dangling::<u128>().cast(), |s| s.as_ptr().cast())
-    }
-    for_dtype!(view.dtype(), T => of::<T>(view))
+    view.as_ptr().cast()
 }
 
 /// The values that a consumer of a buffer reads until it releases it.

@@ -1,13 +1,15 @@
 //! Python functions as closures over values of programs.
 //!
 //! An exception of the user's function passes through the library as a marker: it is stored for the
-//! thread, and raised in place of the marker. (Successor: errors of the core that hold any value.)
+//! thread, and raised in place of the marker. So is the exception of a signal that ends a run.
 
 use crate::array::Array;
 use crate::error::{OrRaise, guarded, marker};
 use crate::operand;
+use crate::run::hook;
 use crate::scope::{self, Open};
 use crate::tree::{Tree, flatten};
+use cotangent::cpu::with_interrupt;
 use cotangent::{DType, Error, TracedTensor, closures};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -151,7 +153,7 @@ pub(crate) fn finish<'py>(
     let known: Vec<TracedTensor> = y.iter().filter(|t| is_known(t)).cloned().collect();
     let computed = match known.is_empty() {
         true => Ok(known),
-        false => py.detach(|| guarded(|| closures::evaluate(known)))?,
+        false => py.detach(|| guarded(|| with_interrupt(hook(), || closures::evaluate(known))))?,
     };
     let mut computed = computed.or_raise(py)?.into_iter();
     y.into_iter()

@@ -49,10 +49,10 @@ pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
     let (mut notes, mut at) = (e.notes().to_vec(), None);
     let mut message = e.message().to_owned();
     match e.loc() {
-        Loc::Text(0, id) => {
-            if let Some(p) = place::find(id) {
-                notes.insert(0, p.note(py));
-                at = Some((p.file.clone(), p.line));
+        Loc::Foreign(_) => {
+            if let Some(line) = e.loc().source_line() {
+                notes.insert(0, place::note(py, &line));
+                at = Some((line.file.to_string(), line.line));
             }
         }
         Loc::Text(line, column) => {

@@ -1,7 +1,7 @@
 //! NumPy's arrays: read through their struct, copied or borrowed.
 
 use crate::array::Array;
-use crate::buffer::{Lent, check_size, copied, share};
+use crate::buffer::{Lent, check_size, copied};
 use crate::error::raise;
 use cotangent::{DType, Tensor};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -124,7 +124,14 @@ pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py
     };
     // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n`
     // elements of this type in a row.
-    let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
+    let lent = unsafe {
+        Lent::new(
+            d,
+            (*a.as_array_ptr()).fields.data.cast(),
+            n,
+            Some(a.clone().into_any().unbind()),
+        )
+    };
     Ok(Some(Borrowed {
         column_major: !a.is_c_contiguous(),
         array: a,
@@ -174,7 +181,14 @@ pub(crate) fn shared(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     }
     // SAFETY: `a` is dense, aligned and native, and `share` keeps it alive as long as arrays refer
     // to its memory. The caller of `asarray(copy=False)` promises not to write to it.
-    let lent = unsafe { Lent::new(d, (*a.as_array_ptr()).fields.data.cast(), n) };
-    let t = share(lent, a.shape(), a.clone().into_any())?;
+    let lent = unsafe {
+        Lent::new(
+            d,
+            (*a.as_array_ptr()).fields.data.cast(),
+            n,
+            Some(a.clone().into_any().unbind()),
+        )
+    };
+    let t = crate::error::OrRaise::or_raise(lent.tensor(a.shape()), x.py())?;
     Ok(Some(Array::known(t)?))
 }

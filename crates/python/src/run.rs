@@ -2,10 +2,11 @@
 //! the arguments are.
 
 use crate::array::{Array, RUNTIME, State};
-use crate::error::{OrRaise, guarded, raise};
+use crate::error::{OrRaise, guarded};
 use crate::numpy::{Borrowed, borrow};
 use crate::operand::{self, Number};
-use crate::{buffer, dims, dtype, place, scope, tape};
+use crate::{buffer, closure, dims, dtype, place, scope, tape};
+use cotangent::cpu::Hook;
 use cotangent::extend::for_dtype;
 use cotangent::tensor::Order;
 use cotangent::{
@@ -14,7 +15,7 @@ use cotangent::{
 };
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Duration from which a run releases the interpreter.
@@ -36,12 +37,29 @@ pub(crate) fn set_threads(py: Python<'_>, n: usize) -> PyResult<usize> {
     Ok(old)
 }
 
-/// The backend of runs. (Successor: with the hook that ends a run on a signal.)
-fn backend() -> CpuBackend {
-    match threads() {
+/// The hook of runs: asks the interpreter for signals, whose exception it stores.
+pub(crate) fn hook() -> &'static Hook {
+    static HOOK: LazyLock<Hook> = LazyLock::new(|| {
+        Arc::new(|| {
+            Python::attach(|py| match py.check_signals() {
+                Ok(()) => false,
+                Err(e) => {
+                    closure::throw(e);
+                    true
+                }
+            })
+        })
+    });
+    &HOOK
+}
+
+/// The backend of runs, with the hook.
+pub(crate) fn backend() -> CpuBackend {
+    let backend = match threads() {
         0 => CpuBackend::new(),
         n => CpuBackend::with_threads(n).unwrap_or_default(),
-    }
+    };
+    backend.with_interrupt(hook().clone())
 }
 
 /// A compiled function.
@@ -244,7 +262,7 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
     // A result never is in memory of the caller's.
     for a in &args {
         if let Arg::Borrowed(b) = a
-            && b.lent.is_shared()
+            && b.lent.release()
         {
             for t in &mut y {
                 if b.holds(buffer::address(t.view())) {
@@ -252,12 +270,6 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
                 }
             }
         }
-    }
-    if args
-        .iter()
-        .any(|a| matches!(a, Arg::Borrowed(b) if b.lent.is_shared()))
-    {
-        return Err(raise("Invalid", "a run keeps an argument"));
     }
     y.into_iter().map(Array::known).collect()
 }

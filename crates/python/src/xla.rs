@@ -243,7 +243,7 @@ unsafe fn answer(frame: *mut CallFrame) -> Result<(), String> {
         for k in 0..frame.args.count as usize {
             let (dtype, shape, data) = buffer(&frame.args, k)?;
             let n: usize = shape.iter().product();
-            let memory = Lent::new(dtype, data, n);
+            let memory = Lent::new(dtype, data, n, None);
             args.push(
                 memory
                     .tensor(&shape)
