@@ -177,8 +177,8 @@ fn compared(f: &Function, old: Result<Results>, new: Result<Results>) -> Result<
 /// let b = Builder::new("f", Session::default());
 /// let x = b.param(Type::new(DType::F32, [2, 3]), Some("x"));
 /// let cx: &dyn Emit = &b;
-/// let y = cx.reduce_sum(cx.exp(x), &[1]);
-/// let f = b.finish(&[cx.exp(y)]).unwrap();
+/// let y = cx.exp(cx.reduce_sum(cx.exp(x), &[1]));
+/// let f = b.finish(&[y]).unwrap();
 /// let text = cotangent_cpu::program::plan_text(&f.into(), &Env::default()).unwrap();
 /// assert!(text.contains("arena 64 B; 3 of 3 equations without a call"), "{text}");
 /// ```
