@@ -213,7 +213,7 @@ fn the_arena_that_is_printed_is_allocated() {
     let text = plan_text(&f, &Env::default()).unwrap();
     let arena = text.rsplit_once("\narena ").unwrap().1;
     let arena: usize = arena.split_once(' ').unwrap().0.parse().unwrap();
-    // Two values are alive at once, and the result is a tensor.
+    // Two values are alive at the same time, and the result is a tensor.
     assert_eq!(arena, 2 * 4 * n, "{text}");
     let executor = Executor::new().with_threads(1).with_runtime(Runtime::New);
     let program = executor.compile(&f).unwrap();

@@ -65,6 +65,7 @@ pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
             };
             at = Some((file.to_owned(), line));
         }
+        Loc::Byte(at) => message = format!("byte {at}: {message}"),
         Loc::None | Loc::Rust(_) => {}
     }
     let mut code = format!("{:?}", e.code());

@@ -54,7 +54,7 @@ pub(crate) struct FoldCode {
 }
 
 /// A value that a step computes.
-pub(crate) struct Member {
+pub(crate) struct CodeMember {
     /// The type of the value.
     pub(crate) dtype: DType,
     pub(crate) finish: Finish,
@@ -74,7 +74,7 @@ pub(crate) struct Code {
     pub(crate) body: Body,
     /// Estimated time for each index, in ps.
     pub(crate) cost: u64,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<CodeMember>,
 }
 
 /// Expressions that become code.
@@ -94,7 +94,7 @@ pub(crate) fn code(space: &Space, nests: &[&What], kernel: &dyn Fn(&Op) -> bool)
         leaves: Vec::new(),
         inputs: Vec::new(),
     };
-    let (mut results, mut members): (Vec<Value>, Vec<Member>) = (Vec::new(), Vec::new());
+    let (mut results, mut members): (Vec<Value>, Vec<CodeMember>) = (Vec::new(), Vec::new());
     for what in nests {
         let (expr, fold) = match what {
             What::Map(e) => (e, None),
@@ -130,7 +130,7 @@ pub(crate) fn code(space: &Space, nests: &[&What], kernel: &dyn Fn(&Op) -> bool)
             .iter()
             .map(|y| b.inputs.iter().position(|x| x == y))
             .collect();
-        members.push(Member {
+        members.push(CodeMember {
             dtype,
             finish,
             output: results.len(),

@@ -4,7 +4,7 @@
 //! the extents of the value, an element that [`pack`](super::pack) has compared, or scratch memory
 //! of its own. So code reads and writes inside of values, whatever the graph is.
 
-use super::code::{Code, Finish, FoldCode, Member};
+use super::code::{Code, CodeMember, Finish, FoldCode};
 use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices, strides};
 use super::pack::{Table, indices};
 use crate::folds::{RawProduct, RawView};
@@ -110,7 +110,7 @@ impl<'a> CodeRun<'a> {
         }
     }
 
-    fn size(&self, m: &Member) -> usize {
+    fn size(&self, m: &CodeMember) -> usize {
         m.dtype.size()
     }
 
@@ -253,7 +253,7 @@ impl<'a> CodeRun<'a> {
     }
 
     /// Address of the input that an output is a copy of.
-    fn copied(&self, b: &LaidBox, m: &Member, k: usize) -> *const u8 {
+    fn copied(&self, b: &LaidBox, m: &CodeMember, k: usize) -> *const u8 {
         let leaf = m.copies[k].expect("the input of a direct fold");
         match &b.leaves[leaf] {
             LaidLeaf::Strided {

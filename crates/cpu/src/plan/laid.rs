@@ -1,7 +1,7 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
 use super::boxes::LoopAxes;
-use super::code::{Code, Finish, Member};
+use super::code::{Code, CodeMember, Finish};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::Error;
@@ -142,7 +142,7 @@ pub(crate) fn is_direct(code: &Code, laid: &LaidCode) -> bool {
 }
 
 /// Strides of the input that an output is a copy of.
-pub(crate) fn strides<'b>(b: &'b LaidBox, m: &Member, k: usize) -> Option<&'b Strides> {
+pub(crate) fn strides<'b>(b: &'b LaidBox, m: &CodeMember, k: usize) -> Option<&'b Strides> {
     match &b.leaves[m.copies[k]?] {
         LaidLeaf::Strided { strides, .. } => Some(strides),
         LaidLeaf::Packed(_) => None,
@@ -152,7 +152,7 @@ pub(crate) fn strides<'b>(b: &'b LaidBox, m: &Member, k: usize) -> Option<&'b St
 /// The factors `a[.., m, k]` and `b[.., k, n]` of a product, if they are strided. The last axis
 /// of the result is `n` if `a` is the same along it, the one before is `m` if `b` is; all
 /// others are batch axes.
-pub(crate) fn matrices(code: &Code, b: &LaidBox, m: &Member) -> Option<[Matrices; 2]> {
+pub(crate) fn matrices(code: &Code, b: &LaidBox, m: &CodeMember) -> Option<[Matrices; 2]> {
     let mut par: SmallVec<[(usize, [isize; 2]); 4]> = SmallVec::new();
     let mut sum: Option<(usize, [isize; 2])> = None;
     let (x, y) = (strides(b, m, 0)?, strides(b, m, 1)?);
