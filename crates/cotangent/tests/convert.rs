@@ -156,7 +156,7 @@ fn the_main_module_is_found_under_any_name() {
             let again = Program::from_tgraph(&tgraph).unwrap();
             assert_eq!(*again.main().name, *main);
             assert!(same(&answers(&again, &args).unwrap(), &want));
-            let back = Program::from_stablehlo(&again.to_stablehlo().unwrap()).unwrap();
+            let back = Program::from_stablehlo(again.to_stablehlo().unwrap()).unwrap();
             assert!(near(&answers(&back, &args).unwrap(), &want));
             // Without `private`, the first public module is the helper, so it is the main one.
             let bare = Program::from_tgraph(&tgraph.replace(" private", ""));

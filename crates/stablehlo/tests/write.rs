@@ -235,7 +235,7 @@ fn stable_sums_stay_stable() {
             if !text::print_function(&rewrite::simplify(&f)).contains("stable = true") {
                 continue;
             }
-            let back = read(&write(std::slice::from_ref(&f)).unwrap(), None)
+            let back = read(write(std::slice::from_ref(&f)).unwrap(), None)
                 .unwrap()
                 .main()
                 .clone();
@@ -374,7 +374,7 @@ fn constants_keep_their_bits() {
         let cx: &dyn Emit = &b;
         let v = cx.constant(a.clone());
         let f = Arc::new(b.finish(&[v]).unwrap());
-        let back = read(&write(&[f]).unwrap(), None).unwrap();
+        let back = read(write(&[f]).unwrap(), None).unwrap();
         let y = reference::run(back.main(), &[]).unwrap();
         assert!(y[0].same_bits(&a), "{a:?} came back as {:?}", y[0]);
     }
