@@ -310,9 +310,9 @@ fn bodies_take_and_return_scalars() {
         ),
     ];
     for op in ops {
-        read(&program(op, "", "c"), None).unwrap_or_else(|e| panic!("{op:?}: {e}"));
+        read(program(op, "", "c"), None).unwrap_or_else(|e| panic!("{op:?}: {e}"));
         for (element, result) in [("", "x"), ("2x", "c"), ("4x", "x"), ("4x", "i")] {
-            let e = read(&program(op, element, result), None).expect_err(op.0);
+            let e = read(program(op, element, result), None).expect_err(op.0);
             assert_eq!(e.code(), Code::ShapeMismatch, "{e}");
             assert!(e.to_string().contains("works on single elements"), "{e}");
         }

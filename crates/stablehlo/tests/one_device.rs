@@ -65,7 +65,7 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
     let pair = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>";
     for (attributes, groups) in [(ONE, pair), (TWO, pair), (TWO, single[0]), (TWO, single[2])] {
         for op in collectives(groups) {
-            let e = read(&collective(attributes, &op), None).unwrap_err();
+            let e = read(collective(attributes, &op), None).unwrap_err();
             assert_eq!(e.code(), Code::UnknownOperation, "{op}");
             assert!(e.to_string().contains("3:5"), "{e}");
         }
@@ -80,7 +80,7 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
     assert_eq!(one("dense<> : tensor<0x2xi64>"), [0.0; 4]);
     assert!(
         read(
-            &collective(ONE, &permute("dense<[[0, 1]]> : tensor<1x2xi64>")),
+            collective(ONE, &permute("dense<[[0, 1]]> : tensor<1x2xi64>")),
             None
         )
         .is_err()
@@ -93,7 +93,7 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
             run(&collective(ONE, &op), std::slice::from_ref(&x))[0].to_f64(),
             x.to_f64()
         );
-        assert!(read(&collective(TWO, &op), None).is_err());
+        assert!(read(collective(TWO, &op), None).is_err());
     }
 }
 
