@@ -2,7 +2,7 @@
 //! runs it.
 //!
 //! It refers to no placeholder of its trace and to no state of the thread that traced it, so
-//! threads may share it. [`jit`](super::jit) caches one for each structure and types of an
+//! threads may share it. [`jit`](super::jit()) caches one for each structure and types of an
 //! argument.
 
 use super::capture::{Closed, write};

@@ -110,7 +110,7 @@ pub trait Functions: TensorOps {
         of_pair("floor_divide", self, y, |cx, x, y| cx.floor_divide(x, y))
     }
 
-    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// The remainder of `floor_divide`, with the sign of `y`. Shapes are
     /// broadcast by NumPy's rule.
     #[track_caller]
     fn floor_mod(&self, y: &Self) -> Result<Self, Self::Error> {

@@ -280,7 +280,7 @@ operations! {
     /// The quotient rounded toward -inf, with derivative 0. Shapes are broadcast by NumPy's rule.
     floor_divide(y: &Tensor) -> Tensor
         |on, a| a.floor_divide(&on.tensor(y));
-    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// The remainder of `floor_divide`, with the sign of `y`. Shapes are
     /// broadcast by NumPy's rule.
     floor_mod(y: &Tensor) -> Tensor
         |on, a| a.floor_mod(&on.tensor(y));

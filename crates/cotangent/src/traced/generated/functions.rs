@@ -102,7 +102,7 @@ impl TracedTensor {
         carried(Functions::floor_divide(self, y))
     }
 
-    /// The remainder of [`floor_divide`](Functions::floor_divide), with the sign of `y`. Shapes are
+    /// The remainder of `floor_divide`, with the sign of `y`. Shapes are
     /// broadcast by NumPy's rule.
     #[track_caller]
     pub fn floor_mod(&self, y: &TracedTensor) -> TracedTensor {
