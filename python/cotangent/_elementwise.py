@@ -92,7 +92,7 @@ def positive(x: ArrayLike, /) -> Array:
 
 def sign(x: ArrayLike, /) -> Array:
     """-1, 0 or 1, and NaN for NaN; z / abs(z) for complex numbers."""
-    return op("sign", (x,))
+    return op("sign", (x,)) + 0  # the array API: +0 for both zeros
 
 
 def reciprocal(x: ArrayLike, /) -> Array:

@@ -9,10 +9,12 @@ from cotangent._core import Array, array, op, raise_, reshape
 from cotangent._elementwise import broadcast_arrays, broadcast_to, where
 
 
-def _parts(key: Any, rank: int) -> list[Any]:
+def _parts(key: Any, shape: tuple[Any, ...]) -> list[Any]:
     """The parts of a key with one part for each axis and each new one: ``...`` becomes whole axes, masks positions."""
+    rank = len(shape)
     items = list(key) if isinstance(key, tuple) else [key]
     out: list[Any] = []
+    masks: list[tuple[Array, tuple[Any, ...]]] = []
     for k in items:
         if k is None or k is Ellipsis or isinstance(k, slice) or (isinstance(k, int) and not isinstance(k, bool)):
             out.append(k)
@@ -25,6 +27,7 @@ def _parts(key: Any, rank: int) -> list[Any]:
                 raise TypeError("a boolean of rank 0 beside other indices is no index: use where")
             from cotangent._search import nonzero
             out.extend(nonzero(a))
+            masks.append((out[-a.ndim], a.shape))
         elif a.dtype.kind in "iu" or a.size == 0:
             out.append(a if a.dtype.kind in "iu" else _cotangent.convert(a, "int64"))
         else:
@@ -34,14 +37,20 @@ def _parts(key: Any, rank: int) -> list[Any]:
         raise IndexError(f"{used} indices for an array of {rank} axes")
     whole = [slice(None)] * (rank - used)
     at = next((n for n, k in enumerate(out) if k is Ellipsis), None)
-    return out + whole if at is None else out[:at] + whole + out[at + 1:]
+    out = out + whole if at is None else out[:at] + whole + out[at + 1:]
+    axes = [k for k in out if k is not None]
+    for first, extents in masks:
+        n = next(n for n, k in enumerate(axes) if k is first)
+        if shape[n:n + len(extents)] != extents:
+            raise IndexError(f"a mask of shape {extents} beside axes of shape {shape[n:n + len(extents)]}")
+    return out
 
 
 def get(x: Array, key: Any) -> Array:
     """The elements at a key that is not basic."""
     if isinstance(key, bool) or (getattr(key, "ndim", None) == 0 and array(key).dtype.kind == "b"):
         return x[None] if key else x[None][:0]
-    parts = _parts(key, x.ndim)
+    parts = _parts(key, tuple(x.shape))
     if not any(isinstance(k, Array) for k in parts):
         return x[tuple(parts)]
     # Slices and new axes first: arrays, and integers beside them, index what remains.

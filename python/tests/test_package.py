@@ -146,3 +146,24 @@ def test_promotion_is_symmetric_and_what_the_page_says():
 def test_printing_is_numpy_s():
     assert str(ct.asarray([1.0, 2.5])) == "[1.  2.5]" and f"{ct.asarray(2.5):.2f}" == "2.50"
     assert repr(ct.jit(lambda x: x).lower(1.0)).startswith("tgraph.module")
+
+
+def test_lists_of_integers_fit_their_type():
+    assert ct.asarray([2**64 - 1, True], dtype="uint64").dtype == "uint64"
+    assert int(ct.asarray([2**64 - 1], dtype="uint64")[0]) == 2**64 - 1
+    assert np.asarray(ct.asarray([[1, -2], [3, 4]], dtype="int8")).tolist() == [[1, -2], [3, 4]]
+    for bad, dtype in [([300], "uint8"), ([[-1]], "uint64"), ([2**63], "int64"), ([2**63], None)]:
+        with pytest.raises(OverflowError):
+            ct.asarray(bad, dtype=dtype)
+
+
+def test_masks_have_the_extents_of_their_axes():
+    x = ct.zeros((2, 3))
+    assert x[..., ct.asarray([True, False, True])].shape == (2, 2)
+    assert x[None, ct.asarray([True, False])].shape == (1, 1, 3)
+    assert ct.zeros((0,))[ct.asarray(np.zeros(0, bool))].shape == (0,)
+    for key in [np.array([False]), (slice(None), np.array([True, False])), np.ones((3, 2), bool)]:
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(IndexError):
+        ct.zeros((0,))[np.array([False])]

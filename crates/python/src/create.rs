@@ -40,7 +40,10 @@ pub(crate) fn asarray<'py>(
             };
             Bound::new(py, shared.ok_or_else(needs_copy)?)?
         }
-        _ => operand::array(obj)?,
+        _ => match to.map(|d| operand::integers(obj, d)).transpose()? {
+            Some(Some(x)) => x,
+            _ => operand::array(obj)?,
+        },
     };
     match to {
         Some(d) if d != x.get().dtype() => match copy {

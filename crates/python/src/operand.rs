@@ -223,6 +223,43 @@ fn nested<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
         .cast_into::<Array>()?)
 }
 
+/// The array of nested lists of integers as this integer type, whose range each must fit: of
+/// unsigned numbers of 64 bits, or of signed ones for any other type. `None` for another type, and
+/// for any other object.
+pub(crate) fn integers<'py>(
+    x: &Bound<'py, PyAny>,
+    d: DType,
+) -> PyResult<Option<Bound<'py, Array>>> {
+    let is_list = x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>();
+    if !(is_list && level(d) == 1) {
+        return Ok(None);
+    }
+    let (mut shape, mut leaves) = (Vec::new(), Vec::new());
+    walk(x, 0, &mut shape, &mut leaves)?;
+    let mut numbers = Vec::with_capacity(leaves.len());
+    for x in &leaves {
+        match Number::of(x)? {
+            Some(n @ (Number::Bool(_) | Number::Int(_))) => match n.scalar(d)? {
+                Scalar::I(i) => numbers.push(i),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        }
+    }
+    let py = x.py();
+    let t = match d {
+        DType::U64 => {
+            let all = numbers.iter().map(|&i| i as u64).collect::<Vec<_>>();
+            Tensor::from_vec_row_major(shape, all)
+        }
+        _ => {
+            let all = numbers.iter().map(|&i| i as i64).collect::<Vec<_>>();
+            Tensor::from_vec_row_major(shape, all)
+        }
+    };
+    Bound::new(py, Array::known(t.or_raise(py)?)?).map(Some)
+}
+
 fn of_numbers(py: Python<'_>, shape: &[usize], x: &[Number], d: DType) -> PyResult<Tensor> {
     let shape = shape.to_vec();
     match d {
