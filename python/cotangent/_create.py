@@ -143,6 +143,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
     """Ones on a diagonal: ``k`` above the main one."""
     check_device(device)
     n, m = n_rows, n_rows if n_cols is None else n_cols
+    k = max(-2**62, min(k, 2**62))  # further diagonals are outside, too
     rows, columns = reshape(_cotangent.iota(n, int64), (n, 1)), reshape(_cotangent.iota(m, int64), (1, m))
     return _cotangent.convert(rows + k == columns, float64 if dtype is None else dtype)
 

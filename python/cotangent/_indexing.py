@@ -41,8 +41,10 @@ def _parts(key: Any, shape: tuple[Any, ...]) -> list[Any]:
     axes = [k for k in out if k is not None]
     for first, extents in masks:
         n = next(n for n, k in enumerate(axes) if k is first)
-        if shape[n:n + len(extents)] != extents:
-            raise IndexError(f"a mask of shape {extents} beside axes of shape {shape[n:n + len(extents)]}")
+        of = shape[n:n + len(extents)]
+        # The array API: an axis of a mask may be empty.
+        if any(k not in (0, m) for k, m in zip(extents, of, strict=True)):
+            raise IndexError(f"a mask of shape {extents} beside axes of shape {of}")
     return out
 
 

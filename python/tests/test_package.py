@@ -167,3 +167,8 @@ def test_masks_have_the_extents_of_their_axes():
             x[key]
     with pytest.raises(IndexError):
         ct.zeros((0,))[np.array([False])]
+
+
+def test_diagonals_outside_of_a_matrix_are_empty():
+    for k in (3, -3, 2**63, -2**70):
+        assert not np.asarray(ct.eye(3, k=k)).any()
