@@ -419,8 +419,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Program::run`]; another number, type or shape of results; memory that is not
-    /// aligned for its element type. Results are partially written after an error.
+    /// The errors of [`Program::run`]; another number, type or shape of results; memory that is
+    /// not aligned for its element type. Results are partially written after an error.
     ///
     /// # Safety
     /// Operands are valid for reading, with valid elements (a boolean is the byte 0 or 1), and

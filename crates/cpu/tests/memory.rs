@@ -197,7 +197,6 @@ fn programs() -> Vec<(&'static str, Function)> {
     ]
 }
 
-/// A single test, because the counters are global.
 /// A plan allocates the arena that its text states, and results.
 #[test]
 fn the_arena_that_is_printed_is_allocated() {

@@ -51,7 +51,7 @@ pub struct Traced {
 /// ```
 ///
 /// # Errors
-/// Those of the closure, and of tensors that it computed.
+/// The errors of the closure, and of tensors that it computed.
 #[track_caller]
 pub fn trace<R: Returns>(f: impl FnOnce(Vec<TracedTensor>) -> R, types: &[Type]) -> Result<Traced> {
     let loc = here();

@@ -8,7 +8,9 @@ use crate::groups::schedule::{Scheduled, schedule};
 use crate::groups::{group, shown, verify};
 use crate::nests::lower::lower;
 use crate::nests::tests::function;
-use crate::nests::tests::meaning::{FORMS, by_reference, corpus, random_graphs, samples, viewed};
+use crate::nests::tests::meaning::{
+    FORMS, MAX_INTERPRETED, by_reference, corpus, random_graphs, samples, viewed,
+};
 use cotangent_core::check::function_of;
 use cotangent_core::{Array, Dim, Emit, Function, Type, Val, reference};
 
@@ -179,7 +181,7 @@ fn random_graphs_and_their_adjoints_in_groups() {
 #[test]
 fn every_program_of_the_corpus_in_groups() {
     let mut count = 0;
-    corpus(&mut |name, f, args| {
+    corpus(MAX_INTERPRETED, &mut |name, f, args| {
         count += usize::from(check(name, f, args, &[BlockRows::All, BlockRows::Of(3)]));
     });
     assert!(count > 100, "{count} programs");

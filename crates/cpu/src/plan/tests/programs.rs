@@ -1,13 +1,12 @@
 //! Random graphs with their adjoints, the corpus, symbols at several extents, and threads.
 
 use super::{RuntimePair, layouts};
+use crate::nests::tests::meaning::corpus;
 use crate::tensor::Tensor;
-use cotangent_core::check::points;
 use cotangent_core::check::random::graph;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
-use cotangent_core::{Array, Type, reference};
-use std::path::Path;
+use cotangent_core::{Type, reference};
 
 #[test]
 fn random_graphs_and_their_adjoints_in_every_layout() {
@@ -35,32 +34,17 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
 
 #[test]
 fn programs_of_the_corpus() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
     let (mut count, mut share) = (0, [0, 0]);
-    for folder in std::fs::read_dir(corpus).unwrap() {
-        let folder = folder.unwrap().path();
-        let Ok(text) = std::fs::read_to_string(folder.join("module.mlir")) else {
-            continue;
-        };
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let module = cotangent_stablehlo::read(&text, None).unwrap();
-        let f = simplify(module.main());
-        let Some(args) = points(&f).next() else {
-            continue;
-        };
-        let args: Vec<Array> = args.unwrap();
-        if args.iter().map(Array::len).sum::<usize>() > 1 << 16 {
-            continue;
-        }
-        let pair = RuntimePair::new(&f);
+    corpus(1 << 16, &mut |name, f, args| {
+        let pair = RuntimePair::new(f);
         let [own, all] = pair
             .new
             .plan_share()
             .expect("a plan of a program without extensions");
         share = [share[0] + own, share[1] + all];
         count += 1;
-        pair.check(&name, &args.iter().map(Tensor::from).collect::<Vec<_>>());
-    }
+        pair.check(name, &args.iter().map(Tensor::from).collect::<Vec<_>>());
+    });
     assert!(count > 100, "{count} programs");
     assert!(
         share[0] * 10 > share[1] * 6,
