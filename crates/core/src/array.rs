@@ -37,6 +37,7 @@ macro_rules! elements {
             const DTYPE: DType = DType::$variant;
             fn wrap(data: Vec<$t>) -> Data { Data::$variant(data.into()) }
             fn share(data: Buffer<$t>) -> Data { Data::$variant(data) }
+            #[inline]
             fn slice(data: &Data) -> Option<&[$t]> {
                 match data { Data::$variant(v) => Some(v), _ => None }
             }
@@ -52,6 +53,7 @@ macro_rules! elements {
             }
 
             /// Number of elements.
+            #[inline]
             pub fn len(&self) -> usize {
                 match self { $(Data::$variant(v) => v.len()),* }
             }

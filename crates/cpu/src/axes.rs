@@ -4,7 +4,7 @@
 //! tensor fits one cache line. Whether it is row-major and contiguous is the most frequent query,
 //! so the flag is stored.
 
-use crate::tensor::{Extents, Strides};
+use crate::tensor::{Extents, Strides, copied};
 use smallvec::smallvec;
 use std::sync::Arc;
 
@@ -86,8 +86,8 @@ impl Axes {
         if rank > INLINE_AXES {
             return Axes::Many(Arc::new(Many {
                 row_major,
-                extents: extents.into(),
-                steps: steps.into(),
+                extents: copied(extents),
+                steps: copied(steps),
             }));
         }
         let (mut few, mut few_steps) = ([0; INLINE_AXES], [0; INLINE_AXES]);

@@ -5,7 +5,7 @@ use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Sizes};
 use crate::movement::integer;
 use crate::program::Program;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, copied};
 use cotangent_core::ops::{Call, Guard, Switch};
 use cotangent_core::{C64, C128, DType, Function, Result, Type, bail, bf16, f16};
 use smallvec::smallvec;
@@ -66,7 +66,7 @@ pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
         }
         let each = (x.numel() / ok.len().max(1)).max(1);
         let x = x.into_dense()?;
-        let y = Tensor::build::<T, _>(x.shape().into(), |y| {
+        let y = Tensor::build::<T, _>(copied(x.shape()), |y| {
             y.copy_from_slice(x.as_slice().expect("dense, and of this type"));
             let bad = y.chunks_exact_mut(each).zip(ok).filter(|(_, ok)| !**ok);
             bad.for_each(|(part, _)| part.fill(Nan::NAN));

@@ -52,6 +52,7 @@ pub(crate) struct RunLimits {
 
 impl RunLimits {
     /// Calls `f` with these limits on its kernels.
+    #[inline]
     pub(crate) fn apply<R>(&self, f: impl FnOnce() -> R) -> R {
         let limited = || match self.threads {
             Some(n) => with_threads(n, f),

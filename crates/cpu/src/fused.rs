@@ -15,7 +15,7 @@ use crate::elementwise::{Lowering, Typed};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::phases::{Made, Run};
 use crate::products::{Cut, Factors, Product, Widths};
-use crate::tensor::{Extents, Fresh, Tensor, volume};
+use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::tile::Body;
@@ -250,7 +250,7 @@ impl Fused {
         }
         let full: Extents = match &self.shape {
             Some(shape) => shape.at(env)?,
-            None => operands[0].shape().into(),
+            None => copied(operands[0].shape()),
         };
         let mut x: SmallVec<[Tensor; 4]> = SmallVec::with_capacity(operands.len());
         for (t, o) in operands.into_iter().zip(&self.operands) {
@@ -365,9 +365,9 @@ impl Fused {
         drop(run);
         let mut finish = |&b: &usize| {
             let own: Extents = if self.buffers[b].level == Level::Rows {
-                kept.into()
+                copied(kept)
             } else {
-                shape.clone()
+                copied(&shape)
             };
             let y = match std::mem::replace(&mut memory[b], Memory::Passing) {
                 Memory::Over(i) => x[i].clone(),

@@ -1,7 +1,7 @@
 //! [`Kernel`]: an operation compiled for the element types of its operands, as a closure over
 //! tensors.
 
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, copied};
 use cotangent_core::{Env, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 
@@ -90,7 +90,7 @@ impl Sizes {
 
     pub(crate) fn at(&self, env: &Env) -> Result<Extents> {
         match self {
-            Sizes::Known(known) => Ok(known.clone()),
+            Sizes::Known(known) => Ok(copied(known)),
             Sizes::Open(shape) => shape.iter().map(|d| d.eval(env)).collect(),
         }
     }

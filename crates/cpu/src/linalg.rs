@@ -4,7 +4,7 @@
 use crate::convert::converted;
 use crate::element::{PlainElement, collected, limit, pick, zeroed};
 use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, copied};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Result};
 use cotangent_kernels::Fallible;
@@ -165,7 +165,7 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [x]| {
         let (_, _, n) = split(&x);
         let x = dense::<T>(x)?;
-        Tensor::build::<T, _>(x.shape().into(), |l| {
+        Tensor::build::<T, _>(copied(x.shape()), |l| {
             if several(l, n * n) && lanes::fits(n, n) {
                 return lanes::cholesky(Isa::chosen(), l, slice(&x), n);
             }
@@ -202,7 +202,7 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         let (_, m, n) = split(&b);
         let k = if how.left { m } else { n };
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
-        let x = Tensor::filled::<T, _>(b.shape().into(), |x| {
+        let x = Tensor::filled::<T, _>(copied(b.shape()), |x| {
             x.copy_from_slice(slice(&b));
             if several(x, m * n) && lanes::solves(k, m * n) {
                 return lanes::triangular_solve(Isa::chosen(), x, slice(&a), m, n, how);
@@ -271,14 +271,14 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
         let (_, n, k) = split(&b);
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         if several(slice::<T>(&b), n * k) && lanes::solves(n, n * k) {
-            return Tensor::filled::<T, _>(b.shape().into(), |x| {
+            return Tensor::filled::<T, _>(copied(b.shape()), |x| {
                 x.copy_from_slice(slice(&b));
                 lanes::solve(Isa::chosen(), x, slice(&a), n, k)
             });
         }
         let f = factors::<T>(&a)?;
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
-        Tensor::filled::<T, _>(b.shape().into(), |x| {
+        Tensor::filled::<T, _>(copied(b.shape()), |x| {
             each(x, n * k, |m, x| {
                 let packed = part(&f.packed, m, n * n);
                 for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {

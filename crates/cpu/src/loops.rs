@@ -15,7 +15,7 @@ use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{BodyRun, Program};
 use crate::recurrence::Loop;
-use crate::tensor::{Extents, Fresh, Tensor, volume};
+use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
 use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
@@ -62,7 +62,7 @@ impl<'a> StackedResults<'a> {
 
     /// Stores the result of step `i`.
     fn put(&mut self, i: usize, y: &Tensor) -> Result<()> {
-        let row = self.row.get_or_insert_with(|| y.shape().into());
+        let row = self.row.get_or_insert_with(|| copied(y.shape()));
         if row.as_slice() != y.shape() {
             bail!(
                 ShapeMismatch,

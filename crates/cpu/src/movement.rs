@@ -2,7 +2,7 @@
 
 use crate::element::{Bits, IntegerElement, for_integer_or_bool, for_size};
 use crate::kernel::{Kernel, Operands, Sizes, kernel};
-use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major, volume};
+use crate::tensor::{Extents, Fresh, Strides, Tensor, copied, row_major, volume};
 use cotangent_core::ops::{DynamicSlice, Pad, Slice};
 use cotangent_core::{DType, Dim, Result};
 use cotangent_kernels::copy::copy_region;
@@ -180,7 +180,7 @@ pub(crate) fn owned<W: Bits + Default>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }
-    Tensor::filled_bits::<W, _>(x.dtype(), x.shape().into(), |dst| {
+    Tensor::filled_bits::<W, _>(x.dtype(), copied(x.shape()), |dst| {
         cotangent_kernels::copy::copy_into(dst, x.bits())
     })
 }

@@ -17,7 +17,7 @@ use crate::lower::lower;
 use crate::nests::nest::Why;
 use crate::plan::{Kernels, Plan, Runtime};
 use crate::raw::{Raw, RawMut};
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, copied};
 use crate::tiny::Tiny;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
@@ -467,14 +467,21 @@ impl Program {
 
     /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
-        if let Some(other) = &self.other {
-            let copies = inputs.clone();
-            let own = self.call_alone(inputs, outer);
-            return compared(&self.function, own, other.call(copies, outer));
+        match &self.other {
+            None => self.call_alone(inputs, outer),
+            Some(other) => self.call_both(other, inputs, outer),
         }
-        self.call_alone(inputs, outer)
     }
 
+    /// Runs this program and another one, and compares their results.
+    #[cold]
+    fn call_both(&self, other: &Program, inputs: Operands, outer: &Env) -> Result<Results> {
+        let copies = inputs.clone();
+        let own = self.call_alone(inputs, outer);
+        compared(&self.function, own, other.call(copies, outer))
+    }
+
+    #[inline(always)]
     fn call_alone(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
         self.limits
@@ -660,7 +667,7 @@ impl<'p> BodyRun<'p> {
             Some(bound) if bound.0.iter().zip(&inputs).all(same) => bound,
             bound => {
                 let env = self.program.bind_inside(&inputs, outer)?.into_owned();
-                bound.insert((inputs.iter().map(|x| x.shape().into()).collect(), env))
+                bound.insert((inputs.iter().map(|x| copied(x.shape())).collect(), env))
             }
         };
         self.program

@@ -5,7 +5,7 @@
 //! operands are lent to tensors for the time of the run, and results are copied.
 
 use crate::element::{Bits, for_any, for_size};
-use crate::tensor::{Tensor, row_major, volume};
+use crate::tensor::{Tensor, copied, row_major, volume};
 use cotangent_core::array::{Buffer, Elements};
 use cotangent_core::{DType, Element, Result, Type, bail};
 use cotangent_kernels::copy::copy_on_threads;
@@ -80,14 +80,14 @@ impl Raw<'_> {
     pub(crate) unsafe fn lend(&self) -> Result<Tensor> {
         let size = self.dtype.size();
         if volume(self.shape)? == 0 {
-            return Tensor::zeros(self.dtype, self.shape.into());
+            return Tensor::zeros(self.dtype, copied(self.shape));
         }
         if !self.is_aligned() {
             bail!(Input, "an operand of {} is not aligned", self.ty());
         }
         let strides = match self.strides {
             [] => row_major(self.shape),
-            strides => strides.into(),
+            strides => copied(strides),
         };
         // The elements from the lowest to the highest address.
         let (mut below, mut above) = (0isize, 0isize);

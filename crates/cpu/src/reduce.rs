@@ -9,7 +9,7 @@ use crate::element::{
 use crate::folds::{Fold, FoldUse, fold_type, with_fold};
 use crate::kernel::{Kernel, kernel};
 use crate::lower::{ResolvedOp, evaluated};
-use crate::tensor::{Extents, Tensor, row_major};
+use crate::tensor::{Extents, Tensor, copied, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Running};
 use cotangent_core::{DType, Result};
@@ -100,13 +100,13 @@ fn running<T: PlainElement>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel
     } = c;
     kernel(move |_, [x]| {
         if !exclusive {
-            return Tensor::filled(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse));
+            return Tensor::filled(copied(x.shape()), |dst| scan(dst, x.view(), axis, reverse));
         }
         let shape = Extents::from_slice(x.shape());
         let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
         let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
         let inner =
-            Tensor::filled::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
+            Tensor::filled::<T, _>(copied(x.shape()), |dst| scan(dst, x.view(), axis, reverse))?;
         Tensor::build(shape, |dst| {
             dst.fill(identity);
             let first = if reverse { 0 } else { strides[axis] as usize };
@@ -209,7 +209,7 @@ fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
         let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
         let none = T::Compensated::of(T::ZERO.wide());
         let mut state = filled(none, inner).map_err(limit)?;
-        Tensor::build(a.shape().into(), |dst| {
+        Tensor::build(copied(a.shape()), |dst| {
             for line in (0..dst.len()).step_by((n * inner).max(1)) {
                 state.fill(none);
                 for step in 0..n {

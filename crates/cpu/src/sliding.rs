@@ -7,7 +7,7 @@ use crate::element::{
 };
 use crate::kernel::{Kernel, kernel};
 use crate::reduce::through;
-use crate::tensor::{Extents, Tensor, row_major};
+use crate::tensor::{Extents, Tensor, copied, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
@@ -191,7 +191,7 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
         let like = if op.gather { &y } else { &x };
         let select =
             for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
-        let r = for_compute!(sums, T => Tensor::filled::<T, _>(like.shape().into(), |r| {
+        let r = for_compute!(sums, T => Tensor::filled::<T, _>(copied(like.shape()), |r| {
             let each = t.view::<T>().data();
             let terms = if same { Terms::Same(each[0]) } else { Terms::Each(each) };
             window::select(r, terms, &axes, [op.gather, op.first], &*select)

@@ -25,6 +25,13 @@ pub type Extents = SmallVec<[usize; 4]>;
 /// Strides of the axes, in elements.
 pub type Strides = SmallVec<[isize; 4]>;
 
+/// The elements of a slice in a vector of their own. O(bytes), where `clone` and `into` of a
+/// `SmallVec` call an iterator for each element.
+#[inline]
+pub(crate) fn copied<T: Copy>(elements: &[T]) -> SmallVec<[T; 4]> {
+    SmallVec::from_slice(elements)
+}
+
 /// Maximum number of elements of a tensor, views included: protects against loops that would take
 /// hours.
 pub const MAX_ELEMENTS: usize = 1 << 40;
@@ -198,7 +205,7 @@ impl Tensor {
         shape: Extents,
         fill: impl FnOnce(&mut [T]) -> R,
     ) -> Result<Tensor> {
-        let mut y = Tensor::from_vec(shape.clone(), arbitrary::<T>(volume(&shape)?)?);
+        let mut y = Tensor::from_vec(copied(&shape), arbitrary::<T>(volume(&shape)?)?);
         fill(y.exclusive().expect("a new tensor is not shared")).done()?;
         Ok(y)
     }
@@ -394,6 +401,7 @@ impl Tensor {
     /// Address of the element at index 0; dangling if the tensor is empty.
     #[inline]
     pub(crate) fn first_ptr(&self) -> *const u8 {
+        #[inline]
         fn of<T: PlainElement>(t: &Tensor) -> *const u8 {
             let data = T::slice(&t.data).expect("the element type was matched");
             data.as_ptr().wrapping_add(t.offset).cast()

@@ -12,7 +12,7 @@ use crate::element::{
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
-use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tensor::{Extents, Strides, Tensor, copied, row_major};
 use crate::tuning::{MIN_SORTED_WINDOW_ELEMENTS, SORT_ELEMENTS_PER_UPDATE};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
@@ -632,7 +632,7 @@ fn summing<T: PlainElement>(op: &Scatter, dtype: DType) -> Kernel {
             T::Compensated::plus(s, lift(u))
         })?;
         let sums = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
-        converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
+        converted(Tensor::from_vec::<T>(copied(y.shape()), sums), dtype)
     })
 }
 
@@ -700,14 +700,14 @@ fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
         let (factors, terms) = (a.view::<T>().data(), b.view::<T>().data());
         let lift = |x: T| T::Compensated::of(x.wide());
         let mut state = collected(s.view::<T>().data().iter().map(|&s| lift(s)))?;
-        let before = Tensor::build::<T, _>(a.shape().into(), |before| {
+        let before = Tensor::build::<T, _>(copied(a.shape()), |before| {
             for (k, p) in pairs {
                 before[k] = T::from_wide(state[p].round());
                 state[p] = state[p].times(factors[k].wide()).plus(lift(terms[k]));
             }
         })?;
         let last = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
-        let last = Tensor::from_vec::<T>(s.shape().into(), last);
+        let last = Tensor::from_vec::<T>(copied(s.shape()), last);
         Ok(smallvec![last, before])
     })
 }
