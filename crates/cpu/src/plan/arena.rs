@@ -17,6 +17,12 @@ const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_EL
 /// Alignment of the arena and of every value in it, in bytes.
 const ALIGNMENT: usize = 64;
 
+#[cfg(test)]
+thread_local! {
+    /// Total size of the arenas that this thread allocated, in bytes.
+    pub(crate) static ARENA_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// A block of initialised memory.
 pub(crate) struct Arena {
     data: NonNull<u8>,
@@ -45,6 +51,8 @@ impl Arena {
         if bytes == 0 {
             return Ok(Arena::default());
         }
+        #[cfg(test)]
+        ARENA_BYTES.set(ARENA_BYTES.get() + bytes);
         match Arena::layout(bytes).and_then(|l| take(l, Bytes::Initialised)) {
             Some(data) => Ok(Arena { data, bytes }),
             None => bail!(
@@ -185,35 +193,41 @@ pub(crate) fn allocate(parts: &PlanParts, steps: Range<usize>, out: &mut Resolve
     for (k, laid) in steps.zip(&mut out.steps) {
         let step = &parts.steps[k];
         let mut reused = None;
-        if let StepKind::Code {
-            code,
-            outputs,
-            over,
-        } = &step.kind
-        {
-            for &p in outputs.iter().filter(|p| in_arena(**p)) {
+        if let (StepKind::Code(c), LaidStep::Code(l)) = (&step.kind, laid) {
+            for &p in c.outputs.iter().filter(|p| in_arena(**p)) {
                 let n = bytes(parts, &out.shapes, p);
-                let found = match &*laid {
-                    LaidStep::Code(l) => over
-                        .iter()
-                        .find(|&&o| bytes(parts, &out.shapes, o) == n && writes_over(code, l, o)),
-                    _ => None,
-                };
+                let over = c.over.iter();
+                let found = over
+                    .copied()
+                    .find(|&o| bytes(parts, &out.shapes, o) == n && writes_over(c, l, o));
                 out.offsets[p as usize] = match found {
-                    Some(&o) => {
+                    Some(o) => {
                         reused = Some(o);
                         out.offsets[o as usize]
                     }
                     None => arena.take(n),
                 };
             }
-            if let LaidStep::Code(l) = laid
-                && let Some(n) = scratch_bytes(code, l)
-            {
-                let at = arena.take(n);
-                l.scratch = Some(at);
-                arena.give(at, n);
+            let mut taken: Vec<(usize, usize)> = Vec::new();
+            if l.rows.is_none() {
+                for &p in &c.blocks {
+                    let n = bytes(parts, &out.shapes, p);
+                    out.offsets[p as usize] = arena.take(n);
+                    taken.push((out.offsets[p as usize], n));
+                }
+                let phases = c.phases.iter().zip(&l.phases);
+                let all = phases.map(|(p, l)| scratch_bytes(&p.code, l));
+                let sizes: Vec<Option<usize>> = all.collect();
+                // Phases run one after the other.
+                if let Some(most) = sizes.iter().copied().flatten().max() {
+                    let at = arena.take(most);
+                    taken.push((at, most));
+                    for (l, own) in l.phases.iter_mut().zip(&sizes) {
+                        l.scratch = own.map(|_| at);
+                    }
+                }
             }
+            taken.iter().for_each(|&(at, n)| arena.give(at, n));
         }
         for &p in step.dead.iter().filter(|p| in_arena(**p)) {
             if reused != Some(p) {

@@ -2,13 +2,11 @@
 //! it in which choices are decided.
 
 use super::reads::{NumElement, NumForm, NumRead, NumSource, NumTerm};
+use crate::groups::schedule::MAX_RANGES;
 use crate::nests::affine::Var;
 use crate::tensor::Strides;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
-
-/// Maximum number of ranges of an axis.
-const MAX_RANGES: usize = 9;
 
 /// Maximum number of boxes of a space.
 const MAX_BOXES: usize = 32;
@@ -102,11 +100,14 @@ fn interval(form: &NumForm, axes: &[LoopAxis], r: &NumRead) -> (i64, i64) {
     })
 }
 
-/// The boxes of a loop, in which the choices of reads that bounds on one index decide are decided.
-/// One box if they would be too many.
-pub(crate) fn boxes(axes: &LoopAxes, reads: &[&NumRead]) -> Vec<LoopAxes> {
+/// The boxes of a loop, in which the choices of reads that bounds on one index decide are decided:
+/// axes of the space from `first` on are cut. One box if they would be too many.
+pub(crate) fn boxes(axes: &LoopAxes, first: usize, reads: &[&NumRead]) -> Vec<LoopAxes> {
     let mut all = vec![axes.clone()];
     for (a, axis) in axes.iter().enumerate() {
+        if axis.of < first {
+            continue;
+        }
         if axes.iter().filter(|b| b.of == axis.of).count() > 1 {
             continue;
         }

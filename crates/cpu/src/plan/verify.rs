@@ -2,9 +2,9 @@
 //! together share no byte of the arena but where one is written over the other.
 
 use super::arena::{bytes, scratch_bytes};
-use super::build::{Home, PlanParts, StepKind, values_read};
-use super::code::{Code, LeafSource};
-use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved, writes_over};
+use super::build::{CodeStep, Home, PlanParts, StepKind};
+use super::compose::LeafSource;
+use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved, writes_over};
 use cotangent_core::{Result, bail};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,17 +18,10 @@ pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Re
     };
     for (k, laid) in steps.zip(&r.steps) {
         v.reads(k)?;
-        if let (
-            StepKind::Code {
-                code,
-                outputs,
-                over,
-            },
-            LaidStep::Code(l),
-        ) = (&parts.steps[k].kind, laid)
-        {
-            v.loops(k, l)?;
-            v.writes(k, code, l, outputs, over)?;
+        if let (StepKind::Code(c), LaidStep::Code(l)) = (&parts.steps[k].kind, laid) {
+            l.phases.iter().try_for_each(|l| v.loops(k, l))?;
+            v.rows(k, c, l)?;
+            v.writes(k, c, l)?;
         }
         v.ends(k);
     }
@@ -57,7 +50,8 @@ impl Verifier<'_> {
         self.r.offsets[place as usize]
     }
 
-    /// Checks that what a step reads is given or written before.
+    /// Checks that what a step reads is given or written before, by earlier phases if it is its
+    /// own.
     fn reads(&self, k: usize) -> Result<()> {
         let readable = |p: u32| {
             let place = &self.parts.places[p as usize];
@@ -67,16 +61,43 @@ impl Verifier<'_> {
         let mut fits = true;
         match &self.parts.steps[k].kind {
             StepKind::Call(c) => fits = c.operands.iter().all(|x| readable(x.place)),
-            StepKind::Code { code, .. } => {
-                for leaf in &code.leaves {
-                    if let LeafSource::Read(read) = &leaf.source {
-                        values_read(read, &mut |v| fits &= readable(self.parts.place_of[&v]));
+            StepKind::Code(c) => {
+                let mut written: Vec<u32> = Vec::new();
+                for p in &c.phases {
+                    for leaf in &p.code.leaves {
+                        if let LeafSource::Read(read) = &leaf.source {
+                            read.elements(&mut |a| {
+                                let p = self.parts.place_of[&a.of];
+                                fits &= written.contains(&p) || readable(p);
+                            });
+                        }
                     }
+                    written.extend(&p.places);
                 }
+                fits &= c
+                    .outputs
+                    .iter()
+                    .chain(&c.blocks)
+                    .all(|p| written.contains(p));
             }
         }
         if !fits {
             bail!(Invalid, "step {k} reads a place that is not written");
+        }
+        Ok(())
+    }
+
+    /// Checks that all phases have the rows of the blocks.
+    fn rows(&self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
+        let Some(b) = &l.rows else {
+            return Ok(());
+        };
+        let whole = |l: &LaidCode| l.rows.is_multiple_of(b.count);
+        let place = |(&p, &n): (&u32, &usize)| bytes(self.parts, &self.r.shapes, p) == n * b.count;
+        let sizes =
+            c.blocks.len() == b.row_bytes.len() && c.blocks.iter().zip(&b.row_bytes).all(place);
+        if b.block == 0 || !l.phases.iter().all(whole) || !sizes {
+            bail!(Invalid, "the phases of step {k} have other rows");
         }
         Ok(())
     }
@@ -99,29 +120,31 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Checks that outputs and the scratch memory of a step share nothing with live values.
-    fn writes(
-        &mut self,
-        k: usize,
-        code: &Code,
-        l: &LaidCode,
-        outputs: &[u32],
-        over: &[u32],
-    ) -> Result<()> {
-        for p in self.held(outputs) {
+    /// Checks that outputs and the memory of a step share nothing with live values.
+    fn writes(&mut self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
+        for p in self.held(&c.outputs) {
             let at = self.r.offsets[p as usize];
             let own = |o: &&u32| self.in_arena(**o) && self.offset(**o) == at;
-            if over.iter().filter(own).any(|&o| writes_over(code, l, o)) {
+            if c.over.iter().filter(own).any(|&o| writes_over(c, l, o)) {
                 self.memory.remove(at);
             }
             let n = bytes(self.parts, &self.r.shapes, p);
             self.memory.add(k, at, n)?;
         }
-        if let (Some(at), Some(n)) = (l.scratch, scratch_bytes(code, l)) {
-            self.memory.add(k, at, n)?;
-            self.memory.remove(at);
+        if l.rows.is_none() {
+            let size = |p: &u32| bytes(self.parts, &self.r.shapes, *p);
+            let blocks = c.blocks.iter().map(|p| (self.offset(*p), size(p)));
+            let mut taken: Vec<(usize, usize)> = blocks.filter(|b| b.1 > 0).collect();
+            let phases = c.phases.iter().zip(&l.phases);
+            let rows = phases.filter_map(|(p, l)| Some((l.scratch?, scratch_bytes(&p.code, l)?)));
+            // Phases take turns.
+            taken.extend(rows.max_by_key(|r| r.1));
+            for &(at, n) in &taken {
+                self.memory.add(k, at, n)?;
+            }
+            taken.iter().for_each(|t| self.memory.remove(t.0));
         }
-        let (end, all) = (self.memory.end(), self.r.arena);
+        let (end, all) = (self.memory.end, self.r.arena);
         if end > all {
             bail!(Invalid, "step {k} needs {end} bytes of {all}");
         }
@@ -134,8 +157,8 @@ impl Verifier<'_> {
         for p in self.held(&step.dead) {
             let at = self.r.offsets[p as usize];
             let reused = match &step.kind {
-                StepKind::Code { outputs, .. } => {
-                    let mut held = self.held(outputs).into_iter();
+                StepKind::Code(c) => {
+                    let mut held = self.held(&c.outputs).into_iter();
                     held.any(|o| o != p && self.offset(o) == at)
                 }
                 StepKind::Call(_) => false,
@@ -149,24 +172,25 @@ impl Verifier<'_> {
 
 /// Ranges that are alive, by their start.
 #[derive(Default)]
-struct Live(BTreeMap<usize, usize>);
+struct Live {
+    ranges: BTreeMap<usize, usize>,
+    /// The greatest end of a range so far.
+    end: usize,
+}
 
 impl Live {
     fn add(&mut self, step: usize, at: usize, bytes: usize) -> Result<()> {
-        let before = self.0.range(..=at).next_back();
-        let after = self.0.range(at..).next();
+        let before = self.ranges.range(..=at).next_back();
+        let after = self.ranges.range(at..).next();
         if before.is_some_and(|(a, n)| a + n > at) || after.is_some_and(|(a, _)| at + bytes > *a) {
             bail!(Invalid, "step {step} writes to memory of a live value");
         }
-        self.0.insert(at, bytes);
+        self.ranges.insert(at, bytes);
+        self.end = self.end.max(at + bytes);
         Ok(())
     }
 
     fn remove(&mut self, at: usize) {
-        self.0.remove(&at);
-    }
-
-    fn end(&self) -> usize {
-        self.0.last_key_value().map_or(0, |(a, n)| a + n)
+        self.ranges.remove(&at);
     }
 }
