@@ -3,7 +3,7 @@
 //! Groups grow from readers: [`group`] visits nests from the last to the first, and a nest joins
 //! the group that reads it if that has the nest's rows. `cost` decides which values a group
 //! recomputes, `schedule` in which order its indices run for given extents. Groups have a text form
-//! and a verifier. The [`plan`](crate::plan) makes a step of each.
+//! and a verifier. A plan has a step for each.
 
 pub(crate) mod access;
 mod build;

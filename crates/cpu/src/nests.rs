@@ -4,7 +4,7 @@
 //! Operations that move elements make no nest: they are accesses of the nests that read them. A
 //! nest is an expression for each index, a fold, given elements, or a call of a kernel with the
 //! reason for which it is one. Nests have a text form ([`passes`](crate::passes::passes)) and a
-//! verifier. Nests that run together are [`groups`](crate::groups).
+//! verifier. Nests that run together are groups.
 
 pub(crate) mod access;
 pub(crate) mod affine;

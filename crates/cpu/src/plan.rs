@@ -23,6 +23,7 @@ mod reads;
 mod resolve;
 mod run;
 mod stage;
+mod terms;
 mod text;
 #[cfg(any(test, debug_assertions))]
 mod verify;

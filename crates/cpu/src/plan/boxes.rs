@@ -82,6 +82,26 @@ pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
     out
 }
 
+/// The axes of a space as those of a loop.
+pub(crate) fn plain_axes(space: &[usize]) -> LoopAxes {
+    let axis = |(of, &extent): (usize, &usize)| LoopAxis {
+        extent,
+        low: 0,
+        of,
+        step: 1,
+    };
+    space.iter().enumerate().map(axis).collect()
+}
+
+/// The box of a region of a space, whose axes are those of the loop.
+pub(crate) fn within(axes: &LoopAxes, region: &[Range<usize>]) -> LoopAxes {
+    let mut out = axes.clone();
+    for (a, range) in out.iter_mut().zip(region) {
+        (a.low, a.extent) = (range.start, range.len());
+    }
+    out
+}
+
 /// The range of an axis of the space, in a box.
 fn range(axes: &[LoopAxis], k: usize) -> Range<i64> {
     let (mut low, mut last) = (0, 0);

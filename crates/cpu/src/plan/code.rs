@@ -14,6 +14,7 @@ use cotangent_core::{Array, DType, Dim, Env, Val};
 use cotangent_kernels::tile::{Body, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The use of the outputs of the code that belong to a member.
 pub(crate) enum Finish {
@@ -67,9 +68,14 @@ pub(crate) struct CodeMember {
     pub(crate) copies: SmallVec<[Option<usize>; 2]>,
 }
 
+/// A range of each axis of a space.
+pub(crate) type Region = SmallVec<[Range<usize>; 4]>;
+
 /// The code of nests of one space.
 pub(crate) struct Code {
     pub(crate) space: Space,
+    /// The range of each axis in which values are computed; `None`: all indices.
+    pub(crate) region: Option<Region>,
     /// Number of axes of the result; the others are folded.
     pub(crate) rank: usize,
     pub(crate) leaves: Vec<Leaf>,
@@ -79,18 +85,14 @@ pub(crate) struct Code {
     pub(crate) members: Vec<CodeMember>,
 }
 
-/// A value of code: a map or a fold over the code's space, or one element of its value for each
-/// index.
-pub(crate) struct CodeRoot {
-    pub(crate) nest: u32,
-    /// `None`: the value at the index of the space.
-    pub(crate) element: Option<RootElement>,
-}
-
-/// An element of a value for each index of a space of fewer axes.
-pub(crate) struct RootElement {
-    pub(crate) at: IndexMap,
-    pub(crate) slot: Slot,
+/// A value of code.
+pub(crate) enum CodeRoot {
+    /// A map or a fold over the code's space, by the number of its nest.
+    Nest(u32),
+    /// An element of a value for each index of a space of fewer axes.
+    Element { nest: u32, at: IndexMap, slot: Slot },
+    /// An expression for each index.
+    Expr(Expr),
 }
 
 /// The code of values of a space, in order. The values of `inlined` become part of it. Returns the
@@ -104,29 +106,41 @@ pub(crate) fn code(
     let rank = space.iter().filter(|a| a.kind == AxisKind::Par).count();
     let extents: Vec<Dim> = space.iter().map(|a| a.extent.clone()).collect();
     let mut b = Composer::new(cx, &extents, inlined);
-    let what = |r: &CodeRoot| &cx.nests.nests[r.nest as usize].what;
+    let what = |nest: u32| &cx.nests.nests[nest as usize].what;
     let own = || IndexMap::identity(rank);
     for r in roots {
-        match (what(r), &r.element) {
-            (_, Some(e)) => b.require(r.nest, e.at.clone())?,
-            (What::Map(_), None) => b.require(r.nest, own())?,
-            (What::Fold { expr, .. }, None) => b.require_reads(expr)?,
-            (What::Literal(_) | What::Call { .. }, None) => unreachable!("no map or fold"),
+        match r {
+            CodeRoot::Element { nest, at, .. } => b.require(*nest, at.clone())?,
+            CodeRoot::Expr(e) => b.require_reads(e)?,
+            CodeRoot::Nest(k) => match what(*k) {
+                What::Fold { expr, .. } => b.require_reads(expr)?,
+                _ => b.require(*k, own())?,
+            },
         }
     }
     b.compute()?;
     let (mut results, mut members): (Vec<Value>, Vec<CodeMember>) = (Vec::new(), Vec::new());
     for r in roots {
-        let (finish, outputs, dtype) = match (what(r), &r.element) {
-            (_, Some(e)) => stored(b.value(r.nest, &e.at)),
-            (What::Fold { expr, how, order }, None) => folded(&mut b, expr, *how, *order, rank)?,
-            _ => stored(b.value(r.nest, &own())),
+        let mut place = Slot::ROW_MAJOR;
+        let (finish, outputs, dtype) = match r {
+            CodeRoot::Element { nest, at, slot } => {
+                place = *slot;
+                stored(b.value(*nest, at))
+            }
+            CodeRoot::Expr(e) => {
+                let nodes = b.own_nodes(e)?;
+                stored(nodes[nodes.len() - 1])
+            }
+            CodeRoot::Nest(k) => match what(*k) {
+                What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank)?,
+                _ => stored(b.value(*k, &own())),
+            },
         };
         let copies = outputs.iter().map(|&y| b.input_of(y)).collect();
         members.push(CodeMember {
             dtype,
             finish,
-            slot: r.element.as_ref().map_or(Slot::ROW_MAJOR, |e| e.slot),
+            slot: place,
             output: results.len(),
             outputs: outputs.iter().map(|y| y.1).collect(),
             copies,
@@ -136,6 +150,7 @@ pub(crate) fn code(
     let (body, cost) = b.lowering.finish(&results);
     Ok(Code {
         space: space.clone(),
+        region: None,
         rank,
         leaves: b.leaves,
         body,

@@ -1,7 +1,7 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
 use super::arena::{allocate, bytes};
-use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes};
+use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes, plain_axes, within};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
@@ -191,15 +191,7 @@ impl Extent<'_> {
             return Ok(Some((0, shape, strides)));
         }
         let num = self.read(parts, shapes, read, v.ty.dtype, &shape)?;
-        let axes: LoopAxes = (0..shape.len())
-            .map(|k| super::boxes::LoopAxis {
-                extent: shape[k],
-                low: 0,
-                of: k,
-                step: 1,
-            })
-            .collect();
-        match decided(&num, &axes) {
+        match decided(&num, &plain_axes(&shape)) {
             Some(Decided::Strided(s)) => Ok(Some((s.offset as isize, shape, s.strides))),
             _ => bail!(Invalid, "a view is outside of its value"),
         }
@@ -263,7 +255,10 @@ impl Extent<'_> {
             });
         }
         let all: Vec<&NumRead> = reads.iter().flatten().collect();
-        let axes = loop_axes(space, &all);
+        let axes = match &code.region {
+            None => loop_axes(space, &all),
+            Some(_) => plain_axes(space),
+        };
         let fixed = self.fixed(code, space, &axes, &mut laid)?;
         // The first start of each read among those of the step.
         let mut starts = Vec::with_capacity(reads.len());
@@ -281,7 +276,10 @@ impl Extent<'_> {
         } else {
             code.rank
         };
-        let parts = boxes(&axes, first, &all);
+        let parts = match &code.region {
+            None => boxes(&axes, first, &all),
+            Some(region) => vec![within(&axes, region)],
+        };
         let short = |b: &LoopAxes| outputs(&axes, b).0 < MIN_BLOCK_ELEMENTS;
         let parts = match parts.len() > 1 && parts.iter().any(short) {
             true => vec![axes.clone()],

@@ -2,10 +2,12 @@
 //!
 //! Members of one space are one phase, unless one reads another at other indices. If all axes of
 //! rows but those of the lanes are unrolled, the group is one phase over the remaining axes: each
-//! index of an unrolled axis has instructions of its own.
+//! index of an unrolled axis has instructions of its own. A sum of many pads has a phase for each
+//! term ([`terms`](super::terms)).
 
-use super::code::{Code, CodeRoot, RootElement, Slot, code};
+use super::code::{Code, CodeRoot, Slot, code};
 use super::compose::{Composition, Planned, indices, unrolled_fold};
+use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
 use crate::groups::cost::MAX_INSTRUCTIONS;
 use crate::groups::form::{Member, NestGroup, Storage};
@@ -48,7 +50,7 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     let stage = Stage { cx, g, of_starts };
     let kept = stage.kept();
     if kept.is_empty()
-        && let Some(staged) = stage.unrolled()
+        && let Some(staged) = stage.summed().or_else(|| stage.unrolled())
     {
         return Ok(staged);
     }
@@ -61,11 +63,7 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
 /// The one phase of a nest.
 pub(crate) fn alone(cx: &Composition<'_>, nest: u32) -> Planned<Staged> {
     let n = &cx.nests.nests[nest as usize];
-    let root = CodeRoot {
-        nest,
-        element: None,
-    };
-    let code = code(cx, &n.space, &[root], FxHashMap::default())?;
+    let code = code(cx, &n.space, &[CodeRoot::Nest(nest)], FxHashMap::default())?;
     let whole = vec![n.value];
     Ok(Staged {
         phases: vec![Phase {
@@ -206,16 +204,41 @@ impl<'a> Stage<'a> {
                     _ => continue,
                 }
                 values.push(value);
-                roots.push(CodeRoot {
-                    nest: m.nest,
-                    element: None,
-                });
+                roots.push(CodeRoot::Nest(m.nest));
             }
             let space = &self.nest(&members[d.first]).space;
             let code = code(self.cx, space, &roots, inlined)?;
             out.phases.push(Phase { code, values });
         }
         Ok(out)
+    }
+
+    /// The phases of a sum of pads: the first term everywhere, then each other one where it is not
+    /// zero.
+    fn summed(&self) -> Option<Staged> {
+        let mut stored = self.g.members.iter().filter(|m| m.at != Storage::Inline);
+        let (Some(m), None) = (stored.next(), stored.next()) else {
+            return None;
+        };
+        let inline = self.nests_of(&self.g.members, |m| m.at == Storage::Inline);
+        let nests = &self.cx.nests.nests;
+        let sum = sum_of_pads(nests, m.nest, &|v| inline.get(&v).copied())?;
+        let (n, mut phases) = (self.nest(m), Vec::new());
+        let first = [(sum.first, None)];
+        let others = sum.others.into_iter().map(|(e, region)| (e, Some(region)));
+        for (expr, region) in first.into_iter().chain(others) {
+            let root = [CodeRoot::Expr(expr)];
+            let mut code = code(self.cx, &n.space, &root, inline.clone()).ok()?;
+            code.region = region;
+            let values = vec![n.value];
+            phases.push(Phase { code, values });
+        }
+        Some(Staged {
+            phases,
+            rows: None,
+            whole: vec![n.value],
+            blocks: Vec::new(),
+        })
     }
 
     /// One phase over the axes that are not unrolled, if that saves tests, folds or phases.
@@ -282,12 +305,10 @@ impl<'a> Stage<'a> {
                     step,
                     after: k % step,
                 };
-                roots.push(CodeRoot {
+                roots.push(CodeRoot::Element {
                     nest: m.nest,
-                    element: Some(RootElement {
-                        at: IndexMap::of(at),
-                        slot,
-                    }),
+                    at: IndexMap::of(at),
+                    slot,
                 });
                 values.push(n.value);
             }

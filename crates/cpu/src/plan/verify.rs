@@ -3,6 +3,7 @@
 
 use super::arena::{bytes, scratch_bytes};
 use super::build::{CodeStep, Home, PlanParts, StepKind};
+use super::code::Code;
 use super::compose::LeafSource;
 use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved, writes_over};
 use cotangent_core::{Result, bail};
@@ -19,7 +20,8 @@ pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Re
     for (k, laid) in steps.zip(&r.steps) {
         v.reads(k)?;
         if let (StepKind::Code(c), LaidStep::Code(l)) = (&parts.steps[k].kind, laid) {
-            l.phases.iter().try_for_each(|l| v.loops(k, l))?;
+            let mut phases = c.phases.iter().zip(&l.phases);
+            phases.try_for_each(|(p, l)| v.loops(k, &p.code, l))?;
             v.rows(k, c, l)?;
             v.writes(k, c, l)?;
         }
@@ -103,7 +105,7 @@ impl Verifier<'_> {
     }
 
     /// Checks that the loops of a step are its space.
-    fn loops(&self, k: usize, l: &LaidCode) -> Result<()> {
+    fn loops(&self, k: usize, code: &Code, l: &LaidCode) -> Result<()> {
         for b in &l.boxes {
             let wide = b.leaves.iter().any(|leaf| match leaf {
                 LaidLeaf::Strided { strides, .. } => strides.len() != b.extents.len(),
@@ -114,7 +116,11 @@ impl Verifier<'_> {
             }
         }
         let all: usize = l.boxes.iter().map(|b| b.volume).sum();
-        if all != l.rows * l.len {
+        let want = match &code.region {
+            Some(region) => region.iter().map(Range::len).product(),
+            None => l.rows * l.len,
+        };
+        if all != want {
             bail!(Invalid, "the boxes of step {k} are not its space");
         }
         Ok(())

@@ -146,7 +146,8 @@ fn cross_gradient(n: usize) -> Function {
 fn the_gradient_of_a_vector_product_is_one_phase_without_an_arena() {
     let f = Arc::new(cross_gradient(1000));
     let (parts, r) = resolved(&f);
-    assert_eq!((phases(&parts), r.arena), (vec![1], 0));
+    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    assert_eq!((phases(&parts), r.arena), (vec![1], 0), "{text}");
     let x = numbers(&[1000, 3]);
     RuntimePair::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
 }
@@ -168,4 +169,46 @@ fn the_printed_arena_is_what_is_allocated() {
     ARENA_BYTES.set(0);
     program.run(&[numbers(&[600, 500])]).unwrap();
     assert_eq!(ARENA_BYTES.get(), r.arena);
+}
+
+/// The gradient of a sum of products of all numbers of a vector, each taken by a slice.
+#[test]
+fn a_sum_of_pads_adds_each_term_where_it_is_not_zero() {
+    let n = 40;
+    for dtype in [DType::F32, DType::F64] {
+        let f = function(&[Type::new(dtype, [n, 1])], |cx, x| {
+            let part = |k| cx.slice_axis(x[0], 0, k, k + 1);
+            let terms = (0..n).map(|k| cx.mul(part(k), cx.sin(part((k * 7 + 3) % n))));
+            let sum = terms.reduce(|s, t| cx.add(s, t)).unwrap();
+            vec![cx.reduce_sum(sum, &[0, 1])]
+        });
+        let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+        let g = Arc::new(g);
+        let (parts, r) = resolved(&g);
+        let mut elements = 0;
+        for step in &r.steps {
+            if let LaidStep::Code(l) = step {
+                let boxes = l.phases.iter().flat_map(|p| &p.boxes);
+                elements += boxes.map(|b| b.volume * b.leaves.len()).sum::<usize>();
+            }
+        }
+        assert!(
+            elements < 20 * n,
+            "{elements} reads in {:?}",
+            phases(&parts)
+        );
+        let x = numbers(&[n, 1]);
+        let x = cotangent_core::reference::run(&convert(dtype, n), &[x]).unwrap();
+        RuntimePair::new(&g).check("a sum of pads", &[Tensor::from(&x[0])]);
+        // Signs of zeros.
+        let zeros = Array::zeros(dtype, vec![n, 1]).unwrap();
+        RuntimePair::new(&g).check("zeros", &[Tensor::from(zeros)]);
+    }
+}
+
+/// The conversion of a column of numbers.
+fn convert(to: DType, n: usize) -> Function {
+    function(&[Type::new(DType::F32, [n, 1])], |cx, x| {
+        vec![cx.convert(x[0], to)]
+    })
 }
