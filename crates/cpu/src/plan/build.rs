@@ -87,6 +87,8 @@ pub(crate) enum StepKind {
 pub(crate) struct PlacedPhase {
     pub(crate) code: Box<Code>,
     pub(crate) places: Vec<u32>,
+    /// Places that neither a later phase nor a later step reads or writes.
+    pub(crate) dead: Vec<u32>,
 }
 
 /// The phases of a group.
@@ -332,6 +334,7 @@ impl Builder<'_> {
         let placed = |p: Phase| PlacedPhase {
             code: Box::new(p.code),
             places: p.values.iter().map(|v| self.place_of[v]).collect(),
+            dead: Vec::new(),
         };
         let phases = staged.phases.into_iter().map(placed).collect();
         let step = CodeStep {
@@ -430,6 +433,12 @@ impl Builder<'_> {
         for (k, step) in steps.iter_mut().enumerate() {
             if let StepKind::Code(c) = &mut step.kind {
                 c.over = candidates(c, k as u32, places, place_of);
+                for &p in &step.dead {
+                    let last = c.phases.iter().rposition(|s| s.uses(p, place_of));
+                    if let Some(last) = last {
+                        c.phases[last].dead.push(p);
+                    }
+                }
             }
         }
     }
@@ -453,13 +462,35 @@ impl PlanStep {
     }
 }
 
-impl CodeStep {
-    /// Calls `f` for each read of the phases.
+impl PlacedPhase {
+    /// Calls `f` for each read.
     pub(crate) fn reads(&self, f: &mut dyn FnMut(&Read)) {
-        for leaf in self.phases.iter().flat_map(|p| &p.code.leaves) {
+        for leaf in &self.code.leaves {
             if let LeafSource::Read(r) = &leaf.source {
                 f(r);
             }
+        }
+    }
+
+    /// Whether it reads or writes a place.
+    fn uses(&self, place: u32, place_of: &FxHashMap<Val, u32>) -> bool {
+        let mut any = self.places.contains(&place);
+        self.reads(&mut |r| r.elements(&mut |a| any |= place_of[&a.of] == place));
+        any
+    }
+}
+
+impl CodeStep {
+    /// Calls `f` for each read of the phases.
+    pub(crate) fn reads(&self, f: &mut dyn FnMut(&Read)) {
+        self.phases.iter().for_each(|p| p.reads(f));
+    }
+
+    /// Places that a place may be written over: none if it is not the one output.
+    pub(crate) fn over_of(&self, place: u32) -> &[u32] {
+        match self.outputs == [place] {
+            true => &self.over,
+            false => &[],
         }
     }
 

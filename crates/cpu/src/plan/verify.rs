@@ -7,6 +7,7 @@ use super::code::Code;
 use super::compose::LeafSource;
 use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved, writes_over};
 use cotangent_core::{Result, bail};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -16,6 +17,7 @@ pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Re
         parts,
         r,
         memory: Live::default(),
+        alive: FxHashSet::default(),
     };
     for (k, laid) in steps.zip(&r.steps) {
         v.reads(k)?;
@@ -23,9 +25,12 @@ pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Re
             let mut phases = c.phases.iter().zip(&l.phases);
             phases.try_for_each(|(p, l)| v.loops(k, &p.code, l))?;
             v.rows(k, c, l)?;
-            v.writes(k, c, l)?;
+            match l.rows {
+                Some(_) => c.outputs.iter().try_for_each(|&p| v.writes(k, c, l, p))?,
+                None => v.phases(k, c, l)?,
+            }
         }
-        v.ends(k);
+        parts.steps[k].dead.iter().for_each(|&p| v.ends(p));
     }
     Ok(())
 }
@@ -34,17 +39,14 @@ struct Verifier<'a> {
     parts: &'a PlanParts,
     r: &'a Resolved,
     memory: Live,
+    /// Places whose ranges are in `memory`.
+    alive: FxHashSet<u32>,
 }
 
 impl Verifier<'_> {
-    /// The places among these that have bytes of the arena.
-    fn held(&self, places: &[u32]) -> Vec<u32> {
-        let own = places.iter().copied();
-        own.filter(|&p| self.in_arena(p)).collect()
-    }
-
     fn in_arena(&self, place: u32) -> bool {
-        let own = matches!(self.parts.places[place as usize].home, Home::Arena);
+        let home = &self.parts.places[place as usize].home;
+        let own = matches!(home, Home::Arena | Home::Block);
         own && bytes(self.parts, &self.r.shapes, place) > 0
     }
 
@@ -126,77 +128,70 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Checks that outputs and the memory of a step share nothing with live values.
-    fn writes(&mut self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
-        for p in self.held(&c.outputs) {
-            let at = self.r.offsets[p as usize];
-            let own = |o: &&u32| self.in_arena(**o) && self.offset(**o) == at;
-            if c.over.iter().filter(own).any(|&o| writes_over(c, l, o)) {
+    /// Checks that an output of a step shares nothing with live values.
+    fn writes(&mut self, k: usize, c: &CodeStep, l: &LaidGroup, p: u32) -> Result<()> {
+        let at = self.offset(p);
+        if !self.in_arena(p) || !self.alive.insert(p) {
+            return Ok(());
+        }
+        let same = |o: u32| self.alive.contains(&o) && self.offset(o) == at;
+        let over = c.over_of(p).iter();
+        let over = over.copied().find(|o| same(*o) && writes_over(c, l, *o));
+        if let Some(o) = over {
+            self.ends(o);
+        }
+        self.range(k, at, bytes(self.parts, &self.r.shapes, p))
+    }
+
+    /// Checks phases that run one after the other.
+    fn phases(&mut self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
+        for (phase, own) in c.phases.iter().zip(&l.phases) {
+            for &p in &phase.places {
+                self.writes(k, c, l, p)?;
+            }
+            if let (Some(at), Some(n)) = (own.scratch, scratch_bytes(&phase.code, own)) {
+                self.range(k, at, n)?;
                 self.memory.remove(at);
             }
-            let n = bytes(self.parts, &self.r.shapes, p);
-            self.memory.add(k, at, n)?;
+            phase.dead.iter().for_each(|&p| self.ends(p));
         }
-        if l.rows.is_none() {
-            let size = |p: &u32| bytes(self.parts, &self.r.shapes, *p);
-            let blocks = c.blocks.iter().map(|p| (self.offset(*p), size(p)));
-            let mut taken: Vec<(usize, usize)> = blocks.filter(|b| b.1 > 0).collect();
-            let phases = c.phases.iter().zip(&l.phases);
-            let rows = phases.filter_map(|(p, l)| Some((l.scratch?, scratch_bytes(&p.code, l)?)));
-            // Phases take turns.
-            taken.extend(rows.max_by_key(|r| r.1));
-            for &(at, n) in &taken {
-                self.memory.add(k, at, n)?;
-            }
-            taken.iter().for_each(|t| self.memory.remove(t.0));
-        }
-        let (end, all) = (self.memory.end, self.r.arena);
+        Ok(())
+    }
+
+    /// Adds a range of the arena.
+    fn range(&mut self, k: usize, at: usize, bytes: usize) -> Result<()> {
+        self.memory.add(k, at, bytes)?;
+        let (end, all) = (at + bytes, self.r.arena);
         if end > all {
             bail!(Invalid, "step {k} needs {end} bytes of {all}");
         }
         Ok(())
     }
 
-    /// Ends the lives of places that no later step reads.
-    fn ends(&mut self, k: usize) {
-        let step = &self.parts.steps[k];
-        for p in self.held(&step.dead) {
-            let at = self.r.offsets[p as usize];
-            let reused = match &step.kind {
-                StepKind::Code(c) => {
-                    let mut held = self.held(&c.outputs).into_iter();
-                    held.any(|o| o != p && self.offset(o) == at)
-                }
-                StepKind::Call(_) => false,
-            };
-            if !reused {
-                self.memory.remove(at);
-            }
+    /// Ends the life of a place that nothing reads any more.
+    fn ends(&mut self, p: u32) {
+        if self.alive.remove(&p) {
+            self.memory.remove(self.offset(p));
         }
     }
 }
 
 /// Ranges that are alive, by their start.
 #[derive(Default)]
-struct Live {
-    ranges: BTreeMap<usize, usize>,
-    /// The greatest end of a range so far.
-    end: usize,
-}
+struct Live(BTreeMap<usize, usize>);
 
 impl Live {
     fn add(&mut self, step: usize, at: usize, bytes: usize) -> Result<()> {
-        let before = self.ranges.range(..=at).next_back();
-        let after = self.ranges.range(at..).next();
+        let before = self.0.range(..=at).next_back();
+        let after = self.0.range(at..).next();
         if before.is_some_and(|(a, n)| a + n > at) || after.is_some_and(|(a, _)| at + bytes > *a) {
             bail!(Invalid, "step {step} writes to memory of a live value");
         }
-        self.ranges.insert(at, bytes);
-        self.end = self.end.max(at + bytes);
+        self.0.insert(at, bytes);
         Ok(())
     }
 
     fn remove(&mut self, at: usize) {
-        self.ranges.remove(&at);
+        self.0.remove(&at);
     }
 }

@@ -92,8 +92,8 @@ fn long_rows_run_phase_after_phase_in_the_arena() {
     let f = Arc::new(function(&[ty], |cx, x| vec![softmax(cx, x[0])]));
     let (parts, r) = resolved(&f);
     assert!(phases(&parts).len() == 1 && !by_rows(&r));
-    // The exponentials, and two numbers of each row.
-    assert_eq!(r.arena, 3 * 40_000 * 4 + 2 * 64);
+    // The exponentials, and the greatest numbers of rows, then their sums.
+    assert_eq!(r.arena, 3 * 40_000 * 4 + 64);
     RuntimePair::new(&f).check("softmax", &[Tensor::from(numbers(&shape))]);
 }
 
@@ -163,7 +163,7 @@ fn the_printed_arena_is_what_is_allocated() {
     let (_, r) = resolved(&f);
     let text = crate::program::plan_text(&f, &Env::default()).unwrap();
     assert!(text.contains(&format!("arena {} B", r.arena)), "{text}");
-    assert!(r.arena > 1_200_000, "{text}");
+    assert!(r.arena >= 1_200_000, "{text}");
     let program = Executor::new().with_runtime(Runtime::New);
     let program = program.compile(&f).unwrap();
     ARENA_BYTES.set(0);
