@@ -4,7 +4,7 @@
 //! reads or computes, and those that leave the run or a segment, are tensors of their own; values
 //! that only their own step reads are in memory of the step; all others are in the arena.
 
-use super::code::{Code, Slot};
+use super::code::{Code, ElementSlot};
 use super::compose::{Composition, LeafSource, Planned};
 use super::stage::{Phase, Staged, staged};
 use crate::checks::{first_read, needs_check};
@@ -506,7 +506,8 @@ impl CodeStep {
             .enumerate()
             .find_map(|(k, p)| Some((k, at(p)?)))?;
         let code = &self.phases[found.0].code;
-        let whole = code.rank == code.space.len() && code.members[found.1].slot == Slot::ROW_MAJOR;
+        let whole =
+            code.rank == code.space.len() && code.members[found.1].slot == ElementSlot::ROW_MAJOR;
         whole.then_some(found)
     }
 }

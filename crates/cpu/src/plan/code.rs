@@ -40,15 +40,15 @@ pub(crate) struct FoldCode {
 /// Where the elements of an output are in the memory of its value: that of index `i` among `n` is
 /// at `(before * n + i) * step + after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct ElementSlot {
     pub(crate) before: usize,
     pub(crate) step: usize,
     pub(crate) after: usize,
 }
 
-impl Slot {
+impl ElementSlot {
     /// Elements in the order of their indices.
-    pub(crate) const ROW_MAJOR: Slot = Slot {
+    pub(crate) const ROW_MAJOR: ElementSlot = ElementSlot {
         before: 0,
         step: 1,
         after: 0,
@@ -60,7 +60,7 @@ pub(crate) struct CodeMember {
     /// The type of the value.
     pub(crate) dtype: DType,
     pub(crate) finish: Finish,
-    pub(crate) slot: Slot,
+    pub(crate) slot: ElementSlot,
     /// The first of its outputs, and their element types.
     pub(crate) output: usize,
     pub(crate) outputs: SmallVec<[DType; 2]>,
@@ -90,7 +90,11 @@ pub(crate) enum CodeRoot {
     /// A map or a fold over the code's space, by the number of its nest.
     Nest(u32),
     /// An element of a value for each index of a space of fewer axes.
-    Element { nest: u32, at: IndexMap, slot: Slot },
+    Element {
+        nest: u32,
+        at: IndexMap,
+        slot: ElementSlot,
+    },
     /// An expression for each index.
     Expr(Expr),
 }
@@ -121,7 +125,7 @@ pub(crate) fn code(
     b.compute()?;
     let (mut results, mut members): (Vec<Value>, Vec<CodeMember>) = (Vec::new(), Vec::new());
     for r in roots {
-        let mut place = Slot::ROW_MAJOR;
+        let mut place = ElementSlot::ROW_MAJOR;
         let (finish, outputs, dtype) = match r {
             CodeRoot::Element { nest, at, slot } => {
                 place = *slot;

@@ -6,7 +6,7 @@
 //! of its own. So code reads and writes inside of values, whatever the graph is.
 
 use super::build::CodeStep;
-use super::code::{Code, CodeMember, Finish, FoldCode, Slot};
+use super::code::{Code, CodeMember, ElementSlot, Finish, FoldCode};
 use super::laid::{
     Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct, matrices, row_stride,
     strides,
@@ -243,7 +243,7 @@ impl CodeRun<'_> {
     unsafe fn slots(&self, b: &LaidBox, range: Range<usize>) -> Fallible {
         let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
         let all = &self.code.members;
-        if all.iter().all(|m| m.slot == Slot::ROW_MAJOR) {
+        if all.iter().all(|m| m.slot == ElementSlot::ROW_MAJOR) {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
@@ -256,7 +256,7 @@ impl CodeRun<'_> {
                 let n = positions.len();
                 self.body(b, positions, memory)?;
                 for ((m, to), from) in all.iter().zip(&to).zip(memory) {
-                    let Slot {
+                    let ElementSlot {
                         before,
                         step,
                         after,

@@ -5,7 +5,7 @@
 //! index of an unrolled axis has instructions of its own. A sum of many pads has a phase for each
 //! term ([`terms`](super::terms)).
 
-use super::code::{Code, CodeRoot, Slot, code};
+use super::code::{Code, CodeRoot, ElementSlot, code};
 use super::compose::{Composition, Planned, indices, unrolled_fold};
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
@@ -300,7 +300,7 @@ impl<'a> Stage<'a> {
                     None => Quantity::Number(*i as i64).into(),
                 };
                 let at = index.iter().zip(labels).map(form).collect();
-                let slot = Slot {
+                let slot = ElementSlot {
                     before: k / step,
                     step,
                     after: k % step,
