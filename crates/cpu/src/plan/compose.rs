@@ -36,7 +36,7 @@ pub(crate) struct Leaf {
     pub(crate) dtype: DType,
 }
 
-/// What expressions are composed of.
+/// The parts that expressions are composed of.
 pub(crate) struct Composition<'a> {
     pub(crate) nests: &'a Nests<'a>,
     /// Whether an extension operation has a kernel of its own.

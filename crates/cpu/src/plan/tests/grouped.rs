@@ -152,7 +152,7 @@ fn the_gradient_of_a_vector_product_is_one_phase_without_an_arena() {
     RuntimePair::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
 }
 
-/// What a plan prints is what a run takes from the pool.
+/// A run takes the arena that its plan prints from the pool.
 #[test]
 fn the_printed_arena_is_what_is_allocated() {
     let f = Arc::new(function(&[Type::new(DType::F32, [600, 500])], |cx, x| {
