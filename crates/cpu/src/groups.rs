@@ -3,16 +3,16 @@
 //! Groups grow from readers: [`group`] visits nests from the last to the first, and a nest joins
 //! the group that reads it if that has the nest's rows. `cost` decides which values a group
 //! recomputes, `schedule` in which order its indices run for given extents. Groups have a text form
-//! and a verifier. The plan that runs does not use them yet.
+//! and a verifier. A plan has a step for each.
 
-mod access;
+pub(crate) mod access;
 mod build;
-mod cost;
+pub(crate) mod cost;
 mod draft;
 pub(crate) mod form;
 mod order;
 mod readers;
-mod schedule;
+pub(crate) mod schedule;
 mod text;
 mod transfers;
 mod verify;

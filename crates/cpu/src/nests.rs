@@ -4,7 +4,7 @@
 //! Operations that move elements make no nest: they are accesses of the nests that read them. A
 //! nest is an expression for each index, a fold, given elements, or a call of a kernel with the
 //! reason for which it is one. Nests have a text form ([`passes`](crate::passes::passes)) and a
-//! verifier. The plan that runs does not use them yet.
+//! verifier. Nests that run together are groups.
 
 pub(crate) mod access;
 pub(crate) mod affine;
@@ -16,7 +16,7 @@ pub(crate) mod ranges;
 mod shared;
 pub(crate) mod text;
 pub(crate) mod verify;
-mod views;
+pub(crate) mod views;
 
 #[cfg(test)]
 pub(crate) mod tests;

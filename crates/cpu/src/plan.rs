@@ -1,11 +1,13 @@
 //! Plans: a function as steps over memory that is laid out before they run. The successor of
 //! today's steps over tensors, selected by `COTANGENT_RUNTIME`.
 //!
-//! [`nests`](crate::nests) say what is computed. `build` makes a step of each nest: `code` of its
-//! expression, or a call of a kernel on tensors. `resolve` computes, for the extents of a run, what
-//! depends on them: the `reads` in numbers, the `boxes` in which reads are strided, and offsets in
-//! the `arena`. `run` executes the steps; reads that no box decides are packed tile by tile
-//! (`pack`). Extents that data decides end a segment, which is resolved when they are known.
+//! [`groups`](crate::groups) say what is computed together. `build` makes a step of each group: its
+//! phases (`stage`), each the `code` of expressions that `compose` puts together, or a call of a
+//! kernel on tensors. `resolve` computes, for the extents of a run, what depends on them: the
+//! `reads` in numbers, the `boxes` in which reads are strided, the number of rows that all phases
+//! of a step run on together, and offsets in the `arena`. `run` executes the steps; reads that no
+//! box decides are packed tile by tile (`pack`). Extents that data decides end a segment, which is
+//! resolved when they are known.
 //!
 //! Calls, regions among them, run today's kernels.
 
@@ -13,12 +15,15 @@ mod arena;
 mod boxes;
 mod build;
 mod code;
+mod compose;
 mod execute;
 mod laid;
 mod pack;
 mod reads;
 mod resolve;
 mod run;
+mod stage;
+mod terms;
 mod text;
 #[cfg(any(test, debug_assertions))]
 mod verify;
@@ -31,7 +36,7 @@ pub(crate) use build::Kernels;
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
 use build::{PlanParts, build};
-use code::Planned;
+use compose::Planned;
 use cotangent_core::{Env, Function, Result};
 use run::Runs;
 use std::borrow::Cow;

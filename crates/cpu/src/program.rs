@@ -180,7 +180,7 @@ fn compared(f: &Function, old: Result<Results>, new: Result<Results>) -> Result<
 /// let y = cx.exp(cx.reduce_sum(cx.exp(x), &[1]));
 /// let f = b.finish(&[y]).unwrap();
 /// let text = cotangent_cpu::program::plan_text(&f.into(), &Env::default()).unwrap();
-/// assert!(text.contains("arena 64 B; 3 of 3 equations without a call"), "{text}");
+/// assert!(text.contains("arena 0 B; 3 of 3 equations without a call"), "{text}");
 /// ```
 pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
     let executor = Executor::new();

@@ -19,8 +19,8 @@ const VECTOR_BYTES: usize = 64;
 /// Maximum number of ranges of an axis.
 pub(crate) const MAX_RANGES: usize = 9;
 
-/// Target size of what a block of rows reads, keeps and writes, in bytes: half of the L1 cache.
-const BLOCK_BYTES: usize = 16 << 10;
+/// Target size of what a block of rows reads, keeps and writes, in bytes: the L1 cache.
+const BLOCK_BYTES: usize = 48 << 10;
 
 /// Maximum size of what one row reads, keeps and writes, in bytes: half of the L2 cache.
 const MAX_ROW_BYTES: usize = 512 << 10;
@@ -49,16 +49,23 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     }
     let size = size_of_elements(group);
     let order = axes_by_stride(group, &extents);
+    let is_row = |a: u8| (a as usize) < group.space.rows;
+    // The other axes of a row are unrolled, too, if rows are the lanes.
+    let is_short_axis = |a: u8, all: usize| {
+        let known = group.space.axes[a as usize].as_const();
+        known.is_some_and(|n| all.saturating_mul(n) <= MAX_UNROLLED)
+    };
     let mut unrolled: SmallVec<[u8; 2]> = SmallVec::new();
     let (mut lanes, mut all) = (None, 1usize);
     for &a in &order {
         let n = extents[a as usize];
-        all = all.saturating_mul(n);
-        if n * size >= VECTOR_BYTES || all > MAX_UNROLLED {
+        let long = n * size >= VECTOR_BYTES || !is_short_axis(a, all);
+        if lanes.is_none() && long {
             lanes = Some(a);
-            break;
+        } else if lanes.is_none_or(|l| is_row(l) && !is_row(a)) && is_short_axis(a, all) {
+            all *= n;
+            unrolled.push(a);
         }
-        unrolled.push(a);
     }
     if lanes.is_none()
         && let Some(k) = (0..unrolled.len())
@@ -152,14 +159,6 @@ fn transposed(group: &Scheduled<'_>, lanes: Option<u8>, unrolled: &[u8]) -> Smal
         .collect()
 }
 
-/// The number for these extents of symbols.
-fn number(q: &Quantity, env: &Env) -> Option<i64> {
-    match q {
-        Quantity::Number(n) => Some(*n),
-        Quantity::Poly(p) => p.eval(env).ok(),
-    }
-}
-
 /// The axis of which a bound is a range, and the least indices in and after the range.
 fn range(b: &Bound, env: &Env) -> Option<(usize, [i64; 2])> {
     let [t] = b.form.terms.as_slice() else {
@@ -168,8 +167,9 @@ fn range(b: &Bound, env: &Env) -> Option<(usize, [i64; 2])> {
     let Var::Axis(k) = t.var else {
         return None;
     };
-    let (low, high) = (number(&b.low, env)?, number(&b.high, env)?);
-    let offset = number(&b.form.offset, env)?;
+    let number = |q: &Quantity| q.eval(env).ok();
+    let (low, high) = (number(&b.low)?, number(&b.high)?);
+    let offset = number(&b.form.offset)?;
     let ends = match t.coefficient.as_number().filter(|_| t.is_plain())? {
         1 => [low - offset, high - offset],
         -1 => [offset - high + 1, offset - low + 1],
@@ -266,6 +266,11 @@ fn block(group: &Scheduled<'_>, extents: &[usize], lanes: Option<u8>, size: usiz
         Some(a) if (a as usize) < rows => (VECTOR_BYTES / size).max(1),
         _ => 1,
     };
-    let fit = (BLOCK_BYTES / row.max(1)).max(1).next_multiple_of(vector);
+    let fit = rows_that_fit(row).next_multiple_of(vector);
     RowBlock::Rows(fit.min(all.max(1)).min(u32::MAX as usize) as u32)
+}
+
+/// The number of rows of this size that run together.
+pub(crate) fn rows_that_fit(bytes: usize) -> usize {
+    (BLOCK_BYTES / bytes.max(1)).max(1)
 }

@@ -1,7 +1,7 @@
 //! Signed integers that may depend on extents.
 
-use cotangent_core::Dim;
 use cotangent_core::shape::Poly;
+use cotangent_core::{Dim, Env, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -53,6 +53,14 @@ impl Quantity {
         match self {
             Quantity::Number(n) => Some(*n),
             Quantity::Poly(_) => None,
+        }
+    }
+
+    /// The number for these extents of symbols.
+    pub(crate) fn eval(&self, env: &Env) -> Result<i64> {
+        match self {
+            Quantity::Number(n) => Ok(*n),
+            Quantity::Poly(p) => p.eval(env),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Memory of a run: one aligned block for all values that do not leave it, and where each is.
 
-use super::build::{Home, PlanParts, StepKind};
+use super::build::{CodeStep, Home, PlanParts, StepKind};
 use super::code::{Code, Finish};
-use super::laid::{LaidCode, LaidStep, Resolved, is_direct, writes_over};
+use super::laid::{LaidCode, LaidGroup, LaidStep, Resolved, is_direct, writes_over};
 use crate::tensor::Extents;
 use cotangent_core::{Result, bail};
 use cotangent_kernels::memory::{Bytes, MIN_POOLED_BYTES, capacity, give, take};
+use rustc_hash::FxHashSet;
 use std::alloc::{Layout, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -16,6 +17,12 @@ const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_EL
 
 /// Alignment of the arena and of every value in it, in bytes.
 const ALIGNMENT: usize = 64;
+
+#[cfg(test)]
+thread_local! {
+    /// Total size of the arenas that this thread allocated, in bytes.
+    pub(crate) static ARENA_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// A block of initialised memory.
 pub(crate) struct Arena {
@@ -45,6 +52,8 @@ impl Arena {
         if bytes == 0 {
             return Ok(Arena::default());
         }
+        #[cfg(test)]
+        ARENA_BYTES.set(ARENA_BYTES.get() + bytes);
         match Arena::layout(bytes).and_then(|l| take(l, Bytes::Initialised)) {
             Some(data) => Ok(Arena { data, bytes }),
             None => bail!(
@@ -180,46 +189,83 @@ pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
 
 /// Assigns the arena. A value may be written over one that is read for the last time.
 pub(crate) fn allocate(parts: &PlanParts, steps: Range<usize>, out: &mut Resolved) {
-    let in_arena = |p: u32| matches!(parts.places[p as usize].home, Home::Arena);
-    let mut arena = ArenaLayout::default();
+    let mut a = Assignment {
+        parts,
+        shapes: &out.shapes,
+        offsets: &mut out.offsets,
+        arena: ArenaLayout::default(),
+        held: FxHashSet::default(),
+    };
     for (k, laid) in steps.zip(&mut out.steps) {
         let step = &parts.steps[k];
-        let mut reused = None;
-        if let StepKind::Code {
-            code,
-            outputs,
-            over,
-        } = &step.kind
-        {
-            for &p in outputs.iter().filter(|p| in_arena(**p)) {
-                let n = bytes(parts, &out.shapes, p);
-                let found = match &*laid {
-                    LaidStep::Code(l) => over
-                        .iter()
-                        .find(|&&o| bytes(parts, &out.shapes, o) == n && writes_over(code, l, o)),
-                    _ => None,
-                };
-                out.offsets[p as usize] = match found {
-                    Some(&o) => {
-                        reused = Some(o);
-                        out.offsets[o as usize]
-                    }
-                    None => arena.take(n),
-                };
-            }
-            if let LaidStep::Code(l) = laid
-                && let Some(n) = scratch_bytes(code, l)
-            {
-                let at = arena.take(n);
-                l.scratch = Some(at);
-                arena.give(at, n);
+        if let (StepKind::Code(c), LaidStep::Code(l)) = (&step.kind, laid) {
+            match l.rows {
+                Some(_) => c.outputs.iter().for_each(|&p| a.place(c, l, p)),
+                None => a.phases(c, l),
             }
         }
-        for &p in step.dead.iter().filter(|p| in_arena(**p)) {
-            if reused != Some(p) {
-                arena.give(out.offsets[p as usize], bytes(parts, &out.shapes, p));
+        step.dead.iter().for_each(|&p| a.give(p));
+    }
+    out.arena = a.arena.bytes();
+}
+
+/// The arena under construction.
+struct Assignment<'a> {
+    parts: &'a PlanParts,
+    shapes: &'a [Option<Extents>],
+    offsets: &'a mut [usize],
+    arena: ArenaLayout,
+    /// Places that have a range.
+    held: FxHashSet<u32>,
+}
+
+impl Assignment<'_> {
+    /// Gives a place of the arena a range. The one output may take that of an operand.
+    fn place(&mut self, c: &CodeStep, l: &LaidGroup, p: u32) {
+        let own = matches!(
+            self.parts.places[p as usize].home,
+            Home::Arena | Home::Block
+        );
+        if !own || !self.held.insert(p) {
+            return;
+        }
+        let n = bytes(self.parts, self.shapes, p);
+        let fits = |o: &&u32| {
+            let same = bytes(self.parts, self.shapes, **o) == n;
+            same && self.held.contains(*o) && writes_over(c, l, **o)
+        };
+        let found = c.over_of(p).iter().find(fits).copied();
+        self.offsets[p as usize] = match found {
+            Some(o) => {
+                self.held.remove(&o);
+                self.offsets[o as usize]
             }
+            None => self.arena.take(n),
+        };
+    }
+
+    /// Frees the range of a place, if it has one.
+    fn give(&mut self, p: u32) {
+        if self.held.remove(&p) {
+            let n = bytes(self.parts, self.shapes, p);
+            self.arena.give(self.offsets[p as usize], n);
         }
     }
-    out.arena = arena.bytes();
+
+    /// Ranges for phases that run one after the other.
+    fn phases(&mut self, c: &CodeStep, l: &mut LaidGroup) {
+        for (k, phase) in c.phases.iter().enumerate() {
+            // What an earlier phase was the last to read has no range any more.
+            for &p in &phase.places {
+                self.place(c, l, p);
+            }
+            let own = &mut l.phases[k];
+            if let Some(n) = scratch_bytes(&phase.code, own) {
+                let at = self.arena.take(n);
+                own.scratch = Some(at);
+                self.arena.give(at, n);
+            }
+            phase.dead.iter().for_each(|&p| self.give(p));
+        }
+    }
 }

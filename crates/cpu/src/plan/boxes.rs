@@ -2,13 +2,11 @@
 //! it in which choices are decided.
 
 use super::reads::{NumElement, NumForm, NumRead, NumSource, NumTerm};
+use crate::groups::schedule::MAX_RANGES;
 use crate::nests::affine::Var;
 use crate::tensor::Strides;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
-
-/// Maximum number of ranges of an axis.
-const MAX_RANGES: usize = 9;
 
 /// Maximum number of boxes of a space.
 const MAX_BOXES: usize = 32;
@@ -84,6 +82,26 @@ pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
     out
 }
 
+/// The axes of a space as those of a loop.
+pub(crate) fn plain_axes(space: &[usize]) -> LoopAxes {
+    let axis = |(of, &extent): (usize, &usize)| LoopAxis {
+        extent,
+        low: 0,
+        of,
+        step: 1,
+    };
+    space.iter().enumerate().map(axis).collect()
+}
+
+/// The box of a region of a space, whose axes are those of the loop.
+pub(crate) fn within(axes: &LoopAxes, region: &[Range<usize>]) -> LoopAxes {
+    let mut out = axes.clone();
+    for (a, range) in out.iter_mut().zip(region) {
+        (a.low, a.extent) = (range.start, range.len());
+    }
+    out
+}
+
 /// The range of an axis of the space, in a box.
 fn range(axes: &[LoopAxis], k: usize) -> Range<i64> {
     let (mut low, mut last) = (0, 0);
@@ -102,11 +120,14 @@ fn interval(form: &NumForm, axes: &[LoopAxis], r: &NumRead) -> (i64, i64) {
     })
 }
 
-/// The boxes of a loop, in which the choices of reads that bounds on one index decide are decided.
-/// One box if they would be too many.
-pub(crate) fn boxes(axes: &LoopAxes, reads: &[&NumRead]) -> Vec<LoopAxes> {
+/// The boxes of a loop, in which the choices of reads that bounds on one index decide are decided:
+/// axes of the space from `first` on are cut. One box if they would be too many.
+pub(crate) fn boxes(axes: &LoopAxes, first: usize, reads: &[&NumRead]) -> Vec<LoopAxes> {
     let mut all = vec![axes.clone()];
     for (a, axis) in axes.iter().enumerate() {
+        if axis.of < first {
+            continue;
+        }
         if axes.iter().filter(|b| b.of == axis.of).count() > 1 {
             continue;
         }

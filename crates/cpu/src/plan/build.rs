@@ -1,10 +1,14 @@
-//! A plan from nests: steps in order, and the place of each value.
+//! A plan from groups: steps in order, and the place of each value.
 //!
-//! Each nest is a step. Values that a call reads or computes, and those that leave the run or a
-//! segment, are tensors of their own; all others are in the arena.
+//! Each group is a step of one or several phases ([`stage`](super::stage)). Values that a call
+//! reads or computes, and those that leave the run or a segment, are tensors of their own; values
+//! that only their own step reads are in memory of the step; all others are in the arena.
 
-use super::code::{Code, LeafSource, Planned, code};
+use super::code::{Code, ElementSlot};
+use super::compose::{Composition, LeafSource, Planned};
+use super::stage::{Phase, Staged, staged};
 use crate::checks::{first_read, needs_check};
+use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read};
 use crate::nests::lower::lower;
@@ -37,6 +41,9 @@ pub(crate) enum Home {
     Tensor,
     /// The arena, row-major.
     Arena,
+    /// Memory of the step that computes it: of a block of rows for each thread, or of all rows in
+    /// the arena. Row-major.
+    Block,
 }
 
 /// A value that is stored.
@@ -72,17 +79,35 @@ pub(crate) struct CallStep {
 }
 
 pub(crate) enum StepKind {
-    Code {
-        code: Box<Code>,
-        /// The place of each member.
-        outputs: Vec<u32>,
-        /// A place that the one output may be written over, if it is in memory of the same kind.
-        over: Vec<u32>,
-    },
+    Code(CodeStep),
     Call(CallStep),
 }
 
+/// A phase, and the place of each member of its code.
+pub(crate) struct PlacedPhase {
+    pub(crate) code: Box<Code>,
+    pub(crate) places: Vec<u32>,
+    /// Places that neither a later phase nor a later step reads or writes.
+    pub(crate) dead: Vec<u32>,
+}
+
+/// The phases of a group.
+pub(crate) struct CodeStep {
+    /// Each after those whose values it reads.
+    pub(crate) phases: Vec<PlacedPhase>,
+    /// Number of first axes of every phase that are rows, if all phases run on a block of rows
+    /// before the next block.
+    pub(crate) rows: Option<usize>,
+    /// Places that later steps or results read.
+    pub(crate) outputs: Vec<u32>,
+    /// Places that only this step reads.
+    pub(crate) blocks: Vec<u32>,
+    /// Places that the one output may be written over, if they are in memory of the same kind.
+    pub(crate) over: Vec<u32>,
+}
+
 pub(crate) struct PlanStep {
+    /// The equation of a call, the last equation of a group.
     pub(crate) eqn: u32,
     pub(crate) kind: StepKind,
     /// Places that no later step reads.
@@ -112,6 +137,7 @@ pub(crate) struct PlanParts {
 struct Builder<'a> {
     f: &'a Arc<Function>,
     kernels: &'a Kernels<'a>,
+    nests: &'a Nests<'a>,
     /// Types of values that are copies for calls: they are numbered after those of the function.
     copies: Vec<Type>,
     steps: Vec<PlanStep>,
@@ -124,8 +150,12 @@ struct Builder<'a> {
 /// The parts of the plan of a function, or the reason for which it has none.
 pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<PlanParts>> {
     let nests = lower(f);
+    let groups = groups::group(&nests);
     #[cfg(any(test, debug_assertions))]
-    crate::nests::verify::verify(&nests)?;
+    {
+        crate::nests::verify::verify(&nests)?;
+        groups::verify(&nests, &groups)?;
+    }
     let need = f.needed(None);
     let live: Vec<bool> = f
         .eqns()
@@ -135,6 +165,7 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
     let mut b = Builder {
         f,
         kernels,
+        nests: &nests,
         copies: Vec::new(),
         steps: Vec::new(),
         places: Vec::new(),
@@ -146,18 +177,19 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
     }
     let mut segments = Vec::new();
     let (mut from, mut first) = (0, 0);
-    for n in &nests.nests {
-        if let Err(why) = b.nest(n, &|e: &Eqn| e.results().any(|r| need[r.index()]))? {
+    for g in &groups {
+        if let Err(why) = b.group(g, &|e: &Eqn| e.results().any(|r| need[r.index()]))? {
             return Ok(Err(why));
         }
-        if f.eqns()[n.eqn as usize].op.binds().is_empty() {
+        let eqn = nests.nests[g.members[0].nest as usize].eqn;
+        if f.eqns()[eqn as usize].op.binds().is_empty() {
             continue;
         }
         segments.push(Segment {
             steps: from..b.steps.len(),
-            eqns: first..n.eqn + 1,
+            eqns: first..eqn + 1,
         });
-        (from, first) = (b.steps.len(), n.eqn + 1);
+        (from, first) = (b.steps.len(), eqn + 1);
     }
     segments.push(Segment {
         steps: from..b.steps.len(),
@@ -183,28 +215,12 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
     }))
 }
 
-/// Calls `f` for each value that a read may read.
-pub(crate) fn values_read(r: &Read, f: &mut dyn FnMut(Val)) {
-    r.starts.iter().for_each(|s| values_read(&s.read, f));
-    fn source(s: &access::Source, f: &mut dyn FnMut(Val)) {
-        match s {
-            access::Source::Number(_) => {}
-            access::Source::Element(a) => f(a.of),
-            access::Source::Choice(c) => {
-                source(&c.inside, f);
-                source(&c.outside, f);
-            }
-        }
-    }
-    source(&r.source, f);
-}
-
 /// All values that nests and results read.
 fn all_reads(nests: &Nests<'_>) -> FxHashSet<Val> {
     let mut out = FxHashSet::default();
     let mut add = |r: &Read| {
-        values_read(r, &mut |v| {
-            out.insert(v);
+        r.elements(&mut |a| {
+            out.insert(a.of);
         });
     };
     for n in &nests.nests {
@@ -235,9 +251,10 @@ impl Builder<'_> {
         place
     }
 
-    fn nest(&mut self, n: &Nest, live: &dyn Fn(&Eqn) -> bool) -> Result<Planned<()>> {
+    fn group(&mut self, g: &NestGroup, live: &dyn Fn(&Eqn) -> bool) -> Result<Planned<()>> {
+        let n = &self.nests.nests[g.members[0].nest as usize];
         match &n.what {
-            What::Map(_) | What::Fold { .. } => Ok(self.code(n)),
+            What::Map(_) | What::Fold { .. } => Ok(self.code(g)),
             What::Literal(a) => {
                 self.place(n.value, Home::Constant(Tensor::from(&**a)), None);
                 Ok(Ok(()))
@@ -292,20 +309,46 @@ impl Builder<'_> {
     }
 
     /// A step of code.
-    fn code(&mut self, n: &Nest) -> Planned<()> {
-        let code = code(&n.space, &[&n.what], self.kernels.extension)?;
-        let def = self.steps.len() as u32;
-        let outputs = vec![self.place(n.value, Home::Arena, Some(def))];
+    fn code(&mut self, g: &NestGroup) -> Planned<()> {
+        let cx = Composition {
+            nests: self.nests,
+            extension: self.kernels.extension,
+        };
+        let staged = staged(&cx, g)?;
+        let eqns = g
+            .members
+            .iter()
+            .map(|m| self.nests.nests[m.nest as usize].eqn);
+        self.step(eqns.max().unwrap_or(0), staged);
+        Ok(())
+    }
+
+    /// Appends a step of phases.
+    fn step(&mut self, eqn: u32, staged: Staged) {
+        let def = Some(self.steps.len() as u32);
+        let mut place = |(v, home): (Val, Home)| self.place(v, home, def);
+        let whole = staged.whole.into_iter().map(|v| (v, Home::Arena));
+        let outputs = whole.map(&mut place).collect();
+        let blocks = staged.blocks.into_iter().map(|v| (v, Home::Block));
+        let blocks = blocks.map(&mut place).collect();
+        let placed = |p: Phase| PlacedPhase {
+            code: Box::new(p.code),
+            places: p.values.iter().map(|v| self.place_of[v]).collect(),
+            dead: Vec::new(),
+        };
+        let phases = staged.phases.into_iter().map(placed).collect();
+        let step = CodeStep {
+            phases,
+            rows: staged.rows,
+            outputs,
+            blocks,
+            over: Vec::new(),
+        };
         self.steps.push(PlanStep {
-            eqn: n.eqn,
-            kind: StepKind::Code {
-                code: Box::new(code),
-                outputs,
-                over: Vec::new(),
-            },
+            eqn,
+            kind: StepKind::Code(step),
             dead: Vec::new(),
         });
-        Ok(())
     }
 
     /// The read of a copy of the elements of another read, at each index of a type.
@@ -318,12 +361,22 @@ impl Builder<'_> {
             extent: extent.clone(),
             kind: AxisKind::Par,
         };
-        self.code(&Nest {
+        let copy = Nest {
             value,
             eqn,
             space: ty.shape.iter().map(axis).collect(),
             what: What::Map(expr),
-        })?;
+        };
+        let nests = Nests {
+            function: self.f,
+            nests: vec![copy],
+            results: Vec::new(),
+        };
+        let cx = Composition {
+            nests: &nests,
+            extension: self.kernels.extension,
+        };
+        self.step(eqn, super::stage::alone(&cx, 0)?);
         Ok(Read::identity(value, ty.rank()))
     }
 
@@ -359,13 +412,9 @@ impl Builder<'_> {
                 tensor[p as usize] |= call || crosses;
             };
             match &step.kind {
-                StepKind::Code { code, .. } => {
-                    for leaf in &code.leaves {
-                        if let LeafSource::Read(r) = &leaf.source {
-                            values_read(r, &mut |v| read(place_of[&v], false));
-                        }
-                    }
-                }
+                StepKind::Code(c) => c.reads(&mut |r| {
+                    r.elements(&mut |a| read(place_of[&a.of], false));
+                }),
                 StepKind::Call(c) => c.operands.iter().for_each(|x| read(x.place, true)),
             }
         }
@@ -382,69 +431,143 @@ impl Builder<'_> {
             }
         }
         for (k, step) in steps.iter_mut().enumerate() {
-            if let StepKind::Code {
-                code,
-                outputs,
-                over,
-            } = &mut step.kind
-            {
-                *over = candidates(code, outputs[0], k as u32, places, place_of);
+            if let StepKind::Code(c) = &mut step.kind {
+                c.over = candidates(c, k as u32, places, place_of);
+                for &p in &step.dead {
+                    let last = c.phases.iter().rposition(|s| s.uses(p, place_of));
+                    if let Some(last) = last {
+                        c.phases[last].dead.push(p);
+                    }
+                }
             }
         }
     }
 }
 
-/// Places that the output of a step may be written over: read for the last time, at the index that
-/// is written, before the output is written, and of the same size.
+impl PlanStep {
+    /// Calls `f` for each place that the step reads, its own among them.
+    pub(crate) fn reads(&self, parts: &PlanParts, f: &mut dyn FnMut(u32)) {
+        match &self.kind {
+            StepKind::Code(c) => c.reads(&mut |r| r.elements(&mut |a| f(parts.place_of[&a.of]))),
+            StepKind::Call(c) => c.operands.iter().for_each(|x| f(x.place)),
+        }
+    }
+
+    /// Calls `f` for each place that the step writes.
+    pub(crate) fn writes(&self, f: &mut dyn FnMut(u32)) {
+        match &self.kind {
+            StepKind::Code(c) => c.outputs.iter().chain(&c.blocks).for_each(|&p| f(p)),
+            StepKind::Call(c) => c.results.iter().flatten().for_each(|&p| f(p)),
+        }
+    }
+}
+
+impl PlacedPhase {
+    /// Calls `f` for each read.
+    pub(crate) fn reads(&self, f: &mut dyn FnMut(&Read)) {
+        for leaf in &self.code.leaves {
+            if let LeafSource::Read(r) = &leaf.source {
+                f(r);
+            }
+        }
+    }
+
+    /// Whether it reads or writes a place.
+    fn uses(&self, place: u32, place_of: &FxHashMap<Val, u32>) -> bool {
+        let mut any = self.places.contains(&place);
+        self.reads(&mut |r| r.elements(&mut |a| any |= place_of[&a.of] == place));
+        any
+    }
+}
+
+impl CodeStep {
+    /// Calls `f` for each read of the phases.
+    pub(crate) fn reads(&self, f: &mut dyn FnMut(&Read)) {
+        self.phases.iter().for_each(|p| p.reads(f));
+    }
+
+    /// Places that a place may be written over: none if it is not the one output.
+    pub(crate) fn over_of(&self, place: u32) -> &[u32] {
+        match self.outputs == [place] {
+            true => &self.over,
+            false => &[],
+        }
+    }
+
+    /// The phase and the member of it that compute the one output.
+    pub(crate) fn writer(&self) -> Option<(usize, usize)> {
+        let [output] = self.outputs[..] else {
+            return None;
+        };
+        let at = |p: &PlacedPhase| p.places.iter().position(|&q| q == output);
+        let found = self
+            .phases
+            .iter()
+            .enumerate()
+            .find_map(|(k, p)| Some((k, at(p)?)))?;
+        let code = &self.phases[found.0].code;
+        let whole =
+            code.rank == code.space.len() && code.members[found.1].slot == ElementSlot::ROW_MAJOR;
+        whole.then_some(found)
+    }
+}
+
+/// Places that the output of a step may be written over: read for the last time, in each phase at
+/// the index that is written, not after the output is written, and of the same size.
 fn candidates(
-    code: &Code,
-    output: u32,
-    step: u32,
+    step: &CodeStep,
+    number: u32,
     places: &[StoredPlace],
     place_of: &FxHashMap<Val, u32>,
 ) -> Vec<u32> {
-    if code.members.len() != 1 || code.rank != code.space.len() {
+    let Some((phase, member)) = step.writer() else {
         return Vec::new();
-    }
-    let identity = |r: &Read| match &r.source {
+    };
+    let output = step.phases[phase].code.members[member].output;
+    let identity = |r: &Read, rank: usize| match &r.source {
         access::Source::Element(a) => {
             let all = a.at.iter().enumerate().all(|(k, form)| form.is_axis(k));
-            (r.starts.is_empty() && all && a.at.len() == code.rank).then(|| place_of[&a.of])
+            (r.starts.is_empty() && all && a.at.len() == rank).then(|| place_of[&a.of])
         }
         _ => None,
     };
-    let (mut at, mut elsewhere): (Vec<(u32, usize)>, FxHashSet<u32>) = Default::default();
-    for (k, leaf) in code.leaves.iter().enumerate() {
-        let LeafSource::Read(r) = &leaf.source else {
-            continue;
-        };
-        match identity(r) {
-            Some(p) => at.push((p, k)),
-            None => values_read(r, &mut |v| {
-                elsewhere.insert(place_of[&v]);
-            }),
+    let (mut at, mut elsewhere): (Vec<u32>, FxHashSet<u32>) = Default::default();
+    for (k, p) in step.phases.iter().enumerate() {
+        for (l, leaf) in p.code.leaves.iter().enumerate() {
+            let LeafSource::Read(r) = &leaf.source else {
+                continue;
+            };
+            let before = || k < phase || k == phase && p.code.body.may_overwrite(output, l);
+            match identity(r, p.code.space.len()) {
+                Some(p) if before() => at.push(p),
+                _ => r.elements(&mut |a| {
+                    elsewhere.insert(place_of[&a.of]);
+                }),
+            }
         }
     }
-    let own = &places[output as usize];
-    let same = |dtype: DType, own: &StoredPlace| match own.home {
+    at.sort_unstable();
+    at.dedup();
+    let own = &places[step.outputs[0] as usize];
+    let same = |dtype: DType| match own.home {
         Home::Tensor => dtype == own.ty.dtype,
         _ => dtype.size() == own.ty.dtype.size(),
     };
-    at.retain(|&(p, leaf)| {
+    at.retain(|&p| {
         let place = &places[p as usize];
         let memory = match place.home {
             Home::Argument | Home::Tensor => matches!(own.home, Home::Tensor),
             Home::Arena => matches!(own.home, Home::Arena),
-            Home::Constant(_) => false,
+            Home::Constant(_) | Home::Block => false,
         };
         memory
-            && place.last == step
+            && place.last == number
+            && place.def != Some(number)
             && place.ty.shape == own.ty.shape
-            && same(place.ty.dtype, own)
+            && same(place.ty.dtype)
             && !elsewhere.contains(&p)
-            && code.body.may_overwrite(0, leaf)
     });
-    at.iter().map(|a| a.0).collect()
+    at
 }
 
 /// Whether the type rule of an equation is checked at run time.

@@ -1,36 +1,20 @@
-//! Code of a step: the expressions of nests of one space, as one program over tiles whose inputs
+//! Code of a phase: the expressions of nests of one space, as one program over tiles whose inputs
 //! are the reads.
 //!
 //! Which instructions an operation has is decided in [`elementwise`](crate::elementwise) alone.
 
-use crate::elementwise::{Lowering, Typed, is_elementwise};
+use super::compose::{Composer, Composition, Leaf, Planned};
+use crate::elementwise::{Lowering, Typed};
 use crate::folds::{RawFold, RawProduct, fold_type};
 use crate::fused::literal;
-use crate::nests::access::Read;
-use crate::nests::nest::{AxisKind, Expr, ExprOp, Order, Space, What, Why};
+use crate::nests::access::IndexMap;
+use crate::nests::nest::{AxisKind, Expr, ExprOp, Order, Space, What};
 use cotangent_core::ops::{Op, Reduce, Reduction};
-use cotangent_core::{Array, DType, Dim, Env};
+use cotangent_core::{Array, DType, Dim, Env, Val};
 use cotangent_kernels::tile::{Body, Value};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// A result, or the reason for which there is none.
-pub(crate) type Planned<T> = std::result::Result<T, Why>;
-
-/// An input of the code.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum LeafSource {
-    Read(Read),
-    /// The index along an axis of the space.
-    Index(usize),
-    Extent(Dim),
-}
-
-/// An input of the code, and its element type.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Leaf {
-    pub(crate) source: LeafSource,
-    pub(crate) dtype: DType,
-}
+use std::ops::Range;
 
 /// The use of the outputs of the code that belong to a member.
 pub(crate) enum Finish {
@@ -53,11 +37,30 @@ pub(crate) struct FoldCode {
     pub(crate) empty: Vec<u8>,
 }
 
-/// A value that a step computes.
+/// Where the elements of an output are in the memory of its value: that of index `i` among `n` is
+/// at `(before * n + i) * step + after`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ElementSlot {
+    pub(crate) before: usize,
+    pub(crate) step: usize,
+    pub(crate) after: usize,
+}
+
+impl ElementSlot {
+    /// Elements in the order of their indices.
+    pub(crate) const ROW_MAJOR: ElementSlot = ElementSlot {
+        before: 0,
+        step: 1,
+        after: 0,
+    };
+}
+
+/// A value that a step computes, or one of its elements for each index.
 pub(crate) struct CodeMember {
     /// The type of the value.
     pub(crate) dtype: DType,
     pub(crate) finish: Finish,
+    pub(crate) slot: ElementSlot,
     /// The first of its outputs, and their element types.
     pub(crate) output: usize,
     pub(crate) outputs: SmallVec<[DType; 2]>,
@@ -65,9 +68,14 @@ pub(crate) struct CodeMember {
     pub(crate) copies: SmallVec<[Option<usize>; 2]>,
 }
 
+/// A range of each axis of a space.
+pub(crate) type Region = SmallVec<[Range<usize>; 4]>;
+
 /// The code of nests of one space.
 pub(crate) struct Code {
     pub(crate) space: Space,
+    /// The range of each axis in which values are computed; `None`: all indices.
+    pub(crate) region: Option<Region>,
     /// Number of axes of the result; the others are folded.
     pub(crate) rank: usize,
     pub(crate) leaves: Vec<Leaf>,
@@ -77,62 +85,66 @@ pub(crate) struct Code {
     pub(crate) members: Vec<CodeMember>,
 }
 
-/// Expressions that become code.
-struct CodeBuilder {
-    lowering: Lowering,
-    leaves: Vec<Leaf>,
-    inputs: Vec<Typed>,
+/// A value of code.
+pub(crate) enum CodeRoot {
+    /// A map or a fold over the code's space, by the number of its nest.
+    Nest(u32),
+    /// An element of a value for each index of a space of fewer axes.
+    Element {
+        nest: u32,
+        at: IndexMap,
+        slot: ElementSlot,
+    },
+    /// An expression for each index.
+    Expr(Expr),
 }
 
-/// The code of nests of a space, which are maps or folds, in order. `kernel`
-/// says whether an extension operation has a kernel of its own. Returns the reason for which there
-/// is no code.
-pub(crate) fn code(space: &Space, nests: &[&What], kernel: &dyn Fn(&Op) -> bool) -> Planned<Code> {
+/// The code of values of a space, in order. The values of `inlined` become part of it. Returns the
+/// reason for which there is no code.
+pub(crate) fn code(
+    cx: &Composition<'_>,
+    space: &Space,
+    roots: &[CodeRoot],
+    inlined: FxHashMap<Val, u32>,
+) -> Planned<Code> {
     let rank = space.iter().filter(|a| a.kind == AxisKind::Par).count();
-    let mut b = CodeBuilder {
-        lowering: Lowering::new(),
-        leaves: Vec::new(),
-        inputs: Vec::new(),
-    };
+    let extents: Vec<Dim> = space.iter().map(|a| a.extent.clone()).collect();
+    let mut b = Composer::new(cx, &extents, inlined);
+    let what = |nest: u32| &cx.nests.nests[nest as usize].what;
+    let own = || IndexMap::identity(rank);
+    for r in roots {
+        match r {
+            CodeRoot::Element { nest, at, .. } => b.require(*nest, at.clone())?,
+            CodeRoot::Expr(e) => b.require_reads(e)?,
+            CodeRoot::Nest(k) => match what(*k) {
+                What::Fold { expr, .. } => b.require_reads(expr)?,
+                _ => b.require(*k, own())?,
+            },
+        }
+    }
+    b.compute()?;
     let (mut results, mut members): (Vec<Value>, Vec<CodeMember>) = (Vec::new(), Vec::new());
-    for what in nests {
-        let (expr, fold) = match what {
-            What::Map(e) => (e, None),
-            What::Fold { expr, how, order } => (expr, Some((*how, *order))),
-            What::Literal(_) | What::Call { .. } => unreachable!("neither a map nor a fold"),
-        };
-        let nodes = b.nodes(expr, kernel)?;
-        let last = nodes.len() - 1;
-        let dtype = expr.nodes[last].dtype;
-        // A fold of one element is a copy.
-        let fold = fold.filter(|(_, order)| *order == Order::Chain || rank < space.len());
-        let (finish, outputs): (Finish, SmallVec<[Typed; 2]>) = match (fold, &expr.nodes[last].op) {
-            (None, _) => (Finish::Store, SmallVec::from_iter([nodes[last]])),
-            (Some((_, Order::Chain)), ExprOp::Apply { op, operands }) => {
-                let product = RawProduct::new(dtype, op.name() != "mul");
-                let factors = operands.iter().map(|&x| nodes[x as usize]).collect();
-                (Finish::Product(product), factors)
+    for r in roots {
+        let mut place = ElementSlot::ROW_MAJOR;
+        let (finish, outputs, dtype) = match r {
+            CodeRoot::Element { nest, at, slot } => {
+                place = *slot;
+                stored(b.value(*nest, at))
             }
-            (Some((how, order)), _) => {
-                let stable = order == Order::Exact;
-                let to = fold_type(how, stable, dtype);
-                let wide = b.lowering.convert(nodes[last], to);
-                let fold = FoldCode {
-                    fold: RawFold::new(how, stable, dtype),
-                    dtype: to,
-                    narrow: (to != dtype).then(|| Box::new(conversion(to, dtype))),
-                    empty: of_nothing(how, stable, dtype),
-                };
-                (Finish::Fold(fold), SmallVec::from_iter([wide]))
+            CodeRoot::Expr(e) => {
+                let nodes = b.own_nodes(e)?;
+                stored(nodes[nodes.len() - 1])
             }
+            CodeRoot::Nest(k) => match what(*k) {
+                What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank)?,
+                _ => stored(b.value(*k, &own())),
+            },
         };
-        let copies = outputs
-            .iter()
-            .map(|y| b.inputs.iter().position(|x| x == y))
-            .collect();
+        let copies = outputs.iter().map(|&y| b.input_of(y)).collect();
         members.push(CodeMember {
             dtype,
             finish,
+            slot: place,
             output: results.len(),
             outputs: outputs.iter().map(|y| y.1).collect(),
             copies,
@@ -142,11 +154,53 @@ pub(crate) fn code(space: &Space, nests: &[&What], kernel: &dyn Fn(&Op) -> bool)
     let (body, cost) = b.lowering.finish(&results);
     Ok(Code {
         space: space.clone(),
+        region: None,
         rank,
         leaves: b.leaves,
         body,
         cost,
         members,
+    })
+}
+
+/// A value's use, its outputs, and its type.
+type Finished = (Finish, SmallVec<[Typed; 2]>, DType);
+
+fn stored(y: Typed) -> Finished {
+    (Finish::Store, SmallVec::from_iter([y]), y.1)
+}
+
+/// The outputs of a fold of an expression.
+fn folded(
+    b: &mut Composer<'_>,
+    expr: &Expr,
+    how: Reduction,
+    order: Order,
+    rank: usize,
+) -> Planned<Finished> {
+    let nodes = b.own_nodes(expr)?;
+    let last = nodes.len() - 1;
+    let dtype = expr.nodes[last].dtype;
+    Ok(match (order, &expr.nodes[last].op) {
+        (Order::Chain, ExprOp::Apply { op, operands }) => {
+            let product = RawProduct::new(dtype, op.name() != "mul");
+            let factors = operands.iter().map(|&x| nodes[x as usize]).collect();
+            (Finish::Product(product), factors, dtype)
+        }
+        // A fold of one element is a copy.
+        _ if b.rank() == rank => stored(nodes[last]),
+        _ => {
+            let stable = order == Order::Exact;
+            let to = fold_type(how, stable, dtype);
+            let wide = b.lowering.convert(nodes[last], to);
+            let fold = FoldCode {
+                fold: RawFold::new(how, stable, dtype),
+                dtype: to,
+                narrow: (to != dtype).then(|| Box::new(conversion(to, dtype))),
+                empty: of_nothing(how, stable, dtype),
+            };
+            (Finish::Fold(fold), SmallVec::from_iter([wide]), dtype)
+        }
     })
 }
 
@@ -175,42 +229,4 @@ pub(crate) fn bytes_of(a: &Array) -> Vec<u8> {
     let body = lowering.finish(&[x.0]).0;
     let bytes = body.constants().next().expect("the literal is used");
     bytes.to_vec()
-}
-
-impl CodeBuilder {
-    /// The input of a source; equal sources are one input.
-    fn leaf(&mut self, source: LeafSource, dtype: DType) -> Typed {
-        let leaf = Leaf { source, dtype };
-        if let Some(k) = self.leaves.iter().position(|x| *x == leaf) {
-            return self.inputs[k];
-        }
-        self.leaves.push(leaf);
-        self.inputs.push(self.lowering.input(dtype));
-        self.inputs[self.inputs.len() - 1]
-    }
-
-    /// The values of all operations of an expression.
-    fn nodes(&mut self, e: &Expr, kernel: &dyn Fn(&Op) -> bool) -> Planned<Vec<Typed>> {
-        let mut nodes: Vec<Typed> = Vec::with_capacity(e.nodes.len());
-        for node in &e.nodes {
-            nodes.push(match &node.op {
-                ExprOp::Read(r) => self.leaf(LeafSource::Read(r.clone()), node.dtype),
-                ExprOp::Index(k) => self.leaf(LeafSource::Index(*k), node.dtype),
-                ExprOp::Extent(d) => self.leaf(LeafSource::Extent(d.clone()), node.dtype),
-                ExprOp::Number(s) => literal(&mut self.lowering, &s.array(node.dtype)),
-                ExprOp::Apply { op, operands } => {
-                    let x: SmallVec<[Typed; 3]> =
-                        operands.iter().map(|&x| nodes[x as usize]).collect();
-                    let dtypes: SmallVec<[DType; 3]> = x.iter().map(|x| x.1).collect();
-                    if matches!(**op, Op::Extension(_))
-                        && (kernel(op) || !is_elementwise(op, &dtypes))
-                    {
-                        return Err(Why::Extension);
-                    }
-                    self.lowering.emit(op, &x)
-                }
-            });
-        }
-        Ok(nodes)
-    }
 }

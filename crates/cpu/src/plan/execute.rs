@@ -1,13 +1,20 @@
-//! Execution of a step of code: chunks of its loops on the pool's threads, rows of its folds.
+//! Execution of a step of code: chunks of its loops on the pool's threads, rows of its folds, and
+//! blocks of rows of all its phases.
 //!
 //! Every address is one of three kinds: an offset that [`boxes`](super::boxes) has compared with
 //! the extents of the value, an element that [`pack`](super::pack) has compared, or scratch memory
 //! of its own. So code reads and writes inside of values, whatever the graph is.
 
-use super::code::{Code, CodeMember, Finish, FoldCode};
-use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices, strides};
-use super::pack::{Table, indices};
+use super::build::CodeStep;
+use super::code::{Code, CodeMember, ElementSlot, Finish, FoldCode};
+use super::laid::{
+    Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct, matrices, row_stride,
+    strides,
+};
+use super::pack::{Addresses, Table, indices};
+use crate::element::for_size;
 use crate::folds::{RawProduct, RawView};
+use crate::tensor::{Extents, Strides};
 use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT};
 use cotangent_core::DType;
 use cotangent_kernels::Fallible;
@@ -24,9 +31,14 @@ const PACKED_ELEMENTS: usize = 1024;
 /// Number of elements of a block of rows that are folded.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
 
+/// Estimated time to fold or to store an element, in ps.
+const PHASE_PS: u64 = 30;
+
 thread_local! {
-    /// Memory for packed inputs, then for outputs that are folded.
-    static SCRATCH: RefCell<[Vec<TileBlock>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+    /// Memory for packed inputs, for outputs that are folded or spread, and for blocks of rows.
+    static SCRATCH: RefCell<[Vec<TileBlock>; 3]> = const {
+        RefCell::new([Vec::new(), Vec::new(), Vec::new()])
+    };
 }
 
 /// Calls `f` with memory of this thread: `bytes` for each of `n` buffers, aligned.
@@ -48,64 +60,153 @@ fn with_scratch(which: usize, bytes: &[usize], f: impl FnOnce(&[*mut u8]) -> Fal
 }
 
 /// A run of a step of code.
-pub(crate) struct CodeRun<'a> {
-    pub(crate) code: &'a Code,
-    pub(crate) laid: &'a LaidCode,
+pub(crate) struct GroupRun<'a> {
+    pub(crate) step: &'a CodeStep,
+    pub(crate) laid: &'a LaidGroup,
     pub(crate) table: &'a Table,
-    /// The start of the memory of each member.
-    pub(crate) outputs: SmallVec<[Shared<u8>; 2]>,
-    /// Memory for a row of each output, if rows are long.
-    pub(crate) scratch: Shared<u8>,
-    starts: SmallVec<[i64; 2]>,
+    /// The start of the arena.
+    pub(crate) arena: Shared<u8>,
 }
 
-impl<'a> CodeRun<'a> {
-    /// Prepares a run: reads the starts that are the same at all indices.
-    ///
-    /// # Safety
-    /// The preconditions of [`CodeRun::run`] for the table.
-    pub(crate) unsafe fn new(
-        code: &'a Code,
-        laid: &'a LaidCode,
-        table: &'a Table,
-        outputs: SmallVec<[Shared<u8>; 2]>,
-        scratch: Shared<u8>,
-    ) -> CodeRun<'a> {
-        // SAFETY: the caller guarantees the table (# Safety).
-        let start = |s: &super::reads::NumStart| unsafe { s.values(1, &[], table) }[0];
-        let starts = laid.starts.iter().map(start).collect();
-        CodeRun {
-            code,
-            laid,
-            table,
-            outputs,
-            scratch,
-            starts,
-        }
-    }
-
+impl GroupRun<'_> {
     /// Computes all members.
     ///
     /// # Safety
-    /// The table has the address of every place that the step reads: all its elements are
-    /// initialised, and nothing else writes to them. Each member has initialised memory for its
-    /// values, and so has scratch memory, if rows are long; nothing else accesses them. The memory
-    /// of the one member may be a place that [`super::laid::writes_over`] allows.
+    /// The table has the address of every place that the step reads or writes. All elements of
+    /// those that it reads, its own excepted, are initialised, and nothing else writes to them.
+    /// Each place that it writes has memory for its values, initialised if a fold computes it, and
+    /// so has scratch memory, if rows are long; nothing else accesses them. The memory of the one
+    /// output may be a place that [`super::laid::writes_over`] allows. Places that only the step
+    /// reads have memory unless the step runs by blocks of rows.
     pub(crate) unsafe fn run(&self) -> Fallible {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe {
+            match &self.laid.rows {
+                Some(b) => self.by_rows(b),
+                None => (0..self.step.phases.len()).try_for_each(|k| self.phase(k, &[]).run()),
+            }
+        }
+    }
+
+    /// A phase, with these addresses of places of which a thread has a block of rows.
+    ///
+    /// # Safety
+    /// The preconditions of [`GroupRun::run`]; the phases before have run on the rows.
+    unsafe fn phase<'b>(&'b self, k: usize, local: &'b [(u32, Shared<u8>)]) -> CodeRun<'b> {
+        let (phase, laid) = (&self.step.phases[k], &self.laid.phases[k]);
+        let at = Addresses {
+            table: self.table,
+            local,
+        };
+        // SAFETY: the caller guarantees the addresses (# Safety).
+        let start = |s: &super::reads::NumStart| unsafe { s.values(1, &[], at) }[0];
+        CodeRun {
+            code: &phase.code,
+            laid,
+            at,
+            outputs: phase.places.iter().map(|&p| Shared(at.of(p))).collect(),
+            scratch: Shared(self.arena.get().wrapping_add(laid.scratch.unwrap_or(0))),
+            starts: laid.starts.iter().map(start).collect(),
+        }
+    }
+
+    /// Runs all phases on a block of rows after the other.
+    ///
+    /// # Safety
+    /// The preconditions of [`GroupRun::run`].
+    unsafe fn by_rows(&self, b: &RowBlocks) -> Fallible {
+        let phases = self.step.phases.iter().zip(&self.laid.phases);
+        let cost: u64 = phases
+            .map(|(p, l)| (p.code.cost + PHASE_PS) * (l.rows * l.len / b.count) as u64)
+            .sum();
+        let cost = cost.max(1);
+        let claim = (CLAIM_NS * 1000 / cost).clamp(1, b.count as u64) as usize;
+        let claim = claim.next_multiple_of(b.block);
+        let nanos = cost.saturating_mul(b.count as u64) / 1000;
+        let sizes: SmallVec<[usize; 4]> = b.row_bytes.iter().map(|n| n * b.block).collect();
+        attempt(b.count.div_ceil(claim), nanos, |c| {
+            with_scratch(2, &sizes, |memory| {
+                let end = b.count.min((c + 1) * claim);
+                for start in (c * claim..end).step_by(b.block) {
+                    let rows = start..end.min(start + b.block);
+                    let own = self.step.blocks.iter().zip(memory).zip(&b.row_bytes);
+                    let own = own.map(|((&p, at), n)| (p, Shared(at.wrapping_sub(start * n))));
+                    let local: SmallVec<[(u32, Shared<u8>); 4]> = own.collect();
+                    for k in 0..self.step.phases.len() {
+                        // SAFETY: the caller guarantees the table (# Safety), and the memory has
+                        // a block of rows of each place that only the step reads. Chunks have
+                        // different rows, and members read values of the step at their own rows
+                        // only.
+                        unsafe { self.phase(k, &local).rows(rows.clone(), b.count)? };
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// A run of a phase.
+struct CodeRun<'a> {
+    code: &'a Code,
+    laid: &'a LaidCode,
+    at: Addresses<'a>,
+    /// The start of the memory of each member.
+    outputs: SmallVec<[Shared<u8>; 4]>,
+    /// Memory for a row of each output, if rows are long.
+    scratch: Shared<u8>,
+    starts: SmallVec<[i64; 2]>,
+}
+
+impl CodeRun<'_> {
+    /// Computes all members.
+    ///
+    /// # Safety
+    /// The preconditions of [`GroupRun::phase`], for all rows.
+    unsafe fn run(&self) -> Fallible {
         let stored = self.code.rank == self.code.space.len();
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             if stored {
                 self.laid.boxes.iter().try_for_each(|b| self.map(b))
             } else if self.laid.len == 0 {
-                self.empty();
+                self.empty(0..self.laid.rows);
+                Ok(())
+            } else if self.laid.rows == 0 {
                 Ok(())
             } else if is_direct(self.code, self.laid) {
                 self.direct()
             } else if self.laid.scratch.is_some() {
                 self.long_rows()
             } else {
-                self.rows()
+                self.all_rows()
+            }
+        }
+    }
+
+    /// Computes these of `count` rows.
+    ///
+    /// # Safety
+    /// The preconditions of [`GroupRun::phase`].
+    unsafe fn rows(&self, rows: Range<usize>, count: usize) -> Fallible {
+        // Results of each row.
+        let n = self.laid.rows / count;
+        let own = rows.start * n..rows.end * n;
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe {
+            if self.code.rank == self.code.space.len() {
+                for b in &self.laid.boxes {
+                    let n = b.volume / count;
+                    self.slots(b, rows.start * n..rows.end * n)?;
+                }
+                Ok(())
+            } else if self.laid.len == 0 {
+                self.empty(own);
+                Ok(())
+            } else if own.is_empty() || self.direct_rows(&own) {
+                Ok(())
+            } else {
+                self.folded_rows(own)
             }
         }
     }
@@ -130,34 +231,67 @@ impl<'a> CodeRun<'a> {
         let claim = claim.next_multiple_of(BLOCK_ELEMENTS);
         let nanos = cost.saturating_mul(b.volume as u64) / 1000;
         attempt(b.volume.div_ceil(claim), nanos, |c| {
-            let (mut start, end) = (c * claim, b.volume.min((c + 1) * claim));
-            while start < end {
-                let block = start / b.block;
-                let n = (end - start).min((block + 1) * b.block - start);
-                let (mut position, mut rest) = (b.first + start % b.block, block);
-                for &(count, step) in &b.outer {
-                    position += rest % count * step;
-                    rest /= count;
+            // SAFETY: the caller guarantees the preconditions (# Safety). Chunks are disjoint.
+            unsafe { self.slots(b, c * claim..b.volume.min((c + 1) * claim)) }
+        })
+    }
+
+    /// Stores the outputs at positions of a box in the memory of their values.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn slots(&self, b: &LaidBox, range: Range<usize>) -> Fallible {
+        let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
+        let all = &self.code.members;
+        if all.iter().all(|m| m.slot == ElementSlot::ROW_MAJOR) {
+            // SAFETY: the caller guarantees memory for all values of the members (# Safety).
+            return unsafe { self.store(b, range, &to) };
+        }
+        let sizes: SmallVec<[usize; 8]> =
+            all.iter().map(|m| PACKED_ELEMENTS * self.size(m)).collect();
+        with_scratch(1, &sizes, |memory| {
+            // SAFETY: the memory has as many elements of each output as a piece. The caller
+            // guarantees memory for all values of the members (# Safety).
+            pieces(b, range, PACKED_ELEMENTS, |positions, first| unsafe {
+                let n = positions.len();
+                self.body(b, positions, memory)?;
+                for ((m, to), from) in all.iter().zip(&to).zip(memory) {
+                    let ElementSlot {
+                        before,
+                        step,
+                        after,
+                    } = m.slot;
+                    let first = (before * self.laid.rows + first) * step + after;
+                    spread(m.dtype, *to, from.cast_const(), [first, step, n]);
                 }
-                let outputs: SmallVec<[*mut u8; 4]> = self
-                    .outputs
-                    .iter()
-                    .zip(&self.code.members)
-                    .map(|(o, m)| o.get().wrapping_add(position * self.size(m)))
-                    .collect();
-                // SAFETY: the caller guarantees the inputs, and memory for all values of the
-                // members, of which these `n` are adjacent (# Safety). Chunks are disjoint.
-                unsafe { self.body(b, start..start + n, &outputs)? };
-                start += n;
-            }
-            Ok(())
+                Ok(())
+            })
+        })
+    }
+
+    /// Computes the outputs at positions of a box. `to` are the addresses of the first element of
+    /// each output in row-major order of the space.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`] for the inputs. `to` is valid at these positions.
+    unsafe fn store(&self, b: &LaidBox, range: Range<usize>, to: &[*mut u8]) -> Fallible {
+        pieces(b, range, usize::MAX, |positions, first| {
+            let types = self.code.members.iter().flat_map(|m| &m.outputs);
+            let outputs: SmallVec<[*mut u8; 4]> = to
+                .iter()
+                .zip(types)
+                .map(|(to, d)| to.wrapping_add(first * d.size()))
+                .collect();
+            // SAFETY: the caller guarantees the inputs and the outputs (# Safety), of which these
+            // are adjacent.
+            unsafe { self.body(b, positions, &outputs) }
         })
     }
 
     /// Address of an input at index 0 of a box.
     fn input(&self, base: Base, offset: i64, dynamic: &[(usize, i64)], size: usize) -> *const u8 {
         let first = match base {
-            Base::Place(p) => self.table[p as usize].get().cast_const(),
+            Base::Place(p) => self.at.of(p).cast_const(),
             Base::Number(k) => self.laid.numbers[k].0.as_ptr(),
             Base::Line(k) => self.laid.lines[k].first_ptr(),
         };
@@ -207,7 +341,7 @@ impl<'a> CodeRun<'a> {
                     if let LaidLeaf::Packed(read) = &b.leaves[k] {
                         // SAFETY: the memory has `n` elements. The caller guarantees the table
                         // (# Safety).
-                        unsafe { read.pack(to, n, &at, self.table) };
+                        unsafe { read.pack(to, n, &at, self.at) };
                     }
                     // A packed input is row-major from its first position on.
                     let before = start * self.code.leaves[k].dtype.size();
@@ -235,11 +369,11 @@ impl<'a> CodeRun<'a> {
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`].
-    unsafe fn empty(&self) {
+    unsafe fn empty(&self, results: Range<usize>) {
         for (m, to) in self.code.members.iter().zip(&self.outputs) {
-            let (size, n) = (self.size(m), self.laid.rows);
-            for i in 0..n {
-                // SAFETY: the caller guarantees memory for `n` values (# Safety).
+            let size = self.size(m);
+            for i in results.clone() {
+                // SAFETY: the caller guarantees memory for all values (# Safety).
                 unsafe {
                     let to = to.get().add(i * size);
                     match &m.finish {
@@ -307,33 +441,101 @@ impl<'a> CodeRun<'a> {
         Ok(())
     }
 
-    /// Computes blocks of rows, and folds them.
+    /// Folds inputs in place to these results. Returns whether all members are such folds.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::rows`].
+    unsafe fn direct_rows(&self, results: &Range<usize>) -> bool {
+        let [b] = &self.laid.boxes[..] else {
+            return false;
+        };
+        let rank = self.code.rank;
+        let steps = self.code.members.iter().map(|m| match &m.finish {
+            Finish::Fold(f) if f.narrow.is_none() => row_stride(b, strides(b, m, 0)?, rank),
+            _ => None,
+        });
+        let Some(steps) = steps.collect::<Option<SmallVec<[isize; 4]>>>() else {
+            return false;
+        };
+        for ((m, to), step) in self.code.members.iter().zip(&self.outputs).zip(steps) {
+            let Finish::Fold(f) = &m.finish else {
+                unreachable!("a member that has a stride");
+            };
+            let own = strides(b, m, 0).expect("a member that has a stride");
+            let (mut shape, mut by) = (Extents::from_slice(&[results.len()]), Strides::new());
+            by.push(step);
+            for ((a, &n), &s) in b.axes.iter().zip(&b.extents).zip(own) {
+                if a.of >= rank {
+                    shape.push(n);
+                    by.push(s);
+                }
+            }
+            let size = m.outputs[0].size() as isize;
+            let moved = results.start as isize * step * size;
+            let x = RawView {
+                first: self.copied(b, m, 0).wrapping_offset(moved),
+                shape: &shape,
+                strides: &by,
+            };
+            let axes: SmallVec<[usize; 4]> = (1..shape.len()).collect();
+            let to = to.get().wrapping_add(results.start * self.size(m));
+            // SAFETY: the caller guarantees memory for the results, and the input at their rows,
+            // inside of its value.
+            unsafe {
+                prepare(to, results.len(), m.dtype);
+                f.fold.run(to, results.len(), x, &axes);
+            }
+        }
+        true
+    }
+
+    /// Computes blocks of rows, and folds them, on all threads.
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`].
-    unsafe fn rows(&self) -> Fallible {
-        let (b, len) = (&self.laid.boxes[0], self.laid.len);
+    unsafe fn all_rows(&self) -> Fallible {
+        let len = self.laid.len;
         let grain = (BLOCK_ELEMENTS / len).max(1).min(self.laid.rows);
-        let cost = self.cost(b).saturating_mul(len as u64).max(1);
+        let cost = self
+            .cost(&self.laid.boxes[0])
+            .saturating_mul(len as u64)
+            .max(1);
         let claim = (CLAIM_NS * 1000 / cost).clamp(1, self.laid.rows as u64) as usize;
         let claim = claim.next_multiple_of(grain);
         let nanos = cost.saturating_mul(self.laid.rows as u64) / 1000;
-        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
-        let sizes: SmallVec<[usize; 4]> = types().map(|d| grain * len * d.size()).collect();
         attempt(self.laid.rows.div_ceil(claim), nanos, |c| {
             let end = self.laid.rows.min((c + 1) * claim);
-            with_scratch(1, &sizes, |memory| {
-                for start in (c * claim..end).step_by(grain) {
-                    let rows = start..end.min(start + grain);
-                    // SAFETY: the memory has `grain` rows of each output. The caller guarantees the
-                    // rest (# Safety); chunks have different rows.
-                    unsafe {
-                        self.body(b, rows.start * len..rows.end * len, memory)?;
-                        self.finish(rows, memory)?;
-                    }
+            // SAFETY: the caller guarantees the preconditions (# Safety); chunks have different
+            // rows.
+            unsafe { self.folded_rows(c * claim..end) }
+        })
+    }
+
+    /// Computes blocks of rows in memory of this thread, and folds them to these results.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::rows`].
+    unsafe fn folded_rows(&self, results: Range<usize>) -> Fallible {
+        let len = self.laid.len;
+        let grain = (BLOCK_ELEMENTS / len).max(1).min(results.len());
+        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        let sizes: SmallVec<[usize; 4]> = types().map(|d| grain * len * d.size()).collect();
+        with_scratch(1, &sizes, |memory| {
+            for start in results.clone().step_by(grain) {
+                let rows = start..results.end.min(start + grain);
+                let before = memory.iter().zip(types());
+                let before = before.map(|(at, d)| at.wrapping_sub(start * len * d.size()));
+                let before: SmallVec<[*mut u8; 4]> = before.collect();
+                for b in &self.laid.boxes {
+                    let n = b.volume / self.laid.rows;
+                    // SAFETY: the memory has `grain` rows of each output. The caller guarantees
+                    // the rest (# Safety).
+                    unsafe { self.store(b, rows.start * n..rows.end * n, &before)? };
                 }
-                Ok(())
-            })
+                // SAFETY: the boxes are all elements of the rows.
+                unsafe { self.finish(rows, memory)? };
+            }
+            Ok(())
         })
     }
 
@@ -342,9 +544,7 @@ impl<'a> CodeRun<'a> {
     /// # Safety
     /// The preconditions of [`CodeRun::run`].
     unsafe fn long_rows(&self) -> Fallible {
-        let (b, len) = (&self.laid.boxes[0], self.laid.len);
-        let cost = self.cost(b);
-        let claim = ((CLAIM_NS * 1000 / cost).max(1) as usize).next_multiple_of(BLOCK_ELEMENTS);
+        let len = self.laid.len;
         let mut memory: SmallVec<[Shared<u8>; 2]> = SmallVec::new();
         let mut at = self.scratch.get();
         for d in self.code.members.iter().flat_map(|m| &m.outputs) {
@@ -352,19 +552,24 @@ impl<'a> CodeRun<'a> {
             at = at.wrapping_add(super::arena::padded(len * d.size()));
         }
         for row in 0..self.laid.rows {
-            let nanos = cost.saturating_mul(len as u64) / 1000;
-            attempt(len.div_ceil(claim), nanos, |c| {
-                let (start, end) = (c * claim, len.min((c + 1) * claim));
-                let types = self.code.members.iter().flat_map(|m| &m.outputs);
-                let outputs: SmallVec<[*mut u8; 4]> = memory
-                    .iter()
-                    .zip(types)
-                    .map(|(x, d)| x.get().wrapping_add(start * d.size()))
-                    .collect();
-                // SAFETY: the scratch memory has a row of each output, of which chunks are
-                // disjoint. The caller guarantees the rest (# Safety).
-                unsafe { self.body(b, row * len + start..row * len + end, &outputs) }
-            })?;
+            for b in &self.laid.boxes {
+                let (cost, n) = (self.cost(b), b.volume / self.laid.rows);
+                let claim =
+                    ((CLAIM_NS * 1000 / cost).max(1) as usize).next_multiple_of(BLOCK_ELEMENTS);
+                let nanos = cost.saturating_mul(n as u64) / 1000;
+                attempt(n.div_ceil(claim), nanos, |c| {
+                    let (start, end) = (row * n + c * claim, row * n + n.min((c + 1) * claim));
+                    let types = self.code.members.iter().flat_map(|m| &m.outputs);
+                    let outputs: SmallVec<[*mut u8; 4]> = memory
+                        .iter()
+                        .zip(types)
+                        .map(|(x, d)| x.get().wrapping_sub(row * len * d.size()))
+                        .collect();
+                    // SAFETY: the scratch memory has a row of each output, of which chunks are
+                    // disjoint. The caller guarantees the rest (# Safety).
+                    unsafe { self.store(b, start..end, &outputs) }
+                })?;
+            }
             let memory: SmallVec<[*mut u8; 4]> = memory.iter().map(Shared::get).collect();
             // SAFETY: the row was computed. The caller guarantees memory for its results
             // (# Safety).
@@ -397,6 +602,43 @@ impl<'a> CodeRun<'a> {
         }
         Ok(())
     }
+}
+
+/// Calls `f` with pieces of positions of a box that have adjacent outputs, at most `most` each, and
+/// with the position of the first output in row-major order of the space.
+fn pieces(
+    b: &LaidBox,
+    range: Range<usize>,
+    most: usize,
+    mut f: impl FnMut(Range<usize>, usize) -> Fallible,
+) -> Fallible {
+    let mut start = range.start;
+    while start < range.end {
+        let block = start / b.block;
+        let n = (range.end.min((block + 1) * b.block) - start).min(most);
+        let (mut position, mut rest) = (b.first + start % b.block, block);
+        for &(count, step) in &b.outer {
+            position += rest % count * step;
+            rest /= count;
+        }
+        f(start..start + n, position)?;
+        start += n;
+    }
+    Ok(())
+}
+
+/// Copies `n` adjacent elements to those from number `first` on, `step` apart.
+///
+/// # Safety
+/// `from` is valid for `n` elements of the type, `to` at the numbers.
+unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, [first, step, n]: [usize; 3]) {
+    for_size!(dtype, W => {
+        let (to, from) = (to.cast::<W>(), from.cast::<W>());
+        for i in 0..n {
+            // SAFETY: the caller guarantees both (# Safety).
+            unsafe { to.add(first + i * step).write(from.add(i).read()) };
+        }
+    });
 }
 
 /// Makes memory valid for elements that kernels receive as slices: any bytes are a number, but not

@@ -1,6 +1,7 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
 use super::boxes::LoopAxes;
+use super::build::CodeStep;
 use super::code::{Code, CodeMember, Finish};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
@@ -59,7 +60,23 @@ pub(crate) struct LaidBox {
     pub(crate) outer: SmallVec<[(usize, usize); 4]>,
 }
 
+/// Rows that all phases of a step run on before the next ones.
+pub(crate) struct RowBlocks {
+    pub(crate) count: usize,
+    /// Number of rows of a block.
+    pub(crate) block: usize,
+    /// Bytes of a row of each place that only the step reads.
+    pub(crate) row_bytes: SmallVec<[usize; 4]>,
+}
+
 /// A step of code at given extents.
+pub(crate) struct LaidGroup {
+    pub(crate) phases: Vec<LaidCode>,
+    /// `None`: each phase runs on all rows before the next.
+    pub(crate) rows: Option<RowBlocks>,
+}
+
+/// A phase at given extents.
 pub(crate) struct LaidCode {
     /// Number of results, and of elements that are folded to each.
     pub(crate) rows: usize,
@@ -67,7 +84,7 @@ pub(crate) struct LaidCode {
     pub(crate) starts: Vec<NumStart>,
     pub(crate) numbers: Vec<NumberBytes>,
     pub(crate) lines: Vec<Tensor>,
-    /// One box for folds.
+    /// Parts of the space; none if it is empty.
     pub(crate) boxes: Vec<LaidBox>,
     /// Offset in the arena of a row of each output, if rows are long.
     pub(crate) scratch: Option<usize>,
@@ -77,22 +94,22 @@ pub(crate) struct LaidCode {
 pub(crate) type LaidView = Option<(isize, Extents, Strides)>;
 
 pub(crate) enum LaidStep {
-    Code(LaidCode),
+    Code(LaidGroup),
     Call {
         operands: Vec<LaidView>,
         /// The extents of each result, as far as they are known before the call.
         results: Vec<SmallVec<[Option<usize>; 4]>>,
     },
-    /// A step without elements.
-    Empty,
+    /// A step of the equation that fails or of later ones, or of what these compute.
+    Skipped,
 }
 
 /// The steps of a segment at given extents.
 #[derive(Default)]
 pub(crate) struct Resolved {
     pub(crate) steps: Vec<LaidStep>,
-    /// The equation whose type rule fails, or whose extents cannot be computed. No step of it or of
-    /// later equations is in `steps`.
+    /// The equation whose type rule fails, or whose extents cannot be computed. Steps of it and of
+    /// later equations are skipped.
     pub(crate) failed: Option<(u32, Error)>,
     /// Extents of the places whose extents are known.
     pub(crate) shapes: Vec<Option<Extents>>,
@@ -104,16 +121,21 @@ pub(crate) struct Resolved {
     pub(crate) results: Vec<LaidView>,
 }
 
-/// Whether the output of a step of code may be written over the place `over`: it is read at the
-/// index that is written, over the whole space in one box.
-pub(crate) fn writes_over(code: &Code, laid: &LaidCode, over: u32) -> bool {
-    let [b] = &laid.boxes[..] else { return false };
-    let reads =
-        b.leaves.iter().zip(&code.leaves).filter(
-            |(l, _)| matches!(l, LaidLeaf::Strided { base: Base::Place(p), .. } if *p == over),
-        );
+/// Whether the one output of a step may be written over the place `over`: the phase that writes it
+/// reads the place at the index that is written, over the whole space in one box.
+pub(crate) fn writes_over(step: &CodeStep, laid: &LaidGroup, over: u32) -> bool {
+    let Some((phase, _)) = step.writer() else {
+        return false;
+    };
+    let [b] = &laid.phases[phase].boxes[..] else {
+        return false;
+    };
+    let mut reads = b
+        .leaves
+        .iter()
+        .filter(|l| matches!(l, LaidLeaf::Strided { base: Base::Place(p), .. } if *p == over));
     let dense = row_major(&b.extents);
-    let mut all = reads.map(|(l, _)| match l {
+    reads.all(|l| match l {
         LaidLeaf::Strided {
             offset, strides, ..
         } => {
@@ -121,8 +143,21 @@ pub(crate) fn writes_over(code: &Code, laid: &LaidCode, over: u32) -> bool {
             *offset == 0 && strides.iter().zip(&dense).zip(&b.extents).all(same)
         }
         LaidLeaf::Packed(_) => false,
-    });
-    all.all(|dense| dense)
+    })
+}
+
+/// The distance between rows of a strided input, in elements, if it is one number.
+pub(crate) fn row_stride(b: &LaidBox, strides: &[isize], rank: usize) -> Option<isize> {
+    let mut rows: Option<(usize, isize)> = None;
+    let own = b.axes.iter().zip(&b.extents).zip(strides);
+    for ((_, &n), &s) in own.filter(|((a, n), _)| a.of < rank && **n > 1).rev() {
+        match &mut rows {
+            None => rows = Some((n, s)),
+            Some((count, step)) if s == *step * *count as isize => *count *= n,
+            Some(_) => return None,
+        }
+    }
+    Some(rows.map_or(0, |r| r.1))
 }
 
 /// Shape and strides of batched matrices.

@@ -15,6 +15,22 @@ use smallvec::SmallVec;
 /// The address of the first element of each place.
 pub(crate) type Table = [Shared<u8>];
 
+/// The table of a run, and other addresses for some places.
+#[derive(Clone, Copy)]
+pub(crate) struct Addresses<'a> {
+    pub(crate) table: &'a Table,
+    /// Places of which a thread has a block of rows, with the address that row 0 would have.
+    pub(crate) local: &'a [(u32, Shared<u8>)],
+}
+
+impl Addresses<'_> {
+    /// The address of the first element of a place.
+    pub(crate) fn of(&self, place: u32) -> *mut u8 {
+        let local = self.local.iter().find(|l| l.0 == place);
+        local.map_or_else(|| self.table[place as usize].get(), |l| l.1.get())
+    }
+}
+
 /// Indices along the axes of a space, and starts of a read, of a tile.
 #[derive(Clone, Copy)]
 struct Indices<'a> {
@@ -30,7 +46,12 @@ impl NumStart {
     ///
     /// # Safety
     /// The preconditions of [`NumRead::pack`].
-    pub(crate) unsafe fn values(&self, n: usize, axes: &[Vec<i64>], table: &Table) -> Vec<i64> {
+    pub(crate) unsafe fn values(
+        &self,
+        n: usize,
+        axes: &[Vec<i64>],
+        table: Addresses<'_>,
+    ) -> Vec<i64> {
         let size = self.read.dtype.size();
         let mut memory = vec![TileBlock([0; 64]); (n * size).div_ceil(size_of::<TileBlock>())];
         let to = memory.as_mut_ptr().cast::<u8>();
@@ -56,9 +77,15 @@ impl NumRead {
     ///
     /// # Safety
     /// `to` is valid for `n` elements of the read's type. The table has the address of the first
-    /// element of each place that is read, and all elements of the place are initialised; nothing
-    /// writes to them.
-    pub(crate) unsafe fn pack(&self, to: *mut u8, n: usize, axes: &[Vec<i64>], table: &Table) {
+    /// element of each place that is read, and all elements of the place that are read at the
+    /// indices are initialised; nothing writes to them.
+    pub(crate) unsafe fn pack(
+        &self,
+        to: *mut u8,
+        n: usize,
+        axes: &[Vec<i64>],
+        table: Addresses<'_>,
+    ) {
         let starts: Vec<Vec<i64>> = self
             .starts
             .iter()
@@ -122,7 +149,7 @@ unsafe fn copied(
     at: Indices<'_>,
     to: *mut u8,
     dtype: DType,
-    table: &Table,
+    table: Addresses<'_>,
 ) {
     match source {
         _ if lanes.is_empty() => {}
@@ -152,7 +179,7 @@ unsafe fn copied(
             let offsets = values(&e.offset, &lanes, at);
             check(e, &offsets);
             for_size!(dtype, W => {
-                let (from, to) = (table[e.place as usize].get().cast::<W>(), to.cast::<W>());
+                let (from, to) = (table.of(e.place).cast::<W>(), to.cast::<W>());
                 for (&l, &offset) in lanes.iter().zip(&offsets) {
                     // SAFETY: the offset is one of an element of the value (checked), and `to` is
                     // valid at the lane.

@@ -3,19 +3,10 @@
 use super::code::bytes_of;
 use crate::nests::access::{Read, Source, Start};
 use crate::nests::affine::{Affine, Term, Var};
-use crate::nests::quantity::Quantity;
 use crate::tensor::{Extents, Strides};
 use cotangent_core::{DType, Env, Result, Val};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// The number that a quantity is for these extents.
-pub(crate) fn number(q: &Quantity, env: &Env) -> Result<i64> {
-    match q {
-        Quantity::Number(n) => Ok(*n),
-        Quantity::Poly(p) => p.eval(env),
-    }
-}
 
 /// Where the elements of a value are.
 #[derive(Clone, Debug)]
@@ -210,7 +201,7 @@ impl Numbers<'_> {
         let dtype = self.start_type(&s.read.source).unwrap_or(DType::I64);
         Ok(NumStart {
             read: self.read(&s.read, dtype, space)?,
-            last: number(&s.last, self.env)?,
+            last: s.last.eval(self.env)?,
         })
     }
 
@@ -228,7 +219,7 @@ impl Numbers<'_> {
     /// A form in numbers. Terms that are always 0 go, and so do divisions that change nothing.
     fn form(&self, a: &Affine, space: &[usize], starts: &[NumStart]) -> Result<NumForm> {
         let mut out = NumForm {
-            offset: number(&a.offset, self.env)?,
+            offset: a.offset.eval(self.env)?,
             ..NumForm::default()
         };
         for Term {
@@ -242,15 +233,15 @@ impl Numbers<'_> {
                 Var::Axis(k) => space[*k] as i64,
                 Var::Start(k) => starts[*k].last + 1,
             };
-            let divisor = number(divisor, self.env)?.max(1);
+            let divisor = divisor.eval(self.env)?.max(1);
             let count = (limit + divisor - 1) / divisor;
             let modulus = match modulus {
-                Some(m) => Some(number(m, self.env)?.max(1)).filter(|&m| m < count),
+                Some(m) => Some(m.eval(self.env)?.max(1)).filter(|&m| m < count),
                 None => None,
             };
             if count > 1 && modulus != Some(1) {
                 out.add(NumTerm {
-                    scale: number(coefficient, self.env)?,
+                    scale: coefficient.eval(self.env)?,
                     var: *var,
                     divisor,
                     modulus,
@@ -297,8 +288,8 @@ impl Numbers<'_> {
                 for b in &c.bounds {
                     bounds.push(NumBound {
                         form: self.form(&b.form, space, starts)?,
-                        low: number(&b.low, self.env)?,
-                        high: number(&b.high, self.env)?,
+                        low: b.low.eval(self.env)?,
+                        high: b.high.eval(self.env)?,
                         step: b.step,
                     });
                 }

@@ -1,20 +1,30 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
-use super::arena::allocate;
-use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes};
-use super::build::{Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types};
-use super::code::{Code, LeafSource, bytes_of};
-use super::laid::{Base, LaidBox, LaidCode, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved};
+use super::arena::{allocate, bytes};
+use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes, plain_axes, within};
+use super::build::{
+    CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
+};
+use super::code::{Code, bytes_of};
+use super::compose::LeafSource;
+use super::laid::{
+    Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved,
+    RowBlocks,
+};
 use super::reads::{NumRead, Numbers, ValueLayout};
 #[cfg(any(test, debug_assertions))]
 use super::verify::verify;
 use crate::checks::check_types;
 use crate::generate::iota;
+use crate::groups::schedule::rows_that_fit;
 use crate::kernel::Operands;
 use crate::nests::access::Read;
 use crate::tensor::{Extents, Strides, row_major, volume};
+use crate::tuning::MAX_CACHED_ROW_ELEMENTS;
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
+use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Minimum number of adjacent outputs of a box: boxes of shorter rows are not worth a loop each.
@@ -73,12 +83,21 @@ impl Extent<'_> {
             ..Resolved::default()
         };
         let end = out.failed.as_ref().map_or(u32::MAX, |f| f.0);
+        let mut skipped: FxHashSet<u32> = FxHashSet::default();
         for step in &parts.steps[s.steps.clone()] {
-            let laid = match step.eqn < end {
-                true => self.step(parts, &out.shapes, step)?,
-                false => LaidStep::Empty,
-            };
-            out.steps.push(laid);
+            let mut late = step.eqn >= end;
+            if !skipped.is_empty() {
+                step.reads(parts, &mut |p| late |= skipped.contains(&p));
+            }
+            out.steps.push(match late {
+                true => LaidStep::Skipped,
+                false => self.step(parts, &out.shapes, step)?,
+            });
+            if late {
+                step.writes(&mut |p| {
+                    skipped.insert(p);
+                });
+            }
         }
         let last = segment + 1 == parts.segments.len();
         if last && out.failed.is_none() {
@@ -100,7 +119,7 @@ impl Extent<'_> {
         step: &PlanStep,
     ) -> Result<LaidStep> {
         match &step.kind {
-            StepKind::Code { code, .. } => self.code(parts, shapes, code),
+            StepKind::Code(c) => self.group(parts, shapes, c),
             StepKind::Call(c) => {
                 let views = c.operands.iter();
                 let operands = views
@@ -172,28 +191,50 @@ impl Extent<'_> {
             return Ok(Some((0, shape, strides)));
         }
         let num = self.read(parts, shapes, read, v.ty.dtype, &shape)?;
-        let axes: LoopAxes = (0..shape.len())
-            .map(|k| super::boxes::LoopAxis {
-                extent: shape[k],
-                low: 0,
-                of: k,
-                step: 1,
-            })
-            .collect();
-        match decided(&num, &axes) {
+        match decided(&num, &plain_axes(&shape)) {
             Some(Decided::Strided(s)) => Ok(Some((s.offset as isize, shape, s.strides))),
             _ => bail!(Invalid, "a view is outside of its value"),
         }
     }
 
-    fn code(&self, parts: &PlanParts, shapes: &[Option<Extents>], code: &Code) -> Result<LaidStep> {
-        let space: Extents = code
-            .space
-            .iter()
-            .map(|a| a.extent.eval(self.env))
+    fn group(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        c: &CodeStep,
+    ) -> Result<LaidStep> {
+        let spaces: Vec<Extents> = (c.phases.iter())
+            .map(|p| {
+                let extents = p.code.space.iter().map(|a| a.extent.eval(self.env));
+                extents.collect::<Result<_>>()
+            })
             .collect::<Result<_>>()?;
+        for space in &spaces {
+            volume(space)?;
+        }
+        let rows = c
+            .rows
+            .and_then(|n| row_blocks(parts, shapes, c, &spaces, n));
+        // Rows of blocks are not cut.
+        let first = c.rows.filter(|_| rows.is_some()).unwrap_or(0);
+        let phases = c.phases.iter().zip(&spaces);
+        let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, first));
+        Ok(LaidStep::Code(LaidGroup {
+            phases: phases.collect::<Result<_>>()?,
+            rows,
+        }))
+    }
+
+    /// A phase, of which axes from `first` on may be cut.
+    fn code(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        code: &Code,
+        space: &[usize],
+        first: usize,
+    ) -> Result<LaidCode> {
         let (rows, len) = (volume(&space[..code.rank])?, volume(&space[code.rank..])?);
-        volume(&space)?;
         let mut laid = LaidCode {
             rows,
             len,
@@ -203,22 +244,22 @@ impl Extent<'_> {
             boxes: Vec::new(),
             scratch: None,
         };
-        if rows == 0 {
-            return Ok(LaidStep::Empty);
-        }
-        if len == 0 {
-            return Ok(LaidStep::Code(laid));
+        if rows == 0 || len == 0 {
+            return Ok(laid);
         }
         let mut reads: Vec<Option<NumRead>> = Vec::with_capacity(code.leaves.len());
         for leaf in &code.leaves {
             reads.push(match &leaf.source {
-                LeafSource::Read(r) => Some(self.read(parts, shapes, r, leaf.dtype, &space)?),
+                LeafSource::Read(r) => Some(self.read(parts, shapes, r, leaf.dtype, space)?),
                 LeafSource::Index(_) | LeafSource::Extent(_) => None,
             });
         }
         let all: Vec<&NumRead> = reads.iter().flatten().collect();
-        let axes = loop_axes(&space, &all);
-        let fixed = self.fixed(code, &space, &axes, &mut laid)?;
+        let axes = match &code.region {
+            None => loop_axes(space, &all),
+            Some(_) => plain_axes(space),
+        };
+        let fixed = self.fixed(code, space, &axes, &mut laid)?;
         // The first start of each read among those of the step.
         let mut starts = Vec::with_capacity(reads.len());
         for r in &reads {
@@ -229,9 +270,15 @@ impl Extent<'_> {
                     .filter(|s| s.read.is_fixed()),
             );
         }
-        let parts = match code.rank == space.len() {
-            true => boxes(&axes, &all),
-            false => vec![axes.clone()],
+        // Results of a fold are computed together.
+        let first = if code.rank == space.len() {
+            first
+        } else {
+            code.rank
+        };
+        let parts = match &code.region {
+            None => boxes(&axes, first, &all),
+            Some(region) => vec![within(&axes, region)],
         };
         let short = |b: &LoopAxes| outputs(&axes, b).0 < MIN_BLOCK_ELEMENTS;
         let parts = match parts.len() > 1 && parts.iter().any(short) {
@@ -256,7 +303,7 @@ impl Extent<'_> {
             }
             laid.boxes.push(laid_box(code, &axes, b, leaves));
         }
-        Ok(LaidStep::Code(laid))
+        Ok(laid)
     }
 
     /// Inputs that depend on extents alone: where they are, and strides along the loop axes.
@@ -296,6 +343,40 @@ impl Extent<'_> {
         }
         Ok(out)
     }
+}
+
+/// The rows that all phases run on before the next ones, of which `first` axes are the indices.
+/// `None` if rows are too long to stay in the cache, or are too few for several threads.
+fn row_blocks(
+    parts: &PlanParts,
+    shapes: &[Option<Extents>],
+    c: &CodeStep,
+    spaces: &[Extents],
+    first: usize,
+) -> Option<RowBlocks> {
+    let count: usize = spaces[0][..first].iter().product();
+    let inner = |s: &Extents| s[first..].iter().product::<usize>();
+    let longest = spaces.iter().map(inner).max().unwrap_or(0);
+    let most = match count {
+        1 => FOLD_CHUNK_ELEMENTS,
+        _ => MAX_CACHED_ROW_ELEMENTS,
+    };
+    if count == 0 || longest > most {
+        return None;
+    }
+    let mut used: FxHashSet<u32> = c.outputs.iter().chain(&c.blocks).copied().collect();
+    c.reads(&mut |r| {
+        r.elements(&mut |a| {
+            used.insert(parts.place_of[&a.of]);
+        });
+    });
+    let of_row = |p: u32| bytes(parts, shapes, p) / count;
+    let all = used.iter().map(|&p| of_row(p)).sum();
+    Some(RowBlocks {
+        count,
+        block: rows_that_fit(all).min(count),
+        row_bytes: c.blocks.iter().map(|&p| of_row(p)).collect(),
+    })
 }
 
 /// An input that is a read, in a box. `first` is the number of the read's first fixed start.

@@ -1,9 +1,9 @@
 //! Runs of a plan: a state from the plan's list, a table of addresses, and the steps in order.
 
 use super::arena::Arena;
-use super::build::{CallStep, Home, PlaceView, PlanParts, StepKind};
-use super::execute::CodeRun;
-use super::laid::{LaidCode, LaidStep, LaidView, Resolved, writes_over};
+use super::build::{CallStep, CodeStep, Home, PlaceView, PlanParts, StepKind};
+use super::execute::GroupRun;
+use super::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use super::resolve::Extent;
 use crate::element::limit;
 use crate::kernel::{Operands, Results};
@@ -126,14 +126,11 @@ impl State {
         for (segment, s) in parts.segments.iter().enumerate() {
             let resolved = runs.resolved(parts, f, &env, &arguments, segment)?;
             self.memory(parts, &resolved)?;
-            let end = resolved.failed.as_ref().map_or(u32::MAX, |e| e.0);
             for (k, laid) in s.steps.clone().zip(&resolved.steps) {
                 let step = &parts.steps[k];
-                if step.eqn >= end {
-                    break;
-                }
                 match (&step.kind, laid) {
-                    (StepKind::Code { .. }, _) => self.code(parts, &resolved, k, laid)?,
+                    (_, LaidStep::Skipped) => continue,
+                    (StepKind::Code(c), LaidStep::Code(l)) => self.code(parts, &resolved, c, l)?,
                     (StepKind::Call(c), LaidStep::Call { operands, results }) => {
                         let e = &f.eqns()[step.eqn as usize];
                         let x = self.operands(parts, k, c, operands);
@@ -143,7 +140,7 @@ impl State {
                         }
                         self.results(c, y, results).map_err(|err| err.at(e.loc))?;
                     }
-                    (StepKind::Call(_), _) => unreachable!("a call is laid as a call"),
+                    _ => unreachable!("code is laid as code, a call as a call"),
                 }
                 for &p in &step.dead {
                     self.tensors[p as usize] = None;
@@ -170,7 +167,7 @@ impl State {
             self.arena = Arena::new(resolved.arena)?;
         }
         for (k, p) in parts.places.iter().enumerate() {
-            if matches!(p.home, Home::Arena) {
+            if matches!(p.home, Home::Arena | Home::Block) {
                 self.table[k] = Shared(self.arena.ptr().wrapping_add(resolved.offsets[k]));
             }
         }
@@ -232,50 +229,46 @@ impl State {
         &mut self,
         parts: &PlanParts,
         resolved: &Resolved,
-        step: usize,
-        laid: &LaidStep,
+        step: &CodeStep,
+        laid: &LaidGroup,
     ) -> Result<()> {
-        let StepKind::Code {
-            code,
-            outputs,
-            over,
-        } = &parts.steps[step].kind
-        else {
-            unreachable!("a step of code");
-        };
         let mut fresh: SmallVec<[(u32, Memory); 1]> = SmallVec::new();
-        let mut to: SmallVec<[Shared<u8>; 2]> = SmallVec::new();
-        for &p in outputs {
+        for &p in &step.outputs {
             let place = &parts.places[p as usize];
             if matches!(place.home, Home::Arena) {
-                to.push(Shared(self.table[p as usize].get()));
                 continue;
             }
-            let shape = resolved.shapes[p as usize].clone().unwrap_or_default();
-            let memory = match laid {
-                LaidStep::Code(l) => self.over(code, l, over),
-                _ => None,
-            };
-            let mut memory = match memory {
+            let shape = resolved.shapes[p as usize].as_deref().unwrap_or(&[]);
+            let memory = match self.over(step, laid) {
                 Some(t) => Memory::Over(t),
                 None => {
-                    let n = shape.iter().product();
                     // Kernels of folds receive their results as slices.
-                    let fold = code.rank < code.space.len();
+                    let mut phases = step.phases.iter().filter(|s| s.places.contains(&p));
+                    let fold = phases.any(|s| s.code.rank < s.code.space.len());
                     let new = if fold { Fresh::initialised } else { Fresh::new };
-                    Memory::Fresh(new(place.ty.dtype, n)?)
+                    Memory::Fresh(new(place.ty.dtype, shape.iter().product())?)
                 }
             };
-            let at = match &mut memory {
-                Memory::Over(t) => t.exclusive_ptr().expect("checked by `over`"),
-                Memory::Fresh(f) => f.ptr(),
-            };
-            to.push(Shared(at));
             fresh.push((p, memory));
         }
-        if let LaidStep::Code(l) = laid {
-            self.run_code(code, l, to)?;
+        for (p, memory) in &mut fresh {
+            self.table[*p as usize] = Shared(match memory {
+                Memory::Over(t) => t.exclusive_ptr().expect("checked by `over`"),
+                Memory::Fresh(f) => f.ptr(),
+            });
         }
+        let run = GroupRun {
+            step,
+            laid,
+            table: &self.table,
+            arena: Shared(self.arena.ptr()),
+        };
+        // SAFETY: the table has the address of each argument, of each tensor that a step wrote, of
+        // the outputs, and of the values in the arena, at the offsets for these extents. Steps
+        // before have written all that this one reads, and nothing that a later step reads shares
+        // its memory: the verifier checks both. The one output that is written over an operand is
+        // allowed by `writes_over`, and tensors that are written over are not shared.
+        unsafe { run.run() }.map_err(limit)?;
         for (p, memory) in fresh {
             let shape = resolved.shapes[p as usize].clone().unwrap_or_default();
             let y = match memory {
@@ -288,27 +281,12 @@ impl State {
         Ok(())
     }
 
-    fn run_code(
-        &self,
-        code: &super::code::Code,
-        laid: &LaidCode,
-        to: SmallVec<[Shared<u8>; 2]>,
-    ) -> Result<()> {
-        let scratch = Shared(self.arena.ptr().wrapping_add(laid.scratch.unwrap_or(0)));
-        // SAFETY: the table has the address of each argument, of each tensor that a step wrote, and
-        // of the values in the arena, at the offsets for these extents. Steps before have written
-        // all that this one reads, and nothing that a later step reads shares its memory: the
-        // verifier checks both. The one output that is written over an operand is allowed by
-        // `writes_over`, and tensors that are written over are not shared.
-        unsafe { CodeRun::new(code, laid, &self.table, to, scratch).run() }.map_err(limit)
-    }
-
-    /// The tensor that the output of a step may be written over, if the run owns it. It stays in
-    /// the table as an operand.
-    fn over(&mut self, code: &super::code::Code, laid: &LaidCode, over: &[u32]) -> Option<Tensor> {
-        for &o in over {
+    /// The tensor that the one output of a step may be written over, if the run owns it. It stays
+    /// in the table as an operand.
+    fn over(&mut self, step: &CodeStep, laid: &LaidGroup) -> Option<Tensor> {
+        for &o in &step.over {
             let mut x = self.tensors[o as usize].take()?;
-            if writes_over(code, laid, o)
+            if writes_over(step, laid, o)
                 && let Some(at) = x.exclusive_ptr()
             {
                 self.table[o as usize] = Shared(at);

@@ -1,6 +1,7 @@
 //! Plans against steps over tensors: equal bits for every operation, layout of arguments, set of
 //! extents and number of threads.
 
+mod grouped;
 mod large;
 mod memory;
 mod operations;

@@ -1,8 +1,8 @@
 //! The text form of plans: places, steps, and the memory of a run.
 
 use super::arena::scratch_bytes;
-use super::build::{Home, PlanParts, StepKind, StoredPlace};
-use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved};
+use super::build::{CodeStep, Home, PlanParts, StepKind, StoredPlace};
+use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved};
 use cotangent_core::Function;
 use std::fmt::Write;
 
@@ -16,19 +16,32 @@ pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved
             let laid = r.and_then(|r| r.steps.get(at));
             let place = |p: u32| place_text(f, &parts.places[p as usize], r, p);
             let _ = match &step.kind {
-                StepKind::Code { code, outputs, .. } => {
-                    let to: Vec<String> = outputs.iter().map(|&p| place(p)).collect();
-                    let loops = match laid {
-                        Some(LaidStep::Code(l)) => loops_text(code, l),
-                        Some(_) => " nothing".to_owned(),
-                        None => String::new(),
+                StepKind::Code(c) => {
+                    let laid = match laid {
+                        Some(LaidStep::Code(l)) => Some(l),
+                        _ => None,
                     };
-                    let n = code.body.steps();
-                    writeln!(
-                        out,
-                        "{k} code of {n} operations{loops} -> {}",
-                        to.join(", ")
-                    )
+                    let head = head_text(c, laid);
+                    let to = |p: &u32| place_text(f, &parts.places[*p as usize], r, *p);
+                    for (n, phase) in c.phases.iter().enumerate() {
+                        let loops = laid.map(|l| loops_text(&phase.code, &l.phases[n]));
+                        let mut places = phase.places.clone();
+                        places.dedup();
+                        let to: Vec<String> = places.iter().map(to).collect();
+                        let start = match (n, &head) {
+                            (0, None) => format!("{k} "),
+                            (0, Some(head)) => format!("{k} {head}\n  "),
+                            _ => "  ".to_owned(),
+                        };
+                        let _ = writeln!(
+                            out,
+                            "{start}code of {} operations{} -> {}",
+                            phase.code.body.steps(),
+                            loops.unwrap_or_default(),
+                            to.join(", ")
+                        );
+                    }
+                    Ok(())
                 }
                 StepKind::Call(c) => {
                     let from: Vec<String> = c.operands.iter().map(|x| place(x.place)).collect();
@@ -82,11 +95,33 @@ fn place_text(f: &Function, p: &StoredPlace, r: Option<&Resolved>, place: u32) -
         (Home::Tensor, _) => format!("{name} {} tensor", p.ty),
         (Home::Arena, Some(r)) => format!("{name} {} arena {}", p.ty, r.offsets[place as usize]),
         (Home::Arena, None) => format!("{name} {} arena", p.ty),
+        (Home::Block, _) => format!("{name} {} block", p.ty),
     }
 }
 
-/// The loops of a step.
+/// The schedule of a step of several phases.
+fn head_text(c: &CodeStep, laid: Option<&LaidGroup>) -> Option<String> {
+    if c.phases.len() < 2 {
+        return None;
+    }
+    Some(match laid.map(|l| &l.rows) {
+        None => "phases".to_owned(),
+        Some(None) => "one phase after the other".to_owned(),
+        Some(Some(b)) => {
+            let all: usize = b.row_bytes.iter().map(|n| n * b.block).sum();
+            format!(
+                "blocks of {} of {} rows, {all} B for each thread",
+                b.block, b.count
+            )
+        }
+    })
+}
+
+/// The loops of a phase.
 fn loops_text(code: &super::code::Code, l: &LaidCode) -> String {
+    if l.boxes.is_empty() {
+        return " over nothing".to_owned();
+    }
     let boxes: Vec<String> = l
         .boxes
         .iter()

@@ -2,10 +2,12 @@
 //! together share no byte of the arena but where one is written over the other.
 
 use super::arena::{bytes, scratch_bytes};
-use super::build::{Home, PlanParts, StepKind, values_read};
-use super::code::{Code, LeafSource};
-use super::laid::{LaidCode, LaidLeaf, LaidStep, Resolved, writes_over};
+use super::build::{CodeStep, Home, PlanParts, StepKind};
+use super::code::Code;
+use super::compose::LeafSource;
+use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved, writes_over};
 use cotangent_core::{Result, bail};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -15,22 +17,20 @@ pub(crate) fn verify(parts: &PlanParts, steps: Range<usize>, r: &Resolved) -> Re
         parts,
         r,
         memory: Live::default(),
+        alive: FxHashSet::default(),
     };
     for (k, laid) in steps.zip(&r.steps) {
         v.reads(k)?;
-        if let (
-            StepKind::Code {
-                code,
-                outputs,
-                over,
-            },
-            LaidStep::Code(l),
-        ) = (&parts.steps[k].kind, laid)
-        {
-            v.loops(k, l)?;
-            v.writes(k, code, l, outputs, over)?;
+        if let (StepKind::Code(c), LaidStep::Code(l)) = (&parts.steps[k].kind, laid) {
+            let mut phases = c.phases.iter().zip(&l.phases);
+            phases.try_for_each(|(p, l)| v.loops(k, &p.code, l))?;
+            v.rows(k, c, l)?;
+            match l.rows {
+                Some(_) => c.outputs.iter().try_for_each(|&p| v.writes(k, c, l, p))?,
+                None => v.phases(k, c, l)?,
+            }
         }
-        v.ends(k);
+        parts.steps[k].dead.iter().for_each(|&p| v.ends(p));
     }
     Ok(())
 }
@@ -39,17 +39,14 @@ struct Verifier<'a> {
     parts: &'a PlanParts,
     r: &'a Resolved,
     memory: Live,
+    /// Places whose ranges are in `memory`.
+    alive: FxHashSet<u32>,
 }
 
 impl Verifier<'_> {
-    /// The places among these that have bytes of the arena.
-    fn held(&self, places: &[u32]) -> Vec<u32> {
-        let own = places.iter().copied();
-        own.filter(|&p| self.in_arena(p)).collect()
-    }
-
     fn in_arena(&self, place: u32) -> bool {
-        let own = matches!(self.parts.places[place as usize].home, Home::Arena);
+        let home = &self.parts.places[place as usize].home;
+        let own = matches!(home, Home::Arena | Home::Block);
         own && bytes(self.parts, &self.r.shapes, place) > 0
     }
 
@@ -57,7 +54,8 @@ impl Verifier<'_> {
         self.r.offsets[place as usize]
     }
 
-    /// Checks that what a step reads is given or written before.
+    /// Checks that what a step reads is given or written before, by earlier phases if it is its
+    /// own.
     fn reads(&self, k: usize) -> Result<()> {
         let readable = |p: u32| {
             let place = &self.parts.places[p as usize];
@@ -67,12 +65,24 @@ impl Verifier<'_> {
         let mut fits = true;
         match &self.parts.steps[k].kind {
             StepKind::Call(c) => fits = c.operands.iter().all(|x| readable(x.place)),
-            StepKind::Code { code, .. } => {
-                for leaf in &code.leaves {
-                    if let LeafSource::Read(read) = &leaf.source {
-                        values_read(read, &mut |v| fits &= readable(self.parts.place_of[&v]));
+            StepKind::Code(c) => {
+                let mut written: Vec<u32> = Vec::new();
+                for p in &c.phases {
+                    for leaf in &p.code.leaves {
+                        if let LeafSource::Read(read) = &leaf.source {
+                            read.elements(&mut |a| {
+                                let p = self.parts.place_of[&a.of];
+                                fits &= written.contains(&p) || readable(p);
+                            });
+                        }
                     }
+                    written.extend(&p.places);
                 }
+                fits &= c
+                    .outputs
+                    .iter()
+                    .chain(&c.blocks)
+                    .all(|p| written.contains(p));
             }
         }
         if !fits {
@@ -81,8 +91,23 @@ impl Verifier<'_> {
         Ok(())
     }
 
+    /// Checks that all phases have the rows of the blocks.
+    fn rows(&self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
+        let Some(b) = &l.rows else {
+            return Ok(());
+        };
+        let whole = |l: &LaidCode| l.rows.is_multiple_of(b.count);
+        let place = |(&p, &n): (&u32, &usize)| bytes(self.parts, &self.r.shapes, p) == n * b.count;
+        let sizes =
+            c.blocks.len() == b.row_bytes.len() && c.blocks.iter().zip(&b.row_bytes).all(place);
+        if b.block == 0 || !l.phases.iter().all(whole) || !sizes {
+            bail!(Invalid, "the phases of step {k} have other rows");
+        }
+        Ok(())
+    }
+
     /// Checks that the loops of a step are its space.
-    fn loops(&self, k: usize, l: &LaidCode) -> Result<()> {
+    fn loops(&self, k: usize, code: &Code, l: &LaidCode) -> Result<()> {
         for b in &l.boxes {
             let wide = b.leaves.iter().any(|leaf| match leaf {
                 LaidLeaf::Strided { strides, .. } => strides.len() != b.extents.len(),
@@ -93,56 +118,60 @@ impl Verifier<'_> {
             }
         }
         let all: usize = l.boxes.iter().map(|b| b.volume).sum();
-        if all != l.rows * l.len {
+        let want = match &code.region {
+            Some(region) => region.iter().map(Range::len).product(),
+            None => l.rows * l.len,
+        };
+        if all != want {
             bail!(Invalid, "the boxes of step {k} are not its space");
         }
         Ok(())
     }
 
-    /// Checks that outputs and the scratch memory of a step share nothing with live values.
-    fn writes(
-        &mut self,
-        k: usize,
-        code: &Code,
-        l: &LaidCode,
-        outputs: &[u32],
-        over: &[u32],
-    ) -> Result<()> {
-        for p in self.held(outputs) {
-            let at = self.r.offsets[p as usize];
-            let own = |o: &&u32| self.in_arena(**o) && self.offset(**o) == at;
-            if over.iter().filter(own).any(|&o| writes_over(code, l, o)) {
+    /// Checks that an output of a step shares nothing with live values.
+    fn writes(&mut self, k: usize, c: &CodeStep, l: &LaidGroup, p: u32) -> Result<()> {
+        let at = self.offset(p);
+        if !self.in_arena(p) || !self.alive.insert(p) {
+            return Ok(());
+        }
+        let same = |o: u32| self.alive.contains(&o) && self.offset(o) == at;
+        let over = c.over_of(p).iter();
+        let over = over.copied().find(|o| same(*o) && writes_over(c, l, *o));
+        if let Some(o) = over {
+            self.ends(o);
+        }
+        self.range(k, at, bytes(self.parts, &self.r.shapes, p))
+    }
+
+    /// Checks phases that run one after the other.
+    fn phases(&mut self, k: usize, c: &CodeStep, l: &LaidGroup) -> Result<()> {
+        for (phase, own) in c.phases.iter().zip(&l.phases) {
+            for &p in &phase.places {
+                self.writes(k, c, l, p)?;
+            }
+            if let (Some(at), Some(n)) = (own.scratch, scratch_bytes(&phase.code, own)) {
+                self.range(k, at, n)?;
                 self.memory.remove(at);
             }
-            let n = bytes(self.parts, &self.r.shapes, p);
-            self.memory.add(k, at, n)?;
+            phase.dead.iter().for_each(|&p| self.ends(p));
         }
-        if let (Some(at), Some(n)) = (l.scratch, scratch_bytes(code, l)) {
-            self.memory.add(k, at, n)?;
-            self.memory.remove(at);
-        }
-        let (end, all) = (self.memory.end(), self.r.arena);
+        Ok(())
+    }
+
+    /// Adds a range of the arena.
+    fn range(&mut self, k: usize, at: usize, bytes: usize) -> Result<()> {
+        self.memory.add(k, at, bytes)?;
+        let (end, all) = (at + bytes, self.r.arena);
         if end > all {
             bail!(Invalid, "step {k} needs {end} bytes of {all}");
         }
         Ok(())
     }
 
-    /// Ends the lives of places that no later step reads.
-    fn ends(&mut self, k: usize) {
-        let step = &self.parts.steps[k];
-        for p in self.held(&step.dead) {
-            let at = self.r.offsets[p as usize];
-            let reused = match &step.kind {
-                StepKind::Code { outputs, .. } => {
-                    let mut held = self.held(outputs).into_iter();
-                    held.any(|o| o != p && self.offset(o) == at)
-                }
-                StepKind::Call(_) => false,
-            };
-            if !reused {
-                self.memory.remove(at);
-            }
+    /// Ends the life of a place that nothing reads any more.
+    fn ends(&mut self, p: u32) {
+        if self.alive.remove(&p) {
+            self.memory.remove(self.offset(p));
         }
     }
 }
@@ -164,9 +193,5 @@ impl Live {
 
     fn remove(&mut self, at: usize) {
         self.0.remove(&at);
-    }
-
-    fn end(&self) -> usize {
-        self.0.last_key_value().map_or(0, |(a, n)| a + n)
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments that are given up, and what may not be written over.
 
-use super::super::build::{Home, Kernels, PlanParts, build};
+use super::super::build::{Home, Kernels, PlanParts, StepKind, build};
 use super::super::laid::Resolved;
 use super::super::resolve::Extent;
 use super::super::verify::verify;
@@ -8,7 +8,7 @@ use super::{Runtime, RuntimePair};
 use crate::executor::{Compiler, Executor};
 use crate::lower::lower;
 use crate::nests::tests::function;
-use crate::tensor::{Strides, Tensor};
+use crate::tensor::{Strides, Tensor, row_major};
 use cotangent_core::{Array, DType, Env, Function, Type};
 use std::sync::Arc;
 
@@ -66,13 +66,18 @@ pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     build(f, &kernels).unwrap().unwrap()
 }
 
-/// The parts of a plan at known extents.
-fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
-    let parts = parts_of(f);
+/// The parts of a plan at known extents, for row-major arguments.
+pub(super) fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
+    let (parts, env) = (parts_of(f), Env::default());
+    let shapes = f
+        .params()
+        .iter()
+        .map(|&p| f.ty(p).shape.eval(&env).unwrap());
+    let arguments: Vec<Strides> = shapes.map(|s| row_major(&s)).collect();
     let extent = Extent {
         f,
-        env: &Env::default(),
-        arguments: &[Strides::from_slice(&[1])],
+        env: &env,
+        arguments: &arguments,
     };
     let resolved = extent.resolve(&parts, 0).unwrap();
     (parts, resolved)
@@ -80,18 +85,17 @@ fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
 
 #[test]
 fn wrong_plans_are_refused() {
-    let f = function(&[Type::new(DType::F64, [1000])], |cx, x| {
+    let n = 100_000;
+    let f = Arc::new(function(&[Type::new(DType::F64, [n])], |cx, x| {
         let both = |y| cx.add(y, cx.reverse(y, &[0]));
         vec![both(cx.sin(both(cx.exp(both(x[0])))))]
-    });
-    let (mut parts, mut r) = resolved(&Arc::new(f));
+    }));
+    let (mut parts, mut r) = resolved(&f);
     let arena: Vec<usize> = (0..parts.places.len())
-        .filter(|&p| matches!(parts.places[p].home, Home::Arena))
+        .filter(|&p| matches!(parts.places[p].home, Home::Arena | Home::Block))
         .collect();
-    assert_eq!(
-        (arena.len(), r.arena),
-        (2, 2 * 8000_usize.next_multiple_of(64))
-    );
+    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    assert_eq!((arena.len(), r.arena), (2, 2 * 8 * n), "{text}");
     let steps = parts.segments[0].steps.clone();
     verify(&parts, steps.clone(), &r).unwrap();
     let message = |parts: &PlanParts, r: &Resolved| {
@@ -106,6 +110,10 @@ fn wrong_plans_are_refused() {
     r.offsets[arena[1]] = second + 64;
     assert!(message(&parts, &r).contains("bytes of"));
     r.offsets[arena[1]] = second;
-    parts.places[arena[0]].def = Some(2);
+    let StepKind::Code(step) = &mut parts.steps[0].kind else {
+        panic!("a step of code");
+    };
+    assert!(step.phases.len() > 1, "{text}");
+    step.phases.swap(0, 1);
     assert!(message(&parts, &r).contains("a place that is not written"));
 }

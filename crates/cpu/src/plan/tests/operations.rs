@@ -1,18 +1,14 @@
 //! Every sample of every operation, alone and between views.
 
 use super::super::build::{PlanStep, StepKind};
-use super::super::code::code;
-use super::super::run::Runs;
 use super::memory::parts_of;
-use super::{RuntimePair, layouts, same};
-use crate::kernel::Operands;
-use crate::nests::lower::lower;
+use super::{RuntimePair, layouts};
 use crate::nests::tests::function;
 use crate::nests::tests::meaning::viewed;
+use crate::tensor::Tensor;
 use cotangent_core::check::function_of;
 use cotangent_core::ops::entries;
-use cotangent_core::{Array, DType, Env, Sample, Type, Val};
-use std::borrow::Cow;
+use cotangent_core::{Array, DType, Sample, Type, Val};
 use std::sync::Arc;
 
 fn samples() -> impl Iterator<Item = Sample> {
@@ -36,7 +32,7 @@ fn every_sample_on_broadcast_arguments() {
     for s in samples().filter(|s| !s.operands.is_empty()) {
         let pair = RuntimePair::new(&function_of(&s).unwrap());
         let equal = |a: &Array| {
-            let x = crate::tensor::Tensor::from(a);
+            let x = Tensor::from(a);
             let shape = a.shape().to_vec();
             match x.numel() {
                 0 => x,
@@ -56,7 +52,7 @@ fn every_sample_on_broadcast_arguments() {
 fn every_sample_between_views() {
     for s in samples() {
         let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
-        let x: Vec<_> = s.operands.iter().map(crate::tensor::Tensor::from).collect();
+        let x: Vec<_> = s.operands.iter().map(Tensor::from).collect();
         for form in 0..3 {
             let before = function(&types, |cx, x| {
                 let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
@@ -92,53 +88,29 @@ fn a_step_computes_several_values_of_one_space() {
         let back = cx.reverse(x[0], &[0]);
         vec![cx.exp(cx.add(x[0], back)), cx.mul(x[0], back)]
     });
-    for (f, leaves) in [(folds, 1), (maps, 2)] {
+    for (f, leaves, members) in [(folds, 1, 3), (maps, 2, 2)] {
         let f = Arc::new(f);
-        let nests = lower(&f);
-        let whats: Vec<_> = nests.nests.iter().map(|n| &n.what).collect();
-        let code = code(&nests.nests[0].space, &whats, &|_| false).unwrap();
-        assert_eq!(
-            (code.leaves.len(), code.members.len()),
-            (leaves, whats.len())
-        );
-        let mut parts = parts_of(&f);
-        let outputs = nests
-            .nests
-            .iter()
-            .map(|n| parts.place_of[&n.value])
-            .collect();
-        parts.steps = vec![PlanStep {
-            eqn: 0,
-            kind: StepKind::Code {
-                code: Box::new(code),
-                outputs,
-                over: Vec::new(),
+        let parts = parts_of(&f);
+        let [
+            PlanStep {
+                kind: StepKind::Code(step),
+                ..
             },
-            dead: Vec::new(),
-        }];
-        parts.segments[0].steps = 0..1;
-        for p in &mut parts.places {
-            p.def = p.def.map(|_| 0);
-        }
+        ] = &parts.steps[..]
+        else {
+            panic!("{} steps", parts.steps.len());
+        };
+        let [phase] = &step.phases[..] else {
+            panic!("{} phases", step.phases.len());
+        };
+        let code = &phase.code;
+        assert_eq!((code.leaves.len(), code.members.len()), (leaves, members));
         let x = Array::from_vec(
             vec![50, 300],
             (0..15_000)
                 .map(|i| (i % 97) as f32 / 50.0 - 1.0)
                 .collect::<Vec<f32>>(),
         );
-        let x = crate::tensor::Tensor::from(x.unwrap());
-        let env = Env::default();
-        let inputs = Operands::from_iter([x.clone()]);
-        let got = Runs::default().run(&parts, &f, inputs, Cow::Borrowed(&env));
-        let got: Vec<Array> = got
-            .unwrap()
-            .into_iter()
-            .map(|y| y.into_array().unwrap())
-            .collect();
-        let want = RuntimePair::new(&f)
-            .old
-            .run(&[x.into_array().unwrap()])
-            .unwrap();
-        same("one step", &want, &got, || f.to_string());
+        RuntimePair::new(&f).check("one step", &[Tensor::from(x.unwrap())]);
     }
 }

@@ -1,0 +1,493 @@
+//! Expressions with those of the inline values that they read, as instructions: composition of
+//! expressions through accesses.
+//!
+//! A value is required at indices that are forms of the code's own. If the read of a choice
+//! requires it, its reads are guarded by the choice's bounds, so that they stay inside of their
+//! values, and a selection follows.
+
+use crate::elementwise::{Lowering, Typed, is_elementwise};
+use crate::folds::fold_type;
+use crate::fused::literal;
+use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
+use crate::nests::affine::{Affine, Var};
+use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
+use crate::nests::views::zeros;
+use cotangent_core::ops::{Binary, Op, Reduction, Select};
+use cotangent_core::{DType, Dim, Scalar, Val};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A result, or the reason for which there is none.
+pub(crate) type Planned<T> = std::result::Result<T, Why>;
+
+/// An input of the code.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LeafSource {
+    Read(Read),
+    /// The index along an axis of the space.
+    Index(usize),
+    Extent(Dim),
+}
+
+/// An input of the code, and its element type.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leaf {
+    pub(crate) source: LeafSource,
+    pub(crate) dtype: DType,
+}
+
+/// The parts that expressions are composed of.
+pub(crate) struct Composition<'a> {
+    pub(crate) nests: &'a Nests<'a>,
+    /// Whether an extension operation has a kernel of its own.
+    pub(crate) extension: &'a dyn Fn(&Op) -> bool,
+}
+
+/// The operation that a fold of a few elements is, if instructions give the bits of its kernel: its
+/// order is the tree over as many elements as lanes.
+pub(crate) fn unrolled_fold(n: &Nest, dtype: DType) -> Option<Binary> {
+    let What::Fold { how, order, .. } = &n.what else {
+        return None;
+    };
+    let op = match how {
+        Reduction::Sum => Binary::Add,
+        Reduction::Prod => Binary::Mul,
+        Reduction::Max => Binary::Max,
+        Reduction::Min => Binary::Min,
+        Reduction::Any | Reduction::All => return None,
+        Reduction::And | Reduction::Or | Reduction::Xor => return None,
+    };
+    let counted = folded_extents(n)?.iter().product::<usize>() > 0;
+    (*order == Order::Tree && dtype != DType::Bool && counted).then_some(op)
+}
+
+/// The extents of the folded axes, if they are known.
+fn folded_extents(n: &Nest) -> Option<SmallVec<[usize; 4]>> {
+    let folded = n.space.iter().filter(|a| a.kind == AxisKind::Fold);
+    folded.map(|a| a.extent.as_const()).collect()
+}
+
+/// A condition under which a value is read.
+#[derive(Clone, Debug, PartialEq)]
+struct Guard {
+    bounds: Vec<Bound>,
+    /// Whether all bounds hold, or not all.
+    inside: bool,
+}
+
+/// A value that is required at indices of the code.
+struct Required {
+    nest: u32,
+    at: IndexMap,
+    guards: Vec<Guard>,
+    /// The expression for each index of the folded axes.
+    exprs: Vec<Expr>,
+    value: Option<Typed>,
+}
+
+impl Required {
+    fn is_at(&self, at: &IndexMap, guards: &[Guard]) -> bool {
+        // A value that is always there serves everywhere.
+        let same = self.guards.is_empty() || self.guards == guards;
+        same && self.at.at == at.at && self.at.starts == at.starts
+    }
+}
+
+/// Code under construction.
+pub(crate) struct Composer<'a> {
+    cx: &'a Composition<'a>,
+    /// The extents of the code's axes.
+    space: &'a [Dim],
+    /// Nests of the values that become part of the code.
+    inlined: FxHashMap<Val, u32>,
+    pub(crate) lowering: Lowering,
+    pub(crate) leaves: Vec<Leaf>,
+    inputs: Vec<Typed>,
+    required: Vec<Required>,
+    by_nest: FxHashMap<u32, SmallVec<[usize; 2]>>,
+}
+
+impl<'a> Composer<'a> {
+    pub(crate) fn new(
+        cx: &'a Composition<'a>,
+        space: &'a [Dim],
+        inlined: FxHashMap<Val, u32>,
+    ) -> Composer<'a> {
+        Composer {
+            cx,
+            space,
+            inlined,
+            lowering: Lowering::new(),
+            leaves: Vec::new(),
+            inputs: Vec::new(),
+            required: Vec::new(),
+            by_nest: FxHashMap::default(),
+        }
+    }
+
+    /// Number of axes of the code's space.
+    pub(crate) fn rank(&self) -> usize {
+        self.space.len()
+    }
+
+    fn nest(&self, k: u32) -> &'a Nest {
+        &self.cx.nests.nests[k as usize]
+    }
+
+    /// The input that a value is, if it is one.
+    pub(crate) fn input_of(&self, y: Typed) -> Option<usize> {
+        self.inputs.iter().position(|x| *x == y)
+    }
+
+    /// Requires the value of a map, or of a fold that is unrolled, at indices of the code.
+    pub(crate) fn require(&mut self, nest: u32, at: IndexMap) -> Planned<()> {
+        let mut open = Vec::new();
+        self.require_guarded(nest, at, Vec::new(), &mut open)?;
+        self.require_all(open)
+    }
+
+    /// Requires the values that an expression at the code's own indices reads.
+    pub(crate) fn require_reads(&mut self, e: &Expr) -> Planned<()> {
+        let mut open = Vec::new();
+        for r in e.reads() {
+            self.require_read(r, &mut open)?;
+        }
+        self.require_all(open)
+    }
+
+    fn require_all(&mut self, mut open: Vec<usize>) -> Planned<()> {
+        while let Some(k) = open.pop() {
+            let (exprs, guards) = (
+                self.required[k].exprs.clone(),
+                self.required[k].guards.clone(),
+            );
+            for r in exprs.iter().flat_map(Expr::reads) {
+                self.require_source(&r.source, &r.starts, &guards, &mut open)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn require_read(&mut self, r: &Read, open: &mut Vec<usize>) -> Planned<()> {
+        self.require_source(&r.source, &r.starts, &[], open)
+    }
+
+    fn require_source(
+        &mut self,
+        s: &Source,
+        starts: &Starts,
+        guards: &[Guard],
+        open: &mut Vec<usize>,
+    ) -> Planned<()> {
+        match s {
+            Source::Number(_) => Ok(()),
+            Source::Element(a) => match self.inlined.get(&a.of) {
+                Some(&nest) => {
+                    let (at, starts) = (a.at.to_vec(), starts.to_vec());
+                    self.require_guarded(nest, IndexMap { at, starts }, guards.to_vec(), open)
+                }
+                None => Ok(()),
+            },
+            Source::Choice(c) => {
+                for (source, inside) in [(&c.inside, true), (&c.outside, false)] {
+                    let guards = guarded_by(guards, &c.bounds, inside);
+                    self.require_source(source, starts, &guards, open)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn require_guarded(
+        &mut self,
+        nest: u32,
+        at: IndexMap,
+        guards: Vec<Guard>,
+        open: &mut Vec<usize>,
+    ) -> Planned<()> {
+        if self.find(nest, &at, &guards).is_some() {
+            return Ok(());
+        }
+        let n = self.nest(nest);
+        let expr = n.what.expr().expect("a map or a fold");
+        let mut exprs = Vec::new();
+        for index in indices(&folded_extents(n).ok_or(Why::Reshape)?) {
+            let mut map = at.clone();
+            let number =
+                |i: &usize| Affine::from(crate::nests::quantity::Quantity::from(*i as i64));
+            map.at.extend(index.iter().map(number));
+            let mut own = expr.through(&map, self.space).ok_or(Why::Reshape)?;
+            own.reads_mut().for_each(|r| prune(&mut r.source));
+            exprs.push(own);
+        }
+        open.push(self.required.len());
+        self.by_nest
+            .entry(nest)
+            .or_default()
+            .push(self.required.len());
+        self.required.push(Required {
+            nest,
+            at,
+            guards,
+            exprs,
+            value: None,
+        });
+        Ok(())
+    }
+
+    fn find(&self, nest: u32, at: &IndexMap, guards: &[Guard]) -> Option<usize> {
+        let known = self.by_nest.get(&nest)?;
+        known
+            .iter()
+            .copied()
+            .find(|&k| self.required[k].is_at(at, guards))
+    }
+
+    /// Emits the instructions of all required values, operands first.
+    pub(crate) fn compute(&mut self) -> Planned<()> {
+        let mut order: Vec<usize> = (0..self.required.len()).collect();
+        // A nest reads values of earlier ones.
+        order.sort_by_key(|&k| self.required[k].nest);
+        for k in order {
+            let exprs = std::mem::take(&mut self.required[k].exprs);
+            let guards = std::mem::take(&mut self.required[k].guards);
+            let prefix = self.required[k].at.starts.len();
+            let mut all: Vec<Typed> = Vec::with_capacity(exprs.len());
+            for e in &exprs {
+                let nodes = self.nodes(e, &guards, prefix)?;
+                all.push(nodes[nodes.len() - 1]);
+            }
+            let n = self.nest(self.required[k].nest);
+            self.required[k].guards = guards;
+            self.required[k].value = Some(match &n.what {
+                What::Fold { how, .. } if all.len() > 1 => {
+                    let dtype = all[0].1;
+                    let op = unrolled_fold(n, dtype).ok_or(Why::Reshape)?;
+                    let to = fold_type(*how, false, dtype);
+                    let wide = all.iter().map(|&x| self.lowering.convert(x, to));
+                    let wide: Vec<Typed> = wide.collect();
+                    let sum = self.tree(&op.into(), wide);
+                    self.lowering.convert(sum, dtype)
+                }
+                _ => all[0],
+            });
+        }
+        Ok(())
+    }
+
+    /// The tree over at most as many elements as lanes: they are halved until one is left.
+    fn tree(&mut self, op: &Op, mut lanes: Vec<Typed>) -> Typed {
+        while lanes.len() > 1 {
+            let half = lanes.len().next_power_of_two() / 2;
+            let high = lanes.split_off(half);
+            for (low, high) in lanes.iter_mut().zip(high) {
+                *low = self.lowering.emit(op, &[*low, high]);
+            }
+        }
+        lanes[0]
+    }
+
+    /// The value of a nest at indices of the code, which were required.
+    pub(crate) fn value(&self, nest: u32, at: &IndexMap) -> Typed {
+        let found = self
+            .find(nest, at, &[])
+            .and_then(|k| self.required[k].value);
+        found.expect("a value that was required")
+    }
+
+    /// The values of all operations of an expression at the code's own indices.
+    pub(crate) fn own_nodes(&mut self, e: &Expr) -> Planned<Vec<Typed>> {
+        self.nodes(e, &[], 0)
+    }
+
+    /// The values of all operations of an expression. Its reads have `prefix` starts that the
+    /// guards may mention.
+    fn nodes(&mut self, e: &Expr, guards: &[Guard], prefix: usize) -> Planned<Vec<Typed>> {
+        let mut nodes: Vec<Typed> = Vec::with_capacity(e.nodes.len());
+        for node in &e.nodes {
+            nodes.push(match &node.op {
+                ExprOp::Read(r) => self.read(r, node.dtype, guards, prefix)?,
+                ExprOp::Index(k) => self.leaf(LeafSource::Index(*k), node.dtype),
+                ExprOp::Extent(d) => self.leaf(LeafSource::Extent(d.clone()), node.dtype),
+                ExprOp::Number(s) => literal(&mut self.lowering, &s.array(node.dtype)),
+                ExprOp::Apply { op, operands } => {
+                    let x: SmallVec<[Typed; 3]> =
+                        operands.iter().map(|&x| nodes[x as usize]).collect();
+                    let dtypes: SmallVec<[DType; 3]> = x.iter().map(|x| x.1).collect();
+                    if matches!(**op, Op::Extension(_))
+                        && ((self.cx.extension)(op) || !is_elementwise(op, &dtypes))
+                    {
+                        return Err(Why::Extension);
+                    }
+                    self.lowering.emit(op, &x)
+                }
+            });
+        }
+        Ok(nodes)
+    }
+
+    /// The input of a source; equal sources are one input.
+    fn leaf(&mut self, source: LeafSource, dtype: DType) -> Typed {
+        let leaf = Leaf { source, dtype };
+        if let Some(k) = self.leaves.iter().position(|x| *x == leaf) {
+            return self.inputs[k];
+        }
+        self.leaves.push(leaf);
+        self.inputs.push(self.lowering.input(dtype));
+        self.inputs[self.inputs.len() - 1]
+    }
+
+    fn is_inlined(&self, s: &Source) -> bool {
+        let mut any = false;
+        s.elements(&mut |a| any |= self.inlined.contains_key(&a.of));
+        any
+    }
+
+    fn read(&mut self, r: &Read, dtype: DType, guards: &[Guard], prefix: usize) -> Planned<Typed> {
+        self.source(&r.source, &r.starts, dtype, guards, prefix)
+    }
+
+    fn source(
+        &mut self,
+        s: &Source,
+        starts: &Starts,
+        dtype: DType,
+        guards: &[Guard],
+        prefix: usize,
+    ) -> Planned<Typed> {
+        if let Source::Number(s) = s {
+            return Ok(literal(&mut self.lowering, &s.array(dtype)));
+        }
+        if !self.is_inlined(s) {
+            let read = guarded(s, starts, dtype, guards, prefix)?;
+            return Ok(self.leaf(LeafSource::Read(read), dtype));
+        }
+        match s {
+            Source::Element(a) => {
+                let (at, starts) = (a.at.to_vec(), starts.to_vec());
+                let nest = self.inlined[&a.of];
+                let found = self.find(nest, &IndexMap { at, starts }, guards);
+                let value = found.and_then(|k| self.required[k].value);
+                Ok(value.expect("a value of an earlier nest that was required"))
+            }
+            Source::Choice(c) => {
+                let flag = |b: bool| Source::Number(Box::new(Scalar::I(i128::from(b))));
+                let holds = Source::Choice(Box::new(Choice {
+                    bounds: c.bounds.clone(),
+                    inside: flag(true),
+                    outside: flag(false),
+                }));
+                let holds = guarded(&holds, starts, DType::Bool, guards, prefix)?;
+                let holds = self.leaf(LeafSource::Read(holds), DType::Bool);
+                let mut sides = SmallVec::<[Typed; 2]>::new();
+                for (source, inside) in [(&c.inside, true), (&c.outside, false)] {
+                    let guards = guarded_by(guards, &c.bounds, inside);
+                    sides.push(self.source(source, starts, dtype, &guards, prefix)?);
+                }
+                let select = Op::from(Select);
+                Ok(self.lowering.emit(&select, &[holds, sides[0], sides[1]]))
+            }
+            Source::Number(_) => unreachable!("a number is a literal"),
+        }
+    }
+}
+
+/// Replaces choices whose bounds are on numbers by the side that is read.
+fn prune(s: &mut Source) {
+    while let Source::Choice(c) = s
+        && let Some(inside) = known(&c.bounds)
+    {
+        let (yes, no) = (&mut c.inside, &mut c.outside);
+        let side = if inside { yes } else { no };
+        let none = Source::Number(Box::new(Scalar::I(0)));
+        *s = std::mem::replace(side, none);
+    }
+    if let Source::Choice(c) = s {
+        prune(&mut c.inside);
+        prune(&mut c.outside);
+    }
+}
+
+/// Whether bounds hold, if they are on numbers.
+fn known(bounds: &[Bound]) -> Option<bool> {
+    let holds = |b: &Bound| {
+        let form = b
+            .form
+            .offset
+            .as_number()
+            .filter(|_| b.form.terms.is_empty())?;
+        let (low, high) = (b.low.as_number()?, b.high.as_number()?);
+        Some(low <= form && form < high && (form - low) % b.step == 0)
+    };
+    let all: Vec<Option<bool>> = bounds.iter().map(holds).collect();
+    match all.contains(&Some(false)) {
+        true => Some(false),
+        false => all.iter().all(Option::is_some).then_some(true),
+    }
+}
+
+fn guarded_by(guards: &[Guard], bounds: &[Bound], inside: bool) -> Vec<Guard> {
+    let bounds = bounds.to_vec();
+    let own = Guard { bounds, inside };
+    guards.iter().cloned().chain([own]).collect()
+}
+
+/// A source where guards hold, else a number.
+fn under(s: &Source, dtype: DType, guards: &[Guard]) -> Source {
+    let number = || zeros(dtype).source;
+    guards.iter().rev().fold(s.clone(), |s, g| {
+        let (inside, outside) = match g.inside {
+            true => (s, number()),
+            false => (number(), s),
+        };
+        let bounds = g.bounds.clone();
+        Source::Choice(Box::new(Choice {
+            bounds,
+            inside,
+            outside,
+        }))
+    })
+}
+
+/// The read of a source where guards hold; elsewhere nothing is read. The first `prefix` starts are
+/// those that the guards may mention; they are read everywhere.
+fn guarded(
+    s: &Source,
+    starts: &Starts,
+    dtype: DType,
+    guards: &[Guard],
+    prefix: usize,
+) -> Planned<Read> {
+    if guards.is_empty() {
+        let (starts, source) = (starts.clone(), s.clone());
+        return Ok(Read { starts, source });
+    }
+    let mut all = starts.to_vec();
+    if all.len() > prefix {
+        let mentions = |b: &Bound| b.form.terms.iter().any(|t| matches!(t.var, Var::Start(_)));
+        if guards.iter().flat_map(|g| &g.bounds).any(mentions) {
+            return Err(Why::Indices);
+        }
+        for Start { read, .. } in &mut all[prefix..] {
+            // Any integer serves where nothing is read.
+            read.source = under(&read.source, DType::I64, guards);
+        }
+    }
+    let starts = all.into();
+    let source = under(s, dtype, guards);
+    Ok(Read { starts, source })
+}
+
+/// All indices of these extents in row-major order.
+pub(crate) fn indices(extents: &[usize]) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
+    let all: usize = extents.iter().product();
+    let extents: SmallVec<[usize; 4]> = extents.into();
+    (0..all).map(move |mut rest| {
+        let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, extents.len());
+        for (i, n) in index.iter_mut().zip(&extents).rev() {
+            *i = rest % n;
+            rest /= n;
+        }
+        index
+    })
+}

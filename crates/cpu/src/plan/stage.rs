@@ -1,0 +1,336 @@
+//! Phases of a group: which members are one code, and in which order codes run.
+//!
+//! Members of one space are one phase, unless one reads another at other indices. If all axes of
+//! rows but those of the lanes are unrolled, the group is one phase over the remaining axes: each
+//! index of an unrolled axis has instructions of its own. A sum of many pads has a phase for each
+//! term ([`terms`](super::terms)).
+
+use super::code::{Code, CodeRoot, ElementSlot, code};
+use super::compose::{Composition, Planned, indices, unrolled_fold};
+use super::terms::sum_of_pads;
+use crate::groups::access::{MemberOf, accesses};
+use crate::groups::cost::MAX_INSTRUCTIONS;
+use crate::groups::form::{Member, NestGroup, Storage};
+use crate::nests::access::{IndexMap, Read, Source};
+use crate::nests::affine::Affine;
+use crate::nests::nest::{AxisKind, Nest, SpaceAxis, What, Why};
+use crate::nests::quantity::Quantity;
+use cotangent_core::Val;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Code, and the value of each of its members.
+pub(crate) struct Phase {
+    pub(crate) code: Code,
+    pub(crate) values: Vec<Val>,
+}
+
+/// The phases of a group.
+pub(crate) struct Staged {
+    pub(crate) phases: Vec<Phase>,
+    /// Number of first axes of every phase that are rows, if all phases may run on a block of rows
+    /// before the next.
+    pub(crate) rows: Option<usize>,
+    /// Values that other groups or results read.
+    pub(crate) whole: Vec<Val>,
+    /// Values that only other phases read.
+    pub(crate) blocks: Vec<Val>,
+}
+
+/// The phases of a group, or the reason for which it has no code.
+pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
+    let mut of_starts: FxHashSet<Val> = FxHashSet::default();
+    let nest = |m: &Member| &cx.nests.nests[m.nest as usize];
+    for r in g.members.iter().flat_map(|m| nest(m).reads()) {
+        for s in &r.starts {
+            s.read.elements(&mut |a| {
+                of_starts.insert(a.of);
+            });
+        }
+    }
+    let stage = Stage { cx, g, of_starts };
+    let kept = stage.kept();
+    if kept.is_empty()
+        && let Some(staged) = stage.summed().or_else(|| stage.unrolled())
+    {
+        return Ok(staged);
+    }
+    match stage.phased(&|m| kept.contains(&m.nest)) {
+        Err(Why::Reshape | Why::Indices) => stage.phased(&|_| true),
+        done => done,
+    }
+}
+
+/// The one phase of a nest.
+pub(crate) fn alone(cx: &Composition<'_>, nest: u32) -> Planned<Staged> {
+    let n = &cx.nests.nests[nest as usize];
+    let code = code(cx, &n.space, &[CodeRoot::Nest(nest)], FxHashMap::default())?;
+    let whole = vec![n.value];
+    Ok(Staged {
+        phases: vec![Phase {
+            code,
+            values: whole.clone(),
+        }],
+        rows: None,
+        whole,
+        blocks: Vec::new(),
+    })
+}
+
+/// A phase that members are added to.
+struct Draft {
+    /// The member whose space and axes are those of the phase.
+    first: usize,
+    fold: bool,
+    members: Vec<usize>,
+}
+
+struct Stage<'a> {
+    cx: &'a Composition<'a>,
+    g: &'a NestGroup,
+    /// Values that starts are read from: they are in memory before the code that reads them.
+    of_starts: FxHashSet<Val>,
+}
+
+impl<'a> Stage<'a> {
+    fn nest(&self, m: &Member) -> &'a Nest {
+        &self.cx.nests.nests[m.nest as usize]
+    }
+
+    /// Inline members that no expression can contain: folds without instructions of their bits, and
+    /// values that starts are read from.
+    fn kept(&self) -> FxHashSet<u32> {
+        let function = self.cx.nests.function;
+        let is_kept = |m: &&Member| {
+            let n = self.nest(m);
+            let fold = matches!(n.what, What::Fold { .. });
+            let dtype = function.ty(n.value).dtype;
+            fold && unrolled_fold(n, dtype).is_none() || self.of_starts.contains(&n.value)
+        };
+        let inline = self.g.members.iter().filter(|m| m.at == Storage::Inline);
+        inline.filter(is_kept).map(|m| m.nest).collect()
+    }
+
+    /// The nests of values, for members of a kind.
+    fn nests_of(&self, members: &[Member], f: impl Fn(&Member) -> bool) -> FxHashMap<Val, u32> {
+        let all = members.iter().filter(|m| f(m));
+        all.map(|m| (self.nest(m).value, m.nest)).collect()
+    }
+
+    /// Phases of members in order; inline members that `keep` names are stored.
+    fn phased(&self, keep: &dyn Fn(&Member) -> bool) -> Planned<Staged> {
+        let mut members = self.g.members.clone();
+        let mut rows = Some(self.g.space.rows);
+        for m in members.iter_mut().filter(|m| m.at == Storage::Inline) {
+            if keep(m) {
+                m.at = Storage::Block;
+                rows = None;
+            }
+        }
+        let by_value: MemberOf<'_> = members.iter().map(|m| (self.nest(m).value, m)).collect();
+        let (mut drafts, mut phase_of) = (Vec::<Draft>::new(), FxHashMap::<Val, usize>::default());
+        let mut elsewhere: FxHashSet<Val> = FxHashSet::default();
+        for (k, m) in members.iter().enumerate() {
+            if m.at == Storage::Inline {
+                continue;
+            }
+            let n = self.nest(m);
+            let fold = matches!(n.what, What::Fold { .. });
+            let all = accesses(self.cx.nests, &by_value, m).ok_or(Why::Reshape)?;
+            let mut least = 0;
+            for a in &all {
+                let Some(&of) = phase_of.get(&a.of) else {
+                    continue;
+                };
+                let mut at = a.placement.at.iter().enumerate();
+                let plain = a.placement.starts.is_empty() && !self.of_starts.contains(&a.of);
+                let same = plain && at.all(|(k, form)| form.is_axis(k));
+                least = least.max(of + usize::from(!same || fold || drafts[of].fold));
+            }
+            let fits = |d: &&usize| {
+                let (d, first) = (&drafts[**d], &members[drafts[**d].first]);
+                d.fold == fold && self.nest(first).space == n.space && first.axes == m.axes
+            };
+            let found = (least..drafts.len()).collect::<Vec<_>>();
+            let phase = found.iter().find(fits).copied().unwrap_or_else(|| {
+                drafts.push(Draft {
+                    first: k,
+                    fold,
+                    members: Vec::new(),
+                });
+                drafts.len() - 1
+            });
+            drafts[phase].members.push(k);
+            phase_of.insert(n.value, phase);
+            let others = all
+                .iter()
+                .filter(|a| phase_of.get(&a.of).is_some_and(|&p| p != phase));
+            elsewhere.extend(others.map(|a| a.of));
+            let in_order = m.axes.iter().take(self.g.space.rows).enumerate();
+            if m.axes.len() < self.g.space.rows
+                || in_order.into_iter().any(|(k, &a)| k != a as usize)
+            {
+                rows = None;
+            }
+        }
+        self.coded(&members, &drafts, &elsewhere, rows)
+    }
+
+    fn coded(
+        &self,
+        members: &[Member],
+        drafts: &[Draft],
+        elsewhere: &FxHashSet<Val>,
+        rows: Option<usize>,
+    ) -> Planned<Staged> {
+        let mut out = Staged {
+            phases: Vec::new(),
+            rows: rows.filter(|_| drafts.len() > 1),
+            whole: Vec::new(),
+            blocks: Vec::new(),
+        };
+        let inline = self.nests_of(members, |m| m.at == Storage::Inline);
+        for d in drafts {
+            let own: Vec<&Member> = d.members.iter().map(|&k| &members[k]).collect();
+            let mut inlined = inline.clone();
+            if !d.fold {
+                inlined.extend(own.iter().map(|m| (self.nest(m).value, m.nest)));
+            }
+            let (mut roots, mut values) = (Vec::new(), Vec::new());
+            for m in own {
+                let value = self.nest(m).value;
+                match m.at {
+                    Storage::Whole => out.whole.push(value),
+                    _ if elsewhere.contains(&value) => out.blocks.push(value),
+                    _ => continue,
+                }
+                values.push(value);
+                roots.push(CodeRoot::Nest(m.nest));
+            }
+            let space = &self.nest(&members[d.first]).space;
+            let code = code(self.cx, space, &roots, inlined)?;
+            out.phases.push(Phase { code, values });
+        }
+        Ok(out)
+    }
+
+    /// The phases of a sum of pads: the first term everywhere, then each other one where it is not
+    /// zero.
+    fn summed(&self) -> Option<Staged> {
+        let mut stored = self.g.members.iter().filter(|m| m.at != Storage::Inline);
+        let (Some(m), None) = (stored.next(), stored.next()) else {
+            return None;
+        };
+        let inline = self.nests_of(&self.g.members, |m| m.at == Storage::Inline);
+        let nests = &self.cx.nests.nests;
+        let sum = sum_of_pads(nests, m.nest, &|v| inline.get(&v).copied())?;
+        let (n, mut phases) = (self.nest(m), Vec::new());
+        let first = [(sum.first, None)];
+        let others = sum.others.into_iter().map(|(e, region)| (e, Some(region)));
+        for (expr, region) in first.into_iter().chain(others) {
+            let root = [CodeRoot::Expr(expr)];
+            let mut code = code(self.cx, &n.space, &root, inline.clone()).ok()?;
+            code.region = region;
+            let values = vec![n.value];
+            phases.push(Phase { code, values });
+        }
+        Some(Staged {
+            phases,
+            rows: None,
+            whole: vec![n.value],
+            blocks: Vec::new(),
+        })
+    }
+
+    /// One phase over the axes that are not unrolled, if that saves tests, folds or phases.
+    fn unrolled(&self) -> Option<Staged> {
+        let (s, space) = (&self.g.schedule, &self.g.space);
+        let of_starts = |m: &Member| self.of_starts.contains(&self.nest(m).value);
+        if self.g.members.iter().any(of_starts) {
+            return None;
+        }
+        let is_unrolled = |a: &u8| s.unrolled.contains(a);
+        let all = 0..space.axes.len() as u8;
+        let loops: Vec<u8> = all.clone().filter(|a| !is_unrolled(a)).collect();
+        let short = s.lanes.is_some_and(|a| !is_unrolled(&a)) && !s.unrolled.is_empty();
+        if !short || loops.iter().any(|&a| a as usize >= space.rows) || !self.gains() {
+            return None;
+        }
+        let axis = |&a: &u8| SpaceAxis {
+            extent: space.axes[a as usize].clone(),
+            kind: AxisKind::Par,
+        };
+        let (mut roots, mut values, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        let mut instructions = 0;
+        for m in self.g.members.iter().filter(|m| m.at != Storage::Inline) {
+            let n = self.nest(m);
+            let rank = self.cx.nests.function.ty(n.value).rank();
+            let extents: Option<Vec<usize>> = m.axes[..rank]
+                .iter()
+                .map(|a| match is_unrolled(a) {
+                    true => space.axes[*a as usize].as_const(),
+                    false => Some(1),
+                })
+                .collect();
+            let extents = extents?;
+            let mut folded = n.space[rank..].iter().map(|a| a.extent.as_const());
+            let folded = folded.try_fold(1usize, |n, d| n.checked_mul(d?))?;
+            let count: usize = extents.iter().product();
+            let size = n.what.expr().map_or(0, |e| e.nodes.len());
+            instructions += count * folded * size;
+            if folded > 1 {
+                unrolled_fold(n, self.cx.nests.function.ty(n.value).dtype)?;
+            }
+            if instructions > MAX_INSTRUCTIONS || folded * count == 0 {
+                return None;
+            }
+            if m.at == Storage::Block {
+                continue;
+            }
+            // The axes of the loops are adjacent, in their order.
+            let labels = &m.axes[..rank];
+            let first = labels.iter().position(|a| !is_unrolled(a))?;
+            if labels.get(first..first + loops.len()) != Some(&loops[..]) {
+                return None;
+            }
+            let step = extents[first + loops.len()..].iter().product();
+            whole.push(n.value);
+            for (k, index) in indices(&extents).enumerate() {
+                let form = |(i, a): (&usize, &u8)| match loops.iter().position(|b| b == a) {
+                    Some(k) => Affine::axis(k),
+                    None => Quantity::Number(*i as i64).into(),
+                };
+                let at = index.iter().zip(labels).map(form).collect();
+                let slot = ElementSlot {
+                    before: k / step,
+                    step,
+                    after: k % step,
+                };
+                roots.push(CodeRoot::Element {
+                    nest: m.nest,
+                    at: IndexMap::of(at),
+                    slot,
+                });
+                values.push(n.value);
+            }
+        }
+        let inlined = self.nests_of(&self.g.members, |_| true);
+        let space = loops.iter().map(axis).collect();
+        let code = code(self.cx, &space, &roots, inlined).ok()?;
+        Some(Staged {
+            phases: vec![Phase { code, values }],
+            rows: None,
+            whole,
+            blocks: Vec::new(),
+        })
+    }
+
+    /// Whether a member is a fold or a choice, or is stored for another one.
+    fn gains(&self) -> bool {
+        let choice = |r: &Read| matches!(r.source, Source::Choice(_));
+        self.g.members.iter().any(|m| {
+            let n = self.nest(m);
+            let fold = matches!(n.what, What::Fold { .. });
+            fold || m.at == Storage::Block || n.reads().any(choice)
+        })
+    }
+}

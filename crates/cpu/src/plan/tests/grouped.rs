@@ -1,0 +1,214 @@
+//! Steps of groups: how many there are, and the memory that they need.
+
+use super::super::arena::ARENA_BYTES;
+use super::super::build::{PlanParts, StepKind};
+use super::super::laid::{LaidStep, Resolved};
+use super::memory::resolved;
+use super::{Runtime, RuntimePair};
+use crate::executor::Executor;
+use crate::nests::tests::function;
+use crate::tensor::Tensor;
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::{AdContext, grad};
+use cotangent_core::{Array, DType, Emit, Env, Function, Type, Val};
+use std::sync::Arc;
+
+fn rows(cx: &dyn Emit, v: Val, of: Val) -> Val {
+    cx.broadcast_in_dim(v, &cx.ty(of).shape, &[0])
+}
+
+fn softmax(cx: &dyn Emit, x: Val) -> Val {
+    let e = cx.exp(cx.sub(x, rows(cx, cx.reduce_max(x, &[1]), x)));
+    cx.div(e, rows(cx, cx.reduce_sum(e, &[1]), x))
+}
+
+fn layer_norm(cx: &dyn Emit, x: Val) -> Val {
+    let mean = |v| {
+        let n = cx.ty(x).shape[1].as_const().unwrap() as f64;
+        let s = cx.reduce_sum(v, &[1]);
+        cx.div(s, cx.full_like(s, n))
+    };
+    let c = cx.sub(x, rows(cx, mean(x), x));
+    let variance = mean(cx.mul(c, c));
+    let small = cx.full_like(variance, 1e-5);
+    let scale = cx.rsqrt(cx.add(variance, small));
+    cx.mul(c, rows(cx, scale, x))
+}
+
+fn log_sum_exp(cx: &dyn Emit, x: Val) -> Val {
+    let m = cx.reduce_max(x, &[1]);
+    let e = cx.exp(cx.sub(x, rows(cx, m, x)));
+    cx.add(m, cx.log(cx.reduce_sum(e, &[1])))
+}
+
+fn numbers(shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    let x = (0..n).map(|i| (i * 7919 % 1009) as f32 / 250.0 - 2.0);
+    Array::from_vec(shape.to_vec(), x.collect::<Vec<f32>>()).unwrap()
+}
+
+/// The number of phases of each step.
+fn phases(parts: &PlanParts) -> Vec<usize> {
+    let count = |kind: &StepKind| match kind {
+        StepKind::Code(c) => c.phases.len(),
+        StepKind::Call(_) => 0,
+    };
+    parts.steps.iter().map(|s| count(&s.kind)).collect()
+}
+
+/// Whether all phases of the one step run on a block of rows before the next.
+fn by_rows(r: &Resolved) -> bool {
+    matches!(&r.steps[..], [LaidStep::Code(l)] if l.rows.is_some())
+}
+
+type Body = fn(&dyn Emit, Val) -> Val;
+
+#[test]
+fn functions_of_rows_are_one_step_without_an_arena() {
+    let all: [(&str, Body); 3] = [
+        ("softmax", softmax),
+        ("layer norm", layer_norm),
+        ("log-sum-exp", log_sum_exp),
+    ];
+    for (name, body) in all {
+        for shape in [[200, 256], [500, 4]] {
+            let ty = Type::new(DType::F32, shape);
+            let f = Arc::new(function(&[ty], |cx, x| vec![body(cx, x[0])]));
+            let (parts, r) = resolved(&f);
+            let count = phases(&parts);
+            assert_eq!(count.len(), 1, "{name} of {shape:?}");
+            // Rows of four are unrolled: there is one phase.
+            assert_eq!(count[0] == 1, shape[1] == 4, "{name} of {shape:?}");
+            assert_eq!((r.arena, by_rows(&r)), (0, shape[1] > 4), "{name}");
+            RuntimePair::new(&f).check(name, &[Tensor::from(numbers(&shape))]);
+        }
+    }
+}
+
+#[test]
+fn long_rows_run_phase_after_phase_in_the_arena() {
+    let shape = [3, 40_000];
+    let ty = Type::new(DType::F32, shape);
+    let f = Arc::new(function(&[ty], |cx, x| vec![softmax(cx, x[0])]));
+    let (parts, r) = resolved(&f);
+    assert!(phases(&parts).len() == 1 && !by_rows(&r));
+    // The exponentials, and the greatest numbers of rows, then their sums.
+    assert_eq!(r.arena, 3 * 40_000 * 4 + 64);
+    RuntimePair::new(&f).check("softmax", &[Tensor::from(numbers(&shape))]);
+}
+
+#[test]
+fn a_chain_of_elementwise_operations_is_one_phase_without_an_arena() {
+    let f = Arc::new(function(&[Type::new(DType::F32, [100, 100])], |cx, x| {
+        let mut y = x[0];
+        for _ in 0..10 {
+            let z = cx.mul(cx.sin(y), y);
+            y = cx.add(cx.transpose(cx.exp(z), &[1, 0]), z);
+        }
+        vec![y]
+    }));
+    let (parts, r) = resolved(&f);
+    assert_eq!(r.arena % 40_000, 0, "{}", r.arena);
+    let one = Arc::new(function(&[Type::new(DType::F32, [100, 100])], |cx, x| {
+        let y = (0..100).fold(x[0], |y, _| cx.mul(cx.sin(y), y));
+        vec![y, cx.exp(y)]
+    }));
+    drop(parts);
+    let (parts, r) = resolved(&one);
+    assert_eq!((phases(&parts), r.arena), (vec![1], 0));
+    for f in [f, one] {
+        RuntimePair::new(&f).check("a chain", &[Tensor::from(numbers(&[100, 100]))]);
+    }
+}
+
+fn cross(cx: &dyn Emit, a: Val, b: Val) -> Val {
+    let part = |v, k: usize| cx.slice_axis(v, 1, k, k + 1);
+    let term = |i, j| {
+        cx.sub(
+            cx.mul(part(a, i), part(b, j)),
+            cx.mul(part(a, j), part(b, i)),
+        )
+    };
+    cx.concatenate(&[term(1, 2), term(2, 0), term(0, 1)], 1)
+}
+
+/// The derivative of a sum of squares of vector products.
+fn cross_gradient(n: usize) -> Function {
+    let ty = Type::new(DType::F32, [n, 3]);
+    let f = function(&[ty.clone(), ty], |cx, x| {
+        let y = cross(cx, x[0], x[1]);
+        vec![cx.reduce_sum(cx.mul(y, y), &[0, 1])]
+    });
+    simplify(&grad(&AdContext::default(), &f, f.params()).unwrap())
+}
+
+#[test]
+fn the_gradient_of_a_vector_product_is_one_phase_without_an_arena() {
+    let f = Arc::new(cross_gradient(1000));
+    let (parts, r) = resolved(&f);
+    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    assert_eq!((phases(&parts), r.arena), (vec![1], 0), "{text}");
+    let x = numbers(&[1000, 3]);
+    RuntimePair::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
+}
+
+/// A run takes the arena that its plan prints from the pool.
+#[test]
+fn the_printed_arena_is_what_is_allocated() {
+    let f = Arc::new(function(&[Type::new(DType::F32, [600, 500])], |cx, x| {
+        let both = |y| cx.add(y, cx.reverse(y, &[0, 1]));
+        let y = softmax(cx, both(cx.exp(x[0])));
+        vec![cx.reduce_sum(both(cx.sin(cx.transpose(both(y), &[1, 0]))), &[0])]
+    }));
+    let (_, r) = resolved(&f);
+    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    assert!(text.contains(&format!("arena {} B", r.arena)), "{text}");
+    assert!(r.arena >= 1_200_000, "{text}");
+    let program = Executor::new().with_runtime(Runtime::New);
+    let program = program.compile(&f).unwrap();
+    ARENA_BYTES.set(0);
+    program.run(&[numbers(&[600, 500])]).unwrap();
+    assert_eq!(ARENA_BYTES.get(), r.arena);
+}
+
+/// The gradient of a sum of products of all numbers of a vector, each taken by a slice.
+#[test]
+fn a_sum_of_pads_adds_each_term_where_it_is_not_zero() {
+    let n = 40;
+    for dtype in [DType::F32, DType::F64] {
+        let f = function(&[Type::new(dtype, [n, 1])], |cx, x| {
+            let part = |k| cx.slice_axis(x[0], 0, k, k + 1);
+            let terms = (0..n).map(|k| cx.mul(part(k), cx.sin(part((k * 7 + 3) % n))));
+            let sum = terms.reduce(|s, t| cx.add(s, t)).unwrap();
+            vec![cx.reduce_sum(sum, &[0, 1])]
+        });
+        let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+        let g = Arc::new(g);
+        let (parts, r) = resolved(&g);
+        let mut elements = 0;
+        for step in &r.steps {
+            if let LaidStep::Code(l) = step {
+                let boxes = l.phases.iter().flat_map(|p| &p.boxes);
+                elements += boxes.map(|b| b.volume * b.leaves.len()).sum::<usize>();
+            }
+        }
+        assert!(
+            elements < 20 * n,
+            "{elements} reads in {:?}",
+            phases(&parts)
+        );
+        let x = numbers(&[n, 1]);
+        let x = cotangent_core::reference::run(&convert(dtype, n), &[x]).unwrap();
+        RuntimePair::new(&g).check("a sum of pads", &[Tensor::from(&x[0])]);
+        // Signs of zeros.
+        let zeros = Array::zeros(dtype, vec![n, 1]).unwrap();
+        RuntimePair::new(&g).check("zeros", &[Tensor::from(zeros)]);
+    }
+}
+
+/// The conversion of a column of numbers.
+fn convert(to: DType, n: usize) -> Function {
+    function(&[Type::new(DType::F32, [n, 1])], |cx, x| {
+        vec![cx.convert(x[0], to)]
+    })
+}
