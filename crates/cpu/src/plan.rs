@@ -13,8 +13,10 @@ mod arena;
 mod boxes;
 mod build;
 mod code;
+pub(crate) mod control;
 mod execute;
 mod laid;
+pub(crate) mod nested;
 mod pack;
 mod reads;
 mod resolve;
@@ -30,9 +32,10 @@ pub(crate) use build::Kernels;
 
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
-use build::{PlanParts, build};
+use build::{PlanParts, StepKind, build};
 use code::Planned;
 use cotangent_core::{Env, Function, Result};
+use laid::LaidStep;
 use run::Runs;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -89,6 +92,24 @@ impl Plan {
             equations, called, ..
         } = self.parts;
         [equations - called, equations]
+    }
+
+    /// Operations with regions that run in place for these arguments, and all of them, up to the
+    /// first extent that data decides.
+    pub(crate) fn in_place(&self, arguments: &[Strides], env: &Env) -> Result<[usize; 2]> {
+        let (parts, mut count) = (&self.parts, [0, 0]);
+        let resolved = self
+            .runs
+            .resolved(parts, &self.function, env, arguments, 0)?;
+        for (step, laid) in parts.steps.iter().zip(&resolved.steps) {
+            if let (StepKind::Call(c), LaidStep::Call { operands, .. }) = (&step.kind, laid)
+                && let Some(nested) = &c.nested
+            {
+                let run = nested.at(&c.forms(&resolved.shapes, operands), env);
+                count = [count[0] + usize::from(run.is_some()), count[1] + 1];
+            }
+        }
+        Ok(count)
     }
 
     /// The plan as text, for these extents of symbols and row-major arguments.

@@ -4,12 +4,14 @@
 //! segment, are tensors of their own; all others are in the arena.
 
 use super::code::{Code, LeafSource, Planned, code};
+use super::laid::LaidView;
+use super::nested::Nested;
 use crate::checks::{first_read, needs_check};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read};
 use crate::nests::lower::lower;
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
-use crate::tensor::Tensor;
+use crate::tensor::{Extents, Tensor};
 use cotangent_core::graph::Eqn;
 use cotangent_core::{DType, Dim, Env, Function, Op, Result, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,10 +21,15 @@ use std::sync::Arc;
 /// Compiles an operation for operands of these types.
 type LowerFn<'a> = dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel> + 'a;
 
+/// The regions of an operation that may run in place.
+type NestedFn<'a> = dyn Fn(&Op) -> Result<Option<Arc<dyn Nested>>> + 'a;
+
 /// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
     pub(crate) lower: &'a LowerFn<'a>,
+    /// An operation with regions in place.
+    pub(crate) nested: &'a NestedFn<'a>,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -59,9 +66,26 @@ pub(crate) struct PlaceView {
     pub(crate) ty: Type,
 }
 
+impl CallStep {
+    /// The types of the operands at the extents of a run.
+    pub(crate) fn forms(
+        &self,
+        shapes: &[Option<Extents>],
+        laid: &[LaidView],
+    ) -> Vec<(DType, Extents)> {
+        let form = |(v, laid): (&PlaceView, &LaidView)| {
+            let own = || shapes[v.place as usize].clone().unwrap_or_default();
+            (v.ty.dtype, laid.as_ref().map_or_else(own, |l| l.1.clone()))
+        };
+        self.operands.iter().zip(laid).map(form).collect()
+    }
+}
+
 /// A kernel that computes tensors from tensors.
 pub(crate) struct CallStep {
     pub(crate) kernel: Kernel,
+    /// The operation in place, if it has regions.
+    pub(crate) nested: Option<Arc<dyn Nested>>,
     pub(crate) name: String,
     pub(crate) why: Why,
     pub(crate) operands: Vec<PlaceView>,
@@ -266,6 +290,7 @@ impl Builder<'_> {
                 let used = first_read(self.f, e, live).map_or(used, |first| used.only(first));
                 let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
                 let kernel = (self.kernels.lower)(op, &types, used).map_err(|err| err.at(e.loc))?;
+                let nested = (self.kernels.nested)(op).map_err(|err| err.at(e.loc))?;
                 let def = self.steps.len() as u32;
                 let results = values
                     .iter()
@@ -278,6 +303,7 @@ impl Builder<'_> {
                     eqn: n.eqn,
                     kind: StepKind::Call(CallStep {
                         kernel,
+                        nested,
                         name: op.name().to_owned(),
                         why: *why,
                         operands: views,

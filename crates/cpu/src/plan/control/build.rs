@@ -1,0 +1,365 @@
+//! The instructions of a function in place, from the steps of its plan at given extents.
+
+use super::frame::{InPlaceForm, Operand};
+use super::in_place::InPlace;
+use super::instruction::Instruction;
+use super::views::{is_dense, positions};
+use crate::plan::Plan;
+use crate::plan::arena::padded;
+use crate::plan::build::{Home, PlaceView, StepKind, values_read};
+use crate::plan::code::{Code, LeafSource};
+use crate::plan::laid::{LaidCode, LaidStep, LaidView, Resolved};
+use crate::tensor::{Extents, Strides, row_major};
+use cotangent_core::Env;
+use std::sync::{Arc, Mutex};
+
+/// Largest number of bytes of an operand or a result of a kernel on tensors. Kernels own larger
+/// ones, so that they may write over them.
+pub(super) const MAX_LENT_BYTES: usize = 64 << 10;
+
+/// Estimated work of an instruction besides its elements, in elementary operations.
+const INSTRUCTION_WORK: usize = 16;
+
+/// The function of a plan in place, for inputs of these extents; `None` if it has no such form.
+pub(super) fn in_place(plan: &Arc<Plan>, inputs: &[Extents], env: Env) -> Option<InPlace> {
+    let (f, parts) = (&plan.function, &plan.parts);
+    if parts.segments.len() != 1 {
+        return None;
+    }
+    let arguments: Vec<Strides> = inputs.iter().map(|s| row_major(s)).collect();
+    let resolved = plan.runs.resolved(parts, f, &env, &arguments, 0).ok()?;
+    let known = resolved.failed.is_none() && resolved.shapes.iter().all(Option::is_some);
+    if !known {
+        return None;
+    }
+    let mut b = InPlaceBuilder::new(plan, &resolved, &env);
+    b.results_after(None)?;
+    for k in 0..parts.steps.len() {
+        b.step(k)?;
+        b.results_after(Some(k))?;
+    }
+    Some(b.finish(inputs.len()))
+}
+
+/// Memory of the frame that is used again in each step.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// The offset of the first byte of all scratch memory, the bytes in use, and the most so far.
+    pub(super) used: usize,
+    most: usize,
+}
+
+pub(super) struct InPlaceBuilder<'a> {
+    pub(super) plan: &'a Arc<Plan>,
+    pub(super) resolved: &'a Arc<Resolved>,
+    pub(super) env: &'a Env,
+    pub(super) code: Vec<Instruction>,
+    pub(super) image: Vec<(usize, Vec<u8>)>,
+    pub(super) entries: Vec<(usize, usize)>,
+    pub(super) constants: Vec<(usize, *const u8)>,
+    pub(super) outputs: Vec<InPlaceForm>,
+    pub(super) output_entries: Vec<usize>,
+    pub(super) over: Vec<Option<usize>>,
+    /// The last step that reads each place, results apart.
+    pub(super) last_read: Vec<Option<usize>>,
+    /// The step after which a result is copied from its place (`None`: before all), or `Direct`.
+    pub(super) copies: Vec<ResultCopy>,
+    pub(super) frame: usize,
+    pub(super) scratch: Scratch,
+    pub(super) table: usize,
+    pub(super) starts: usize,
+    pub(super) work: usize,
+}
+
+/// How a result gets its elements.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum ResultCopy {
+    /// The step that computes it writes them.
+    Direct,
+    /// They are copied after this step, or before all.
+    After(Option<usize>),
+}
+
+/// Entry of the table with the address of scratch memory.
+fn scratch_entry(places: usize) -> usize {
+    places
+}
+
+/// Entry of the table with the address of the frame.
+fn frame_entry(places: usize) -> usize {
+    places + 1
+}
+
+impl<'a> InPlaceBuilder<'a> {
+    fn new(plan: &'a Arc<Plan>, resolved: &'a Arc<Resolved>, env: &'a Env) -> InPlaceBuilder<'a> {
+        let places = plan.parts.places.len();
+        let mut b = InPlaceBuilder {
+            plan,
+            resolved,
+            env,
+            code: Vec::new(),
+            image: Vec::new(),
+            entries: vec![(frame_entry(places), 0)],
+            constants: Vec::new(),
+            outputs: Vec::new(),
+            output_entries: Vec::new(),
+            over: vec![None; plan.parts.results.len()],
+            last_read: vec![None; places],
+            copies: Vec::new(),
+            frame: resolved.arena,
+            scratch: Scratch::default(),
+            table: places + 2,
+            starts: 0,
+            work: 0,
+        };
+        b.places();
+        b.reads();
+        b.results();
+        b
+    }
+
+    pub(super) fn shape(&self, place: u32) -> &Extents {
+        self.resolved.shapes[place as usize]
+            .as_ref()
+            .expect("known extents")
+    }
+
+    pub(super) fn bytes(&self, place: u32) -> usize {
+        let n: usize = self.shape(place).iter().product();
+        n * self.plan.parts.places[place as usize].ty.dtype.size()
+    }
+
+    /// A number of bytes of the frame that no other value shares.
+    fn reserve(&mut self, bytes: usize) -> usize {
+        let at = self.frame;
+        self.frame += padded(bytes);
+        at
+    }
+
+    /// A new entry of the table.
+    pub(super) fn entry(&mut self) -> usize {
+        self.table += 1;
+        self.table - 1
+    }
+
+    /// Scratch memory until the end of the step.
+    pub(super) fn temporary(&mut self, bytes: usize) -> Operand {
+        let at = self.scratch.used;
+        self.scratch.used += padded(bytes);
+        self.scratch.most = self.scratch.most.max(self.scratch.used);
+        Operand {
+            base: scratch_entry(self.plan.parts.places.len()) as u32,
+            offset: at as isize,
+        }
+    }
+
+    /// Bytes that are the same in every run.
+    pub(super) fn constant(&mut self, bytes: Vec<u8>) -> Operand {
+        let at = self.reserve(bytes.len());
+        self.image.push((at, bytes));
+        Operand {
+            base: frame_entry(self.plan.parts.places.len()) as u32,
+            offset: at as isize,
+        }
+    }
+
+    /// Memory of the places that steps write.
+    fn places(&mut self) {
+        for (k, p) in self.plan.parts.places.iter().enumerate() {
+            match &p.home {
+                Home::Argument => {}
+                Home::Constant(t) => self.constants.push((k, t.first_ptr())),
+                Home::Arena => self.entries.push((k, self.resolved.offsets[k])),
+                Home::Tensor => {
+                    let at = self.reserve(self.bytes(k as u32));
+                    self.entries.push((k, at));
+                }
+            }
+        }
+    }
+
+    /// Finds the last step that reads each place.
+    fn reads(&mut self) {
+        let parts = &self.plan.parts;
+        for (k, step) in parts.steps.iter().enumerate() {
+            let last = &mut self.last_read;
+            match &step.kind {
+                StepKind::Call(c) => c
+                    .operands
+                    .iter()
+                    .for_each(|x| last[x.place as usize] = Some(k)),
+                StepKind::Code { code, .. } => {
+                    for leaf in &code.leaves {
+                        if let LeafSource::Read(r) = &leaf.source {
+                            values_read(r, &mut |v| last[parts.place_of[&v] as usize] = Some(k));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides where results are written. A place is written to the first result that is all of it;
+    /// other results are copied as soon as their place is written, so that an update of the place
+    /// may change it afterwards.
+    fn results(&mut self) {
+        let parts = &self.plan.parts;
+        let mut taken = vec![false; parts.places.len()];
+        for v in &parts.results {
+            let place = &parts.places[v.place as usize];
+            let own = matches!(place.home, Home::Tensor) && v.read.is_none();
+            let direct = own && !std::mem::replace(&mut taken[v.place as usize], true);
+            self.copies.push(match direct {
+                true => ResultCopy::Direct,
+                false => ResultCopy::After(place.def.map(|d| d as usize)),
+            });
+            let entry = match direct {
+                true => v.place as usize,
+                false => self.entry(),
+            };
+            self.output_entries.push(entry);
+            let shape: Extents = match v.ty.shape.eval(self.env) {
+                Ok(shape) => shape.into(),
+                Err(_) => self.shape(v.place).clone(),
+            };
+            let n: usize = shape.iter().product();
+            self.outputs.push(InPlaceForm {
+                dtype: v.ty.dtype,
+                bytes: n * v.ty.dtype.size(),
+                shape,
+            });
+        }
+    }
+
+    /// Copies the results whose place this step writes.
+    fn results_after(&mut self, step: Option<usize>) -> Option<()> {
+        for k in 0..self.copies.len() {
+            if self.copies[k] != ResultCopy::After(step) {
+                continue;
+            }
+            let v = &self.plan.parts.results[k];
+            let y = InPlace::entry(self.output_entries[k]);
+            let laid = &self.resolved.results[k];
+            self.view(v, laid, Some(y))?;
+        }
+        Some(())
+    }
+
+    /// The operand of a view, row-major: the place itself, or a copy, to `y` if it is given.
+    pub(super) fn view(
+        &mut self,
+        v: &PlaceView,
+        laid: &LaidView,
+        y: Option<Operand>,
+    ) -> Option<Operand> {
+        let size = v.ty.dtype.size();
+        let mut x = InPlace::entry(v.place as usize);
+        let (shape, strides) = match laid {
+            None => (self.shape(v.place).clone(), row_major(self.shape(v.place))),
+            Some((offset, shape, strides)) => {
+                x.offset = offset * size as isize;
+                (shape.clone(), strides.clone())
+            }
+        };
+        let n: usize = shape.iter().product();
+        if n == 0 {
+            return Some(y.unwrap_or(x));
+        }
+        if is_dense(&shape, &strides) {
+            return Some(match y {
+                None => x,
+                Some(y) => {
+                    self.push(
+                        n,
+                        Instruction::Copy {
+                            bytes: n * size,
+                            y,
+                            x,
+                        },
+                    );
+                    y
+                }
+            });
+        }
+        if n > MAX_LENT_BYTES {
+            return None;
+        }
+        let y = y.unwrap_or_else(|| self.temporary(n * size));
+        let at = positions(&shape, &strides, 0);
+        self.push(n, Instruction::Gather { size, at, y, x });
+        Some(y)
+    }
+
+    pub(super) fn push(&mut self, elements: usize, i: Instruction) {
+        self.work = self.work.saturating_add(INSTRUCTION_WORK + elements);
+        self.code.push(i);
+    }
+
+    fn step(&mut self, k: usize) -> Option<()> {
+        self.scratch.used = 0;
+        let plan = self.plan;
+        let resolved = self.resolved;
+        match (&plan.parts.steps[k].kind, &resolved.steps[k]) {
+            (_, LaidStep::Empty) => Some(()),
+            (StepKind::Code { code, outputs, .. }, LaidStep::Code(laid)) => {
+                self.code(k, code, laid, outputs);
+                Some(())
+            }
+            (StepKind::Call(c), LaidStep::Call { operands, .. }) => self.call(k, c, operands),
+            _ => unreachable!("a step is laid as what it is"),
+        }
+    }
+
+    /// A step of code, by instructions if its values are small.
+    fn code(&mut self, k: usize, code: &Code, laid: &LaidCode, outputs: &[u32]) {
+        let (before, work) = (self.code.len(), self.work);
+        let stored = code.rank == code.space.len();
+        let done = match stored {
+            true => self.map(k, code, laid, outputs),
+            false => self.fold(k, code, laid, outputs),
+        };
+        if done.is_none() {
+            self.code.truncate(before);
+            self.work = work;
+            let elements = laid.rows.saturating_mul(laid.len.max(1));
+            let outputs = outputs
+                .iter()
+                .map(|&p| InPlace::entry(p as usize))
+                .collect();
+            let work = elements.saturating_mul(1 + (code.cost / 1000) as usize);
+            self.push(work, Instruction::Code { step: k, outputs });
+        }
+    }
+
+    fn finish(mut self, inputs: usize) -> InPlace {
+        let scratch = self.reserve(self.scratch.most);
+        self.entries
+            .push((scratch_entry(self.plan.parts.places.len()), scratch));
+        let form = |k: usize| {
+            let place = &self.plan.parts.places[k];
+            InPlaceForm {
+                dtype: place.ty.dtype,
+                shape: self.shape(k as u32).clone(),
+                bytes: self.bytes(k as u32),
+            }
+        };
+        InPlace {
+            inputs: (0..inputs).map(form).collect(),
+            plan: self.plan.clone(),
+            resolved: self.resolved.clone(),
+            env: self.env.clone(),
+            code: self.code,
+            outputs: self.outputs,
+            output_entries: self.output_entries,
+            over: self.over,
+            entries: self.entries,
+            constants: self.constants,
+            image: self.image,
+            frame: self.frame,
+            table: self.table,
+            starts: self.starts,
+            work: self.work,
+            states: Mutex::default(),
+        }
+    }
+}
