@@ -7,7 +7,8 @@
 //! the `arena`. `run` executes the steps; reads that no box decides are packed tile by tile
 //! (`pack`). Extents that data decides end a segment, which is resolved when they are known.
 //!
-//! Calls, regions among them, run today's kernels.
+//! Calls run today's kernels. Operations with regions run in place (`control`) if their bodies can;
+//! a plan knows them as `nested`.
 
 mod arena;
 mod boxes;
@@ -82,7 +83,13 @@ impl Plan {
     }
 
     /// Runs the plan on arguments of the function's types, whose extents are bound in `env`.
-    pub(crate) fn run(&self, inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+    pub(crate) fn run(&self, inputs: Operands, mut env: Cow<'_, Env>) -> Result<Results> {
+        // Symbols that its equations bind may have the names of symbols around a region.
+        for s in self.function.bound_syms() {
+            if env.contains_key(s) {
+                env.to_mut().remove(s);
+            }
+        }
         self.runs.run(&self.parts, &self.function, inputs, env)
     }
 

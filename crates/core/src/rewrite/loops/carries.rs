@@ -86,9 +86,9 @@ impl Carries {
             gone.into_iter().all(|e| is_total(form.body, e))
         };
         if runs(&out.values(form, &needed)) {
-            for k in 0..n {
-                if !needed[k] && out.carries[k] == Carry::Kept {
-                    out.carries[k] = Carry::Dead;
+            for (c, needed) in out.carries.iter_mut().zip(needed) {
+                if !needed && *c == Carry::Kept {
+                    *c = Carry::Dead;
                 }
             }
         } else {

@@ -50,23 +50,44 @@ pub fn with_simple_loops(f: &Arc<Function>) -> Arc<Function> {
 /// not reused.
 #[derive(Default)]
 struct LoopPass {
+    /// Whether a function has a loop, regions included.
+    loops: FxHashMap<*const Function, bool>,
+    /// Functions between both passes, kept so that their addresses are not reused.
+    kept: Vec<Arc<Function>>,
     done: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
 }
 
 impl LoopPass {
     fn function(&mut self, f: &Arc<Function>) -> Arc<Function> {
-        if f.depth() == 0 {
+        if !self.has_loop(f) {
             return f.clone();
         }
         let key = Arc::as_ptr(f);
         if let Some((_, new)) = self.done.get(&key) {
             return new.clone();
         }
-        let counted = counted_loops(f);
-        let new = self.rewritten(counted.as_ref().unwrap_or(f));
-        let new = new.or(counted).map_or_else(|| f.clone(), Arc::new);
+        let counted = counted_loops(f).map_or_else(|| f.clone(), Arc::new);
+        let new = self
+            .rewritten(&counted)
+            .map_or_else(|| counted.clone(), Arc::new);
+        self.kept.push(counted);
         self.done.insert(key, (f.clone(), new.clone()));
         new
+    }
+
+    fn has_loop(&mut self, f: &Function) -> bool {
+        if f.depth() == 0 {
+            return false;
+        }
+        let key = std::ptr::from_ref(f);
+        if let Some(&known) = self.loops.get(&key) {
+            return known;
+        }
+        let is_loop = |op: &Op| matches!(op, Op::Scan(_) | Op::While(_));
+        let mut regions = f.eqns().iter().flat_map(|e| e.op.regions());
+        let known = f.eqns().iter().any(|e| is_loop(&e.op)) || regions.any(|r| self.has_loop(r));
+        self.loops.insert(key, known);
+        known
     }
 
     /// The function with other loops and regions; `None` if none changes.

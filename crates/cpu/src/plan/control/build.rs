@@ -3,7 +3,7 @@
 use super::frame::{InPlaceForm, Operand};
 use super::in_place::InPlace;
 use super::instruction::Instruction;
-use super::views::{is_dense, positions};
+use super::views::{copy_of, is_dense};
 use crate::plan::Plan;
 use crate::plan::arena::padded;
 use crate::plan::build::{Home, PlaceView, StepKind, values_read};
@@ -285,8 +285,7 @@ impl<'a> InPlaceBuilder<'a> {
             return None;
         }
         let y = y.unwrap_or_else(|| self.temporary(n * size));
-        let at = positions(&shape, &strides, 0);
-        self.push(n, Instruction::Gather { size, at, y, x });
+        self.push(n, copy_of(size, &shape, &strides, [y, x], false));
         Some(y)
     }
 

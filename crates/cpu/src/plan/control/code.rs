@@ -5,7 +5,7 @@ use super::frame::{Operand, StridedOperand};
 use super::in_place::InPlace;
 use super::instruction::Instruction;
 use super::update::UpdateForm;
-use super::views::{is_dense, positions};
+use super::views::{copy_of, is_dense, positions};
 use crate::plan::boxes::{Decided, LoopAxes, boxes, decided};
 use crate::plan::build::Home;
 use crate::plan::code::{Code, CodeMember, Finish};
@@ -18,6 +18,19 @@ use smallvec::SmallVec;
 /// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
 /// the step's code, which is compiled.
 const MAX_TILE_BYTES: usize = 4096;
+
+/// A strided input over a part of a box.
+struct StridedLeaf {
+    base: Base,
+    /// In elements.
+    offset: i64,
+    strides: Strides,
+    /// Slots of starts, each with the elements that it moves by.
+    dynamic: SmallVec<[(usize, i64); 1]>,
+}
+
+/// Largest number of tiles of a part of a space.
+const MAX_TILES: usize = 64;
 
 impl InPlaceBuilder<'_> {
     /// Slots of starts that are the same at all indices, which instructions read.
@@ -63,8 +76,10 @@ impl InPlaceBuilder<'_> {
         let slots = self.starts(&laid.starts)?;
         for b in &laid.boxes {
             for part in decided_parts(b)? {
-                self.scratch.used = 0;
-                self.part(code, laid, b, &part, &slots, outputs)?;
+                for tile in tiles_of(b, part, code.body.widest())? {
+                    self.scratch.used = 0;
+                    self.part(code, laid, b, &tile, &slots, outputs)?;
+                }
             }
         }
         Some(())
@@ -121,7 +136,7 @@ impl InPlaceBuilder<'_> {
         let n: usize = part.iter().map(|a| a.extent).product();
         let inputs = self.inputs(code, laid, b, part, slots)?;
         let mut to: SmallVec<[Operand; 2]> = SmallVec::new();
-        let mut moves: SmallVec<[(Operand, Operand, usize, Box<[isize]>); 1]> = SmallVec::new();
+        let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
         let (first, strides) = output_layout(code, laid, part)?;
         for (m, &p) in code.members.iter().zip(outputs) {
@@ -134,15 +149,13 @@ impl InPlaceBuilder<'_> {
                 true => y,
                 false => {
                     let own = self.temporary(n * size);
-                    moves.push((own, y, size, positions(&extents, &strides, 0)));
+                    moves.push(copy_of(size, &extents, &strides, [y, own], true));
                     own
                 }
             });
         }
         self.tiles(code, n, &inputs, &to)?;
-        for (x, y, size, at) in moves {
-            self.push(n, Instruction::Scatter { size, at, y, x });
-        }
+        moves.into_iter().for_each(|i| self.push(n, i));
         Some(())
     }
 
@@ -214,12 +227,12 @@ impl InPlaceBuilder<'_> {
                     dynamic,
                 } => {
                     let dynamic = dynamic.iter().map(|&(s, scale)| (slots[s], scale));
-                    (
-                        *base,
-                        offset + moved(strides),
-                        strides.clone(),
-                        dynamic.collect(),
-                    )
+                    StridedLeaf {
+                        base: *base,
+                        offset: offset + moved(strides),
+                        strides: strides.clone(),
+                        dynamic: dynamic.collect(),
+                    }
                 }
                 LaidLeaf::Packed(read) => match decided(read, part)? {
                     Decided::Number(bytes) => {
@@ -231,12 +244,13 @@ impl InPlaceBuilder<'_> {
                             true => Vec::new(),
                             false => self.starts(&read.starts)?,
                         };
-                        let dynamic: SmallVec<[(usize, i64); 1]> = s
-                            .dynamic
-                            .iter()
-                            .map(|&(k, scale)| (slots[k], scale))
-                            .collect();
-                        (Base::Place(s.place), s.offset, s.strides, dynamic)
+                        let dynamic = s.dynamic.iter().map(|&(k, scale)| (slots[k], scale));
+                        StridedLeaf {
+                            base: Base::Place(s.place),
+                            offset: s.offset,
+                            dynamic: dynamic.collect(),
+                            strides: s.strides,
+                        }
                     }
                 },
             };
@@ -249,11 +263,17 @@ impl InPlaceBuilder<'_> {
     fn input(
         &mut self,
         laid: &LaidCode,
-        (base, offset, strides, dynamic): (Base, i64, Strides, SmallVec<[(usize, i64); 1]>),
+        leaf: StridedLeaf,
         size: usize,
         extents: &[usize],
     ) -> Option<Operand> {
         let n: usize = extents.iter().product();
+        let StridedLeaf {
+            base,
+            offset,
+            strides,
+            dynamic,
+        } = leaf;
         let x = match base {
             Base::Number(k) => return Some(self.constant(laid.numbers[k].0[..size].repeat(n))),
             Base::Line(k) => {
@@ -297,8 +317,7 @@ impl InPlaceBuilder<'_> {
         if strides.iter().all(|s| *s == 0) {
             self.push(n, Instruction::Fill { size, n, y, x });
         } else {
-            let at = positions(extents, &strides, 0);
-            self.push(n, Instruction::Gather { size, at, y, x });
+            self.push(n, copy_of(size, extents, &strides, [y, x], false));
         }
         Some(y)
     }
@@ -445,6 +464,40 @@ impl InPlaceBuilder<'_> {
         }
         Some(())
     }
+}
+
+/// A part of a box in tiles. One tile unless a read is packed: then instructions are faster than
+/// the step's code, which packs element by element.
+fn tiles_of(b: &LaidBox, part: LoopAxes, widest: usize) -> Option<Vec<LoopAxes>> {
+    let size = |part: &LoopAxes| part.iter().map(|a| a.extent).product::<usize>() * widest;
+    let packed = b.leaves.iter().any(|l| matches!(l, LaidLeaf::Packed(_)));
+    let mut out = vec![part];
+    while packed && out.iter().any(|part| size(part) > MAX_TILE_BYTES) {
+        if out.len() > MAX_TILES {
+            return None;
+        }
+        out = out
+            .into_iter()
+            .flat_map(|part| match size(&part) > MAX_TILE_BYTES {
+                true => halves(part),
+                false => vec![part],
+            })
+            .collect();
+    }
+    Some(out)
+}
+
+/// Both halves of a part along its outermost axis of more than one index.
+fn halves(part: LoopAxes) -> Vec<LoopAxes> {
+    let Some(k) = part.iter().position(|a| a.extent > 1) else {
+        return vec![part];
+    };
+    let (mut first, mut second) = (part.clone(), part);
+    let half = first[k].extent / 2;
+    first[k].extent = half;
+    second[k].low += half;
+    second[k].extent -= half;
+    vec![first, second]
 }
 
 /// Parts of a box in which every read has one source.

@@ -60,12 +60,9 @@ impl State {
 /// # Safety
 /// The address is one of an element of this type.
 pub(super) unsafe fn start(dtype: DType, x: *const u8, last: i64) -> i64 {
-    // SAFETY: the caller guarantees the element (# Safety).
-    match dtype {
-        DType::I64 => unsafe { x.cast::<i64>().read() }.clamp(0, last),
-        DType::I32 => i64::from(unsafe { x.cast::<i32>().read() }).clamp(0, last),
-        _ => for_integer_or_bool!(dtype, T => {
-            IntegerElement::to(unsafe { x.cast::<T>().read() }).clamp(0, i128::from(last)) as i64
-        }),
-    }
+    let number = for_integer_or_bool!(dtype, T => {
+        // SAFETY: the caller guarantees the element (# Safety).
+        IntegerElement::to(unsafe { x.cast::<T>().read() })
+    });
+    number.clamp(0, i128::from(last)) as i64
 }

@@ -13,9 +13,11 @@ use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::CodeRun;
 use crate::plan::laid::{LaidStep, Resolved};
 use crate::raw::{Raw, RawMut};
+use crate::tiny::rows as short_rows;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
+use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -221,6 +223,13 @@ impl InPlace {
                         let all = at.iter().enumerate().map(|(k, &to)| (to, k as isize));
                         moved(*size, s.at(*y), s.at(*x), all);
                     }
+                    Instruction::Rows { bytes, at, y, x } => {
+                        let (y, x) = (s.at(*y), s.at(*x));
+                        for &(to, from) in at {
+                            y.offset(to)
+                                .copy_from_nonoverlapping(x.offset(from), *bytes);
+                        }
+                    }
                     Instruction::Copy { bytes, y, x } => {
                         s.at(*y).copy_from_nonoverlapping(s.at(*x), *bytes);
                     }
@@ -252,6 +261,16 @@ impl InPlace {
                     let Finish::Fold(f) = &m.finish else {
                         unreachable!("a fold");
                     };
+                    if let Some(fold) = f.of_short_rows
+                        && *len <= FOLD_CHUNK_ELEMENTS
+                    {
+                        let (y, x) = (s.at(*y), s.at(*x).cast_const());
+                        match m.dtype {
+                            DType::F32 => short_rows::<f32>(fold, y, x, *rows, *len),
+                            _ => short_rows::<f64>(fold, y, x, *rows, *len),
+                        }
+                        return Ok(());
+                    }
                     prepare(s.at(*y), *rows, m.dtype);
                     let x = RawView {
                         first: s.at(*x),

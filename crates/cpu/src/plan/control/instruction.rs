@@ -53,6 +53,13 @@ pub(super) enum Instruction {
         y: Operand,
         x: Operand,
     },
+    /// Rows of this many bytes, each from and to its offset.
+    Rows {
+        bytes: usize,
+        at: Box<[(isize, isize)]>,
+        y: Operand,
+        x: Operand,
+    },
     Copy {
         bytes: usize,
         y: Operand,
