@@ -1,6 +1,6 @@
 //! The carries of a loop that are needed, and the loop without the others.
 
-use super::LoopForm;
+use super::form::LoopForm;
 use super::hoist::hoisted;
 use super::total::is_total;
 use crate::error::Result;
@@ -378,9 +378,9 @@ fn images(form: &LoopForm<'_>) -> Vec<Val> {
         let mut table = ExpressionTable::for_equations(f.eqns().len());
         for e in f.eqns() {
             let x: Vec<Val> = f.operands(e).iter().map(|v| images[v.index()]).collect();
-            let Some(key) = table.key(&e.op, &x) else {
-                continue;
-            };
+            // Effects happen as often as before.
+            let key = table.key(&e.op, &x).filter(|_| !e.op.has_effect());
+            let Some(key) = key else { continue };
             match table.get(&key).cloned() {
                 Some(old) => {
                     for (r, old) in e.results().zip(old) {

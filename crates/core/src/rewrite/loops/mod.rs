@@ -13,6 +13,7 @@
 //! ([`total`]).
 
 mod carries;
+mod form;
 mod hoist;
 mod total;
 mod unroll;
@@ -21,6 +22,7 @@ use super::pass::Pass;
 use super::raise::counted_loops;
 use crate::analysis::without_dead;
 use crate::ir::{Emit, Function, Op, Val, Visit, Walk};
+use form::LoopForm;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -162,61 +164,4 @@ fn simpler(pass: &mut Pass, op: &Op, x: &[Val], used: &[bool]) -> Option<LoopRes
         carries::ResultSource::Unused => None,
     };
     Some(results.iter().map(of).collect())
-}
-
-/// A `scan` or a `while` and its operands.
-struct LoopForm<'a> {
-    op: &'a Op,
-    body: &'a Function,
-    /// The condition of a `while`, and its constants.
-    cond: Option<(&'a Function, &'a [Val])>,
-    consts: &'a [Val],
-    init: &'a [Val],
-    /// Operands that are read row by row.
-    rows: &'a [Val],
-}
-
-impl<'a> LoopForm<'a> {
-    /// The form of a loop; `None` for another operation, and for a loop whose regions bind symbols.
-    fn of(op: &'a Op, x: &'a [Val]) -> Option<LoopForm<'a>> {
-        let form = match op {
-            Op::Scan(s) => {
-                let (consts, rest) = x.split_at(s.consts);
-                let (init, rows) = rest.split_at(s.carry);
-                LoopForm {
-                    op,
-                    body: &s.body,
-                    cond: None,
-                    consts,
-                    init,
-                    rows,
-                }
-            }
-            Op::While(w) => {
-                let (of_cond, rest) = x.split_at(w.cond_consts);
-                let (consts, init) = rest.split_at(w.body_consts);
-                LoopForm {
-                    op,
-                    body: &w.body,
-                    cond: Some((&w.cond, of_cond)),
-                    consts,
-                    init,
-                    rows: &[],
-                }
-            }
-            _ => return None,
-        };
-        let open = |f: &Function| !f.bound_syms().is_empty();
-        (!open(form.body) && !form.cond.is_some_and(|(f, _)| open(f))).then_some(form)
-    }
-
-    /// The parameter of the body that is a carry.
-    fn carry(&self, k: usize) -> Val {
-        self.body.params()[self.consts.len() + k]
-    }
-
-    /// The results of the body that are no carries.
-    fn stacked(&self) -> &'a [Val] {
-        &self.body.results()[self.init.len()..]
-    }
 }
