@@ -20,10 +20,13 @@ pub(super) const MAX_LENT_BYTES: usize = 64 << 10;
 /// Estimated work of an instruction besides its elements, in elementary operations.
 const INSTRUCTION_WORK: usize = 16;
 
+/// Largest nesting depth of the regions of a function in place: each takes stack while it runs.
+const MAX_NESTED_REGIONS: u32 = 8;
+
 /// The function of a plan in place, for inputs of these extents; `None` if it has no such form.
 pub(super) fn in_place(plan: &Arc<Plan>, inputs: &[Extents], env: Env) -> Option<InPlace> {
     let (f, parts) = (&plan.function, &plan.parts);
-    if parts.segments.len() != 1 {
+    if parts.segments.len() != 1 || f.depth() > MAX_NESTED_REGIONS {
         return None;
     }
     let arguments: Vec<Strides> = inputs.iter().map(|s| row_major(s)).collect();
