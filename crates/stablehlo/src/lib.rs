@@ -21,13 +21,17 @@ mod ast;
 mod bytecode;
 mod constant;
 mod format;
+mod host_call;
 mod lexer;
 mod lower;
 mod names;
 mod parser;
 mod scope;
+mod signature;
 mod write;
 
+pub use host_call::{HOST_CALL, HostCall};
+pub use signature::{Declared, Parameter, Signature};
 pub use write::{write, write_with};
 
 use cotangent_core::rewrite::raise;
@@ -57,6 +61,7 @@ pub struct Module {
     /// Names of functions, and whether each is public.
     names: Vec<(String, bool)>,
     main: Arc<Function>,
+    signature: Arc<Signature>,
     numerics: Numerics,
     at: usize,
     raises: bool,
@@ -141,6 +146,7 @@ fn lowered(parsed: &ast::ParsedModule<'_>, source: &[u8], raises: bool) -> Resul
         source: source.into(),
         names,
         main: main.clone(),
+        signature: Arc::new(signature::signature(parsed, at)),
         numerics,
         at,
         raises,
@@ -185,6 +191,11 @@ impl Module {
     /// The function `main`, else the first public function, else the first function.
     pub fn main(&self) -> &Arc<Function> {
         &self.main
+    }
+
+    /// The main function as the source declares it.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
     }
 
     /// Notes for the user: parts of the text that were dropped.

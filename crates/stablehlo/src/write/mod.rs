@@ -23,7 +23,7 @@ mod sliding;
 mod text;
 mod tree;
 
-pub(crate) use tree::tree;
+pub(crate) use tree::{tree, ty};
 
 use crate::names::NUMERICS;
 use cotangent_core::primitive::Val;

@@ -313,7 +313,8 @@ fn list(all: impl Iterator<Item = String>) -> String {
 }
 
 /// The text of a type.
-fn ty(t: &Ty) -> String {
+/// A type as text.
+pub(crate) fn ty(t: &Ty) -> String {
     match t {
         Ty::Tensor(t) => show(t),
         Ty::Narrow(t, n) => {
