@@ -1,10 +1,10 @@
 //! Buffers: an array or the promise of one, on a device, until it is deleted or donated.
 
-use crate::call::{Answer, Call, give, release};
+use crate::call::{Call, give, release};
 use crate::client::{Client, Device, Memory};
 use crate::counts::{self, Counted};
 use crate::event::{Completion, event};
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure};
 use crate::value::{self, HostArray, Release, Value};
 use cotangent::cpu::View;
 use cotangent::{Array, DType};
@@ -168,7 +168,7 @@ pub(crate) fn from_host(call: &mut Call<args::ClientBufferFromHostBuffer>) -> An
     Ok(())
 }
 
-/// What a caller of `CreateViewOfDeviceBuffer` wants to be called.
+/// The function and argument of a caller of `CreateViewOfDeviceBuffer`.
 struct OnDelete {
     callback: extern "C" fn(Pointer, Pointer),
     memory: Pointer,
@@ -230,7 +230,9 @@ pub(crate) fn uninitialized(call: &mut Call<args::ClientCreateUninitializedBuffe
     let dims = call.list::<i64>(call.shape_dims, call.shape_num_dims)?;
     let shape: Option<Vec<usize>> = dims.iter().map(|&n| usize::try_from(n).ok()).collect();
     let Some(shape) = shape else {
-        return Err(Failure::argument(format!("an array of shape {dims:?} does not exist")));
+        return Err(Failure::argument(format!(
+            "an array of shape {dims:?} does not exist"
+        )));
     };
     let device = client.placed(call, call.device, call.memory)?;
     call.buffer = Buffer::of(Array::zeros(dtype, shape)?, device);
@@ -259,9 +261,7 @@ pub(crate) fn unpadded_dimensions(call: &mut Call<args::BufferUnpaddedDimensions
     Ok(())
 }
 
-pub(crate) fn dynamic_dimensions(
-    call: &mut Call<args::BufferDynamicDimensionIndices>,
-) -> Answer {
+pub(crate) fn dynamic_dimensions(call: &mut Call<args::BufferDynamicDimensionIndices>) -> Answer {
     call.handle::<Buffer>(call.buffer)?;
     (call.dynamic_dim_indices, call.num_dynamic_dims) = (Pointer::default(), 0);
     Ok(())
@@ -320,7 +320,12 @@ pub(crate) fn ready_event(call: &mut Call<args::BufferReadyEvent>) -> Answer {
 /// A buffer on another device shares the memory: all devices are one machine.
 fn shared_copy(buffer: &Buffer, device: &'static Device) -> Result<Pointer, Failure> {
     let value = buffer.value()?;
-    Ok(Buffer::give(buffer.dtype, buffer.dims.clone(), device, value))
+    Ok(Buffer::give(
+        buffer.dtype,
+        buffer.dims.clone(),
+        device,
+        value,
+    ))
 }
 
 pub(crate) fn copy_to_device(call: &mut Call<args::BufferCopyToDevice>) -> Answer {
@@ -345,9 +350,7 @@ pub(crate) fn unsafe_pointer(call: &mut Call<args::BufferUnsafePointer>) -> Answ
     Ok(())
 }
 
-pub(crate) fn data_pointer(
-    call: &mut Call<args::BufferOpaqueDeviceMemoryDataPointer>,
-) -> Answer {
+pub(crate) fn data_pointer(call: &mut Call<args::BufferOpaqueDeviceMemoryDataPointer>) -> Answer {
     call.device_memory_ptr = address(call.handle::<Buffer>(call.buffer)?)?.into();
     Ok(())
 }
@@ -400,10 +403,7 @@ impl Destination {
 }
 
 /// Calls `copy` with the array of a value, now or when it is computed. Returns the event.
-fn when_ready(
-    value: Arc<Value>,
-    copy: impl FnOnce(&Array) -> Answer + Send + 'static,
-) -> Pointer {
+fn when_ready(value: Arc<Value>, copy: impl FnOnce(&Array) -> Answer + Send + 'static) -> Pointer {
     let end = |copied: Answer| match copied {
         Ok(()) => Completion::done(),
         Err(failure) => Completion::failed(failure),
@@ -443,7 +443,9 @@ pub(crate) fn to_host(call: &mut Call<args::BufferToHostBuffer>) -> Answer {
 pub(crate) fn copy_raw(call: &mut Call<args::BufferCopyRawToHost>) -> Answer {
     let buffer = call.handle::<Buffer>(call.buffer)?;
     let value = buffer.value()?;
-    let range = usize::try_from(call.offset).ok().zip(usize::try_from(call.transfer_size).ok());
+    let range = usize::try_from(call.offset)
+        .ok()
+        .zip(usize::try_from(call.transfer_size).ok());
     let range = range.and_then(|(from, n)| Some(from..from.checked_add(n)?));
     let Some(range) = range.filter(|r| r.end <= buffer.size()) else {
         let (from, n, all) = (call.offset, call.transfer_size, buffer.size());

@@ -4,13 +4,10 @@
 //! struct of a caller, who promises what the interface requires: each address is null, or that of
 //! what its field names, valid during the call.
 
-use crate::failure::{Failure, as_handle};
+use crate::failure::{Answer, Failure};
 use pjrt::{Arguments, Pointer};
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// The result of a slot.
-pub(crate) type Answer = Result<(), Failure>;
 
 /// The arguments of a call, copied from the caller. Fields that the caller does not know are zero.
 pub(crate) struct Call<A> {
@@ -62,7 +59,8 @@ pub(crate) unsafe fn enter<A: Arguments>(
     let answer = catch_unwind(AssertUnwindSafe(|| serve(&mut call)))
         .unwrap_or_else(|payload| Err(Failure::panicked(&*payload)));
     let own = (&raw const call.args).cast::<u8>();
-    // SAFETY: as above, and nothing else accesses the struct of the caller (# Safety).
+    // SAFETY: both structs have `size` bytes, and nothing else accesses that of the caller
+    // (# Safety).
     unsafe { std::ptr::copy_nonoverlapping(own, args.cast::<u8>(), size) };
     as_handle(answer)
 }
@@ -124,4 +122,9 @@ pub(crate) fn release<T>(p: Pointer) {
         // SAFETY: callers pass a handle of this type that they own, once.
         drop(unsafe { Box::from_raw(p.0.cast::<T>()) });
     }
+}
+
+/// The handle of an error, or null.
+pub(crate) fn as_handle(outcome: Answer) -> Pointer {
+    outcome.map_or_else(give, |()| Pointer::default())
 }

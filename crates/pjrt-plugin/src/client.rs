@@ -4,9 +4,9 @@
 //! destroyed keep valid ones.
 
 use crate::attributes::{Attributes, Value};
-use crate::call::{Answer, Call, give, release};
+use crate::call::{Call, give, release};
 use crate::counts;
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure};
 use crate::host_call::Host;
 use cotangent::CpuBackend;
 use pjrt::{NamedValue, Pointer, args, code, named_value};
@@ -131,7 +131,9 @@ impl Client {
 fn int(option: &NamedValue, name: &str) -> Result<i64, Failure> {
     match option.kind {
         named_value::INT64 => Ok(option.value as i64),
-        _ => Err(Failure::argument(format!("the option `{name}` is an integer"))),
+        _ => Err(Failure::argument(format!(
+            "the option `{name}` is an integer"
+        ))),
     }
 }
 
@@ -145,7 +147,9 @@ pub(crate) fn create(call: &mut Call<args::ClientCreate>) -> Answer {
             "threads" if value >= 0 => threads = value as usize,
             "callback" => host = Host::at(value),
             "device_count" | "threads" => {
-                return Err(Failure::argument(format!("{name} = {value} is out of range")));
+                return Err(Failure::argument(format!(
+                    "{name} = {value} is out of range"
+                )));
             }
             _ => {
                 return Err(Failure::argument(format!(
@@ -227,7 +231,10 @@ pub(crate) fn default_device_assignment(
     let client = call.handle::<Client>(call.client)?;
     let count = i64::from(call.num_replicas) * i64::from(call.num_partitions);
     if !(1..=client.devices.len() as i64).contains(&count) {
-        let text = format!("{count} devices are asked for: there are {}", client.devices.len());
+        let text = format!(
+            "{count} devices are asked for: there are {}",
+            client.devices.len()
+        );
         return Err(Failure::argument(text));
     }
     if call.default_assignment_size < count as usize {
@@ -273,9 +280,7 @@ pub(crate) fn topology_devices(
     Ok(())
 }
 
-pub(crate) fn topology_attributes(
-    call: &mut Call<args::TopologyDescriptionAttributes>,
-) -> Answer {
+pub(crate) fn topology_attributes(call: &mut Call<args::TopologyDescriptionAttributes>) -> Answer {
     (call.attributes, call.num_attributes) = Attributes::none().parts();
     Ok(())
 }
@@ -310,9 +315,7 @@ pub(crate) fn description_process_index(
     Ok(())
 }
 
-pub(crate) fn description_attributes(
-    call: &mut Call<args::DeviceDescriptionAttributes>,
-) -> Answer {
+pub(crate) fn description_attributes(call: &mut Call<args::DeviceDescriptionAttributes>) -> Answer {
     (call.attributes, call.num_attributes) = Attributes::none().parts();
     Ok(())
 }
@@ -367,10 +370,20 @@ pub(crate) fn default_memory(call: &mut Call<args::DeviceDefaultMemory>) -> Answ
 /// Bytes of the arrays of all devices: they are one machine.
 pub(crate) fn memory_stats(call: &mut Call<args::DeviceMemoryStats>) -> Answer {
     call.handle::<Device>(call.device)?;
-    call.bytes_in_use = counts::BYTES.now();
-    (call.peak_bytes_in_use, call.peak_bytes_in_use_is_set) = (counts::BYTES.peak(), 1);
-    (call.num_allocs, call.num_allocs_is_set) = (counts::ARRAYS.now(), 1);
-    (call.pool_bytes, call.pool_bytes_is_set) = (cotangent::memory_stats().bytes as i64, 1);
+    // Statistics that are not set are unknown.
+    **call = args::DeviceMemoryStats {
+        struct_size: call.struct_size,
+        extensions: call.extensions,
+        device: call.device,
+        bytes_in_use: counts::BYTES.now(),
+        peak_bytes_in_use: counts::BYTES.peak(),
+        peak_bytes_in_use_is_set: 1,
+        num_allocs: counts::ARRAYS.now(),
+        num_allocs_is_set: 1,
+        pool_bytes: cotangent::memory_stats().bytes as i64,
+        pool_bytes_is_set: 1,
+        ..args::DeviceMemoryStats::default()
+    };
     Ok(())
 }
 

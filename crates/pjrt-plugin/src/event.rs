@@ -1,12 +1,12 @@
 //! [`Completion`]: the end of work that may still run, with its error; and the slots of events.
 
-use crate::call::{Answer, Call, give, release};
+use crate::call::{Call, as_handle, give, release};
 use crate::counts::{self, Counted};
-use crate::failure::{Failure, as_handle};
+use crate::failure::{Answer, Failure};
 use pjrt::{Pointer, args, code};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is called at the end of work.
+/// A function that is called at the end of work.
 type Listener = Box<dyn FnOnce(&Answer) + Send>;
 
 /// The end of work.
@@ -75,17 +75,15 @@ impl Completion {
     /// Calls `f` once, at the end of the work.
     pub(crate) fn then(&self, f: impl FnOnce(&Answer) + Send + 'static) {
         let mut waiting = self.waiting();
-        match (self.outcome.get(), self.separated()) {
-            (Some(outcome), _) => {
-                drop(waiting);
-                f(outcome);
-            }
-            (None, Some(failure)) => {
-                drop(waiting);
-                f(&Err(failure));
-            }
-            (None, None) => waiting.push(Box::new(f)),
+        if let Some(outcome) = self.outcome.get() {
+            drop(waiting);
+            return f(outcome);
         }
+        if let Some(failure) = self.separated() {
+            drop(waiting);
+            return f(&Err(failure));
+        }
+        waiting.push(Box::new(f));
     }
 
     /// Waits for the end of the work.
@@ -150,15 +148,15 @@ pub(crate) fn wait(call: &mut Call<args::EventAwait>) -> Answer {
 }
 
 /// The function and argument of a caller of `OnReady`.
-struct Ready {
+struct ReadyCallback {
     callback: extern "C" fn(Pointer, Pointer),
     argument: Pointer,
 }
 
 // SAFETY: the interface lets the callback be called from any thread.
-unsafe impl Send for Ready {}
+unsafe impl Send for ReadyCallback {}
 
-impl Ready {
+impl ReadyCallback {
     fn call(self, outcome: &Answer) {
         (self.callback)(as_handle(outcome.clone()), self.argument);
     }
@@ -169,7 +167,7 @@ pub(crate) fn on_ready(call: &mut Call<args::EventOnReady>) -> Answer {
     if call.callback.is_null() {
         return Err(Failure::argument("PJRT_Event_OnReady: a null callback"));
     }
-    let ready = Ready {
+    let ready = ReadyCallback {
         // SAFETY: the field is the address of a function of this type.
         callback: unsafe {
             std::mem::transmute::<*mut std::ffi::c_void, extern "C" fn(Pointer, Pointer)>(

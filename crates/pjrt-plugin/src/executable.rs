@@ -1,14 +1,14 @@
 //! Executables: compiled programs, shared by all handles of the same program, and their slots.
 
 use crate::attributes::{Attributes, Value};
-use crate::call::{Answer, Call, give, release};
+use crate::call::{Call, give, release};
 use crate::client::{Client, Device, MEMORY_KIND, VERSION};
 use crate::counts::{self, Counted};
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure};
 use crate::options::{Options, assignment};
 use crate::value;
 use cotangent::cpu;
-use cotangent::stablehlo::{self, Declared, Signature};
+use cotangent::stablehlo::{self, Declared};
 use cotangent::{CpuBackend, DType, Env, Executable, Function, Type};
 use pjrt::{Pointer, Program, args};
 use std::collections::HashMap;
@@ -131,7 +131,7 @@ impl Compiled {
     fn new(source: &[u8], hash: u64, backend: &CpuBackend) -> Result<Compiled, Failure> {
         let module = stablehlo::read(source, None)?;
         let f = module.main();
-        let signature: &Signature = module.signature();
+        let signature = module.signature();
         let declared = signature.parameters.iter().map(|p| &p.ty);
         let types = f.params().iter().map(|&v| f.ty(v).clone());
         let parameters = paired(declared, types, "parameter")?;
@@ -165,7 +165,10 @@ impl Compiled {
             name: signature.module.clone().unwrap_or_else(|| "main".into()),
             parameters: parameters.collect(),
             types: results.iter().map(|r| value::number(r.dtype)).collect(),
-            dims: results.iter().flat_map(|r| r.dims.iter().copied()).collect(),
+            dims: results
+                .iter()
+                .flat_map(|r| r.dims.iter().copied())
+                .collect(),
             ranks: results.iter().map(|r| r.dims.len()).collect(),
             kinds: vec![MEMORY_KIND.as_ptr().into(); results.len()],
             kind_sizes: vec![MEMORY_KIND.len(); results.len()],
@@ -182,7 +185,10 @@ impl Compiled {
             Ok(text) => Ok(text.to_owned()),
             Err(_) => Ok(stablehlo::format(&self.source, None)?),
         };
-        self.text.get_or_init(made).as_deref().map_err(Failure::clone)
+        self.text
+            .get_or_init(made)
+            .as_deref()
+            .map_err(Failure::clone)
     }
 
     fn costs(&self) -> &Attributes {
@@ -350,9 +356,7 @@ pub(crate) fn is_deleted(call: &mut Call<args::LoadedExecutableIsDeleted>) -> An
     Ok(())
 }
 
-pub(crate) fn loaded_fingerprint(
-    call: &mut Call<args::LoadedExecutableFingerprint>,
-) -> Answer {
+pub(crate) fn loaded_fingerprint(call: &mut Call<args::LoadedExecutableFingerprint>) -> Answer {
     let text = &call.handle::<Loaded>(call.executable)?.compiled.fingerprint;
     call.executable_fingerprint = text.as_ptr().into();
     call.executable_fingerprint_size = text.len();
@@ -443,9 +447,7 @@ pub(crate) fn optimized(call: &mut Call<args::ExecutableOptimizedProgram>) -> An
     Ok(())
 }
 
-pub(crate) fn memory_stats(
-    call: &mut Call<args::ExecutableGetCompiledMemoryStats>,
-) -> Answer {
+pub(crate) fn memory_stats(call: &mut Call<args::ExecutableGetCompiledMemoryStats>) -> Answer {
     let compiled = call.handle::<Unloaded>(call.executable)?;
     let size = |dtype: DType, dims: &[i64]| dims.iter().product::<i64>() * dtype.size() as i64;
     let arguments = compiled.parameters.iter();
@@ -453,11 +455,22 @@ pub(crate) fn memory_stats(
     let f = compiled.program.function();
     let types: Vec<Type> = f.params().iter().map(|&v| f.ty(v).clone()).collect();
     let peak = cpu::memory(f, &types, &Env::default()).map_or(0, |m| m.peak as i64);
-    call.argument_size_in_bytes = arguments.clone().map(argument).sum();
-    call.alias_size_in_bytes = { arguments }.filter(|p| p.donated).map(argument).sum();
-    call.output_size_in_bytes = compiled.results.iter().map(|r| size(r.dtype, &r.dims)).sum();
-    call.temp_size_in_bytes = (peak - call.output_size_in_bytes).max(0);
-    call.generated_code_size_in_bytes = 0;
-    call.peak_memory_in_bytes = peak + call.argument_size_in_bytes;
+    let output: i64 = compiled
+        .results
+        .iter()
+        .map(|r| size(r.dtype, &r.dims))
+        .sum();
+    let given: i64 = arguments.clone().map(argument).sum();
+    **call = args::ExecutableGetCompiledMemoryStats {
+        struct_size: call.struct_size,
+        extensions: call.extensions,
+        executable: call.executable,
+        argument_size_in_bytes: given,
+        alias_size_in_bytes: { arguments }.filter(|p| p.donated).map(argument).sum(),
+        output_size_in_bytes: output,
+        temp_size_in_bytes: (peak - output).max(0),
+        peak_memory_in_bytes: peak + given,
+        ..args::ExecutableGetCompiledMemoryStats::default()
+    };
     Ok(())
 }

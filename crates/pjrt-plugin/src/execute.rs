@@ -1,10 +1,10 @@
 //! Execution: arguments are taken from their buffers, and the run is done or enqueued.
 
 use crate::buffer::Buffer;
-use crate::call::{Answer, Call, give, release};
+use crate::call::{Call, give, release};
 use crate::event::{Completion, event};
 use crate::executable::{Compiled, Loaded, Placement};
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure};
 use crate::queue::enqueue;
 use crate::value::Value;
 use cotangent::Array;
@@ -14,17 +14,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A run: a program, its arguments, and the values that it promised.
-struct Run {
+struct ProgramRun {
     compiled: Arc<Compiled>,
     arguments: Vec<Arc<Value>>,
     results: Vec<Arc<Value>>,
     completion: Arc<Completion>,
 }
 
-impl Run {
+impl ProgramRun {
     /// Waits for the arguments, runs, and keeps the promises. An error is that of every result.
     fn run(self) {
-        let Run {
+        let ProgramRun {
             compiled,
             arguments,
             results,
@@ -34,7 +34,9 @@ impl Run {
             // Arrays of donated buffers have no other owner, and programs overwrite them.
             let arrays = arguments.into_iter().map(Value::into_array);
             let arrays = arrays.collect::<Result<Vec<Array>, Failure>>()?;
-            let computed = compiled.program.run_tensors(arrays.into_iter().map(View::from))?;
+            let computed = compiled
+                .program
+                .run_tensors(arrays.into_iter().map(View::from))?;
             let dense = computed.into_iter().map(View::into_array);
             Ok(dense.collect::<cotangent::Result<Vec<Array>>>()?)
         }));
@@ -129,7 +131,7 @@ pub(crate) fn execute(call: &mut Call<args::LoadedExecutableExecute>) -> Answer 
     let completion = Completion::pending();
     let promise = || Value::promised(completion.clone());
     let results: Vec<Arc<Value>> = compiled.results.iter().map(|_| promise()).collect();
-    let run = Run {
+    let run = ProgramRun {
         compiled: compiled.clone(),
         arguments: arguments.collect(),
         results: results.clone(),
@@ -140,7 +142,7 @@ pub(crate) fn execute(call: &mut Call<args::LoadedExecutableExecute>) -> Answer 
         Placement::Inline if computed => run.run(),
         _ => enqueue(Box::new(move || run.run())),
     }
-    // A run in this thread reports its error at once.
+    // A run in this thread reports its error to its caller.
     if let Some(Err(failure)) = completion.outcome() {
         return Err(failure.clone());
     }

@@ -1,8 +1,10 @@
-//! Errors with the codes of PJRT, and the slots that read them.
+//! Errors with the codes of PJRT.
 
-use crate::call::{Answer, Call, give, release};
 use cotangent::Code;
-use pjrt::{args, code};
+use pjrt::code;
+
+/// The result of a slot, and the outcome of work.
+pub(crate) type Answer = Result<(), Failure>;
 
 /// An error that a slot returns.
 #[derive(Clone, Debug)]
@@ -48,25 +50,4 @@ impl From<cotangent::Error> for Failure {
         };
         Failure::new(code, e.to_string())
     }
-}
-
-pub(crate) fn destroy(call: &mut Call<args::ErrorDestroy>) -> Answer {
-    release::<Failure>(call.error);
-    Ok(())
-}
-
-pub(crate) fn message(call: &mut Call<args::ErrorMessage>) -> Answer {
-    let message = &call.handle::<Failure>(call.error)?.message;
-    (call.message, call.message_size) = (message.as_ptr().into(), message.len());
-    Ok(())
-}
-
-pub(crate) fn code(call: &mut Call<args::ErrorGetCode>) -> Answer {
-    call.code = call.handle::<Failure>(call.error)?.code;
-    Ok(())
-}
-
-/// The error as a handle, or null.
-pub(crate) fn as_handle(outcome: Answer) -> pjrt::Pointer {
-    outcome.map_or_else(give, |()| Default::default())
 }

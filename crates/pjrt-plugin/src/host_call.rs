@@ -93,7 +93,10 @@ struct Written {
 impl Written {
     fn new(t: &Type) -> cotangent::Result<Written> {
         let Some(shape) = t.shape.as_const() else {
-            return Err(Error::new(Code::ShapeMismatch, format!("a call returns {t}")));
+            return Err(Error::new(
+                Code::ShapeMismatch,
+                format!("a call returns {t}"),
+            ));
         };
         let bytes = cotangent::array::room(&shape, t.dtype.size())? * t.dtype.size();
         Ok(Written {
@@ -129,14 +132,20 @@ fn call(
     results: &[Type],
 ) -> cotangent::Result<Vec<Array>> {
     let shapes: Vec<Vec<i64>> = arguments.iter().map(dims).collect();
-    let given = arguments.iter().zip(&shapes).map(|(array, dims)| HostArray {
-        data: value::memory(array).as_ptr().cast_mut().cast(),
-        dims: dims.as_ptr(),
-        rank: dims.len() as i32,
-        element_type: value::number(array.dtype()),
-    });
+    let given = arguments
+        .iter()
+        .zip(&shapes)
+        .map(|(array, dims)| HostArray {
+            data: value::memory(array).as_ptr().cast_mut().cast(),
+            dims: dims.as_ptr(),
+            rank: dims.len() as i32,
+            element_type: value::number(array.dtype()),
+        });
     let given: Vec<HostArray> = given.collect();
-    let mut written = results.iter().map(Written::new).collect::<cotangent::Result<Vec<_>>>()?;
+    let mut written = results
+        .iter()
+        .map(Written::new)
+        .collect::<cotangent::Result<Vec<_>>>()?;
     let wanted: Vec<HostArray> = written.iter_mut().map(Written::for_host).collect();
     let mut message = vec![0u8; MAX_MESSAGE];
     // SAFETY: the function takes lists of these lengths. It reads arguments and writes results,

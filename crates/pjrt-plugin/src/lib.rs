@@ -10,6 +10,7 @@ mod buffer;
 mod call;
 mod client;
 mod counts;
+mod error;
 mod event;
 mod executable;
 mod execute;

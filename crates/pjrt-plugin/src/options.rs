@@ -1,6 +1,6 @@
 //! Options of a compilation: the fields of `CompileOptionsProto` that decide something here.
 
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure};
 
 /// A field of a message of protocol buffers.
 enum Field<'a> {
@@ -55,7 +55,9 @@ fn each<'a>(
     let mut fields = Fields(bytes);
     while !fields.0.is_empty() {
         let Some((number, field)) = fields.field() else {
-            return Err(Failure::argument("the options of the compilation are malformed"));
+            return Err(Failure::argument(
+                "the options of the compilation are malformed",
+            ));
         };
         f(number, field)?;
     }
@@ -86,8 +88,7 @@ impl Options {
     /// Reads a `CompileOptionsProto`.
     ///
     /// # Errors
-    /// The message is malformed; there are several devices; an option overrides one of another
-    /// compiler.
+    /// The message is malformed; there are several devices; an option is unknown.
     pub(crate) fn read(bytes: &[u8]) -> Result<Options, Failure> {
         let mut options = Options {
             device: 0,
@@ -96,7 +97,7 @@ impl Options {
         };
         each(bytes, |number, field| match (number, field) {
             (3, Field::Bytes(build)) => options.build(build),
-            (7, Field::Bytes(entry)) => refuse(entry),
+            (7, Field::Bytes(entry)) => check_override(entry),
             _ => Ok(()),
         })?;
         let count = options.replicas.saturating_mul(options.partitions);
@@ -145,8 +146,9 @@ impl Options {
     }
 }
 
-/// Refuses an option by name: no option of another compiler has a meaning here.
-fn refuse(entry: &[u8]) -> Result<(), Failure> {
+/// Refuses an option that is not one of XLA. Options of XLA choose its passes and outputs, which do
+/// not exist here, so they are ignored.
+fn check_override(entry: &[u8]) -> Answer {
     let mut name = "";
     each(entry, |number, field| {
         if let (1, Field::Bytes(bytes)) = (number, field) {
@@ -154,8 +156,13 @@ fn refuse(entry: &[u8]) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    // The wording of XLA, which programs look for.
-    Err(Failure::argument(format!("No such compile option: '{name}'")))
+    match name.starts_with("xla_") {
+        true => Ok(()),
+        // The wording of XLA, which programs look for.
+        false => Err(Failure::argument(format!(
+            "No such compile option: '{name}'"
+        ))),
+    }
 }
 
 /// A `DeviceAssignmentProto` of one device.
@@ -178,7 +185,16 @@ mod tests {
     #[test]
     fn the_device_of_an_assignment_takes_precedence() {
         let device = assignment(3);
-        let mut build = vec![1 << 3, 0, 4 << 3, 1, 5 << 3, 1, 9 << 3 | 2, device.len() as u8];
+        let mut build = vec![
+            1 << 3,
+            0,
+            4 << 3,
+            1,
+            5 << 3,
+            1,
+            9 << 3 | 2,
+            device.len() as u8,
+        ];
         build.extend(&device);
         let mut all = vec![3 << 3 | 2, build.len() as u8];
         all.extend(&build);
@@ -188,12 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn several_devices_and_options_of_other_compilers_are_refused() {
+    fn several_devices_and_unknown_options_are_refused() {
         let two = [3 << 3 | 2, 2, 4 << 3, 2];
         let e = Options::read(&two).unwrap_err();
         assert_eq!(e.code, pjrt::code::UNIMPLEMENTED);
         let named = [&[7 << 3 | 2, 5, 1 << 3 | 2, 3][..], b"abc"].concat();
         let e = Options::read(&named).unwrap_err();
         assert_eq!(e.message, "No such compile option: 'abc'");
+        let known = [&[7 << 3 | 2, 7, 1 << 3 | 2, 5][..], b"xla_a"].concat();
+        assert!(Options::read(&known).is_ok());
     }
 }

@@ -1,8 +1,8 @@
 //! The table of functions: a row for every slot of the interface.
 
-use crate::call::{Answer, Call, enter};
-use crate::failure::Failure;
-use crate::{buffer, client, event, executable, execute, failure};
+use crate::call::{Call, enter};
+use crate::failure::{Answer, Failure};
+use crate::{buffer, client, error, event, executable, execute};
 use pjrt::{API_VERSION, Api, Arguments, FIRST_SLOT, Pointer, SLOTS, Version, args};
 
 /// The table of functions, at an address that does not change.
@@ -21,7 +21,10 @@ impl Table {
 
 /// A slot that does not exist here.
 fn missing<A: Arguments>(_: &mut Call<A>) -> Answer {
-    Err(Failure::unimplemented(format!("{} is not implemented", A::SLOT.name)))
+    Err(Failure::unimplemented(format!(
+        "{} is not implemented",
+        A::SLOT.name
+    )))
 }
 
 /// Rows: an argument struct, and the function that serves it.
@@ -42,9 +45,9 @@ macro_rules! slots {
 }
 
 slots! {
-    ErrorDestroy => failure::destroy,
-    ErrorMessage => failure::message,
-    ErrorGetCode => failure::code,
+    ErrorDestroy => error::destroy,
+    ErrorMessage => error::message,
+    ErrorGetCode => error::code,
     PluginInitialize => client::plugin_initialize,
     PluginAttributes => client::plugin_attributes,
     EventDestroy => event::destroy,

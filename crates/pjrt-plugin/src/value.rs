@@ -43,7 +43,9 @@ pub(crate) fn dtype(number: i32) -> Result<DType, Failure> {
     let known = index.checked_sub(1).and_then(|k| TYPES.get(k));
     known.copied().ok_or_else(|| {
         let name = buffer_type::NAMES.get(index).unwrap_or(&"unknown");
-        Failure::unimplemented(format!("arrays of type {name} ({number}) are not supported"))
+        Failure::unimplemented(format!(
+            "arrays of type {name} ({number}) are not supported"
+        ))
     })
 }
 
@@ -90,7 +92,10 @@ impl Value {
             return Ok(array);
         }
         self.completion.wait()?;
-        Ok(self.array.get().expect("work without an error sets its arrays"))
+        Ok(self
+            .array
+            .get()
+            .expect("work without an error sets its arrays"))
     }
 
     /// The array of a value that has ended without error, without a copy. If this is the only
@@ -230,8 +235,8 @@ impl HostArray {
     fn is_aligned(&self) -> bool {
         let size = for_dtype!(self.dtype, T => align_of::<T>());
         let strides = self.strides.iter().flatten();
-        (self.data as usize).is_multiple_of(size)
-            && { strides }.all(|s| s % self.dtype.size() as i64 == 0)
+        (self.data as usize).is_multiple_of(size) && { strides }
+            .all(|s| s % self.dtype.size() as i64 == 0)
     }
 
     /// Whether the memory can be shared, and is worth it.

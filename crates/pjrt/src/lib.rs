@@ -14,11 +14,13 @@
 //! assert!(SLOTS.iter().any(|s| s.name == slot.name));
 //! ```
 
+mod api;
 mod records;
 mod table;
 
+pub use api::Api;
 pub use records::{
-    Api, Arguments, Chunk, ExecuteOptions, Field, MemoryLayout, NamedValue, Pointer, Program, Slot,
+    ApiSlot, Arguments, Chunk, ExecuteOptions, Field, MemoryLayout, NamedValue, Pointer, Program,
     Version, buffer_type, code, named_value, semantics,
 };
 pub use table::{SLOTS, args};
@@ -55,13 +57,17 @@ mod tests {
                 assert!(field.offset >= end, "{}: {}", slot.name, field.name);
                 end = field.offset + field.size;
             }
-            assert!(slot.required <= slot.size && end <= slot.size, "{}", slot.name);
+            assert!(
+                slot.required <= slot.size && end <= slot.size,
+                "{}",
+                slot.name
+            );
         }
     }
 
     #[test]
     fn integers_and_booleans_have_their_own_width() {
-        let field = |slot: &Slot, name: &str| {
+        let field = |slot: &ApiSlot, name: &str| {
             let found = slot.fields.iter().find(|f| f.name == name);
             found.map(|f| (f.offset, f.size))
         };

@@ -29,7 +29,7 @@ impl Pointer {
 
 /// A row of the table of slots.
 #[derive(Debug)]
-pub struct Slot {
+pub struct ApiSlot {
     /// Index of the slot in [`Api`], in words.
     pub number: usize,
     /// The name of the function.
@@ -58,7 +58,7 @@ pub struct Field {
 /// The argument struct of a slot: plain data, for which zero bytes are a value.
 pub trait Arguments: Copy + Default + 'static {
     /// The row of the slot.
-    const SLOT: Slot;
+    const SLOT: ApiSlot;
 }
 
 /// The version of the interface that a library implements.
@@ -73,20 +73,6 @@ pub struct Version {
     pub major: i32,
     /// Minor version.
     pub minor: i32,
-}
-
-/// The table of functions that `GetPjrtApi` returns.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Api {
-    /// Size of this struct in bytes: slots after it do not exist.
-    pub struct_size: usize,
-    /// A list of extensions, or null.
-    pub extensions: Pointer,
-    /// The version of the interface.
-    pub version: Version,
-    /// Functions in the order of [`SLOTS`](crate::SLOTS); null for those that are not available.
-    pub slots: [Pointer; crate::SLOTS.len()],
 }
 
 /// A named value of options and attributes.
@@ -227,13 +213,42 @@ pub mod code {
 pub mod buffer_type {
     /// Names by number.
     pub const NAMES: &[&str] = &[
-        "invalid", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32", "f64",
-        "bf16", "c64", "c128", "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz",
-        "s4", "u4", "token", "s2", "u2", "f8e4m3", "f8e3m4", "f8e8m0fnu", "f4e2m1fn", "s1", "u1",
+        "invalid",
+        "pred",
+        "s8",
+        "s16",
+        "s32",
+        "s64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "f16",
+        "f32",
+        "f64",
+        "bf16",
+        "c64",
+        "c128",
+        "f8e5m2",
+        "f8e4m3fn",
+        "f8e4m3b11fnuz",
+        "f8e5m2fnuz",
+        "f8e4m3fnuz",
+        "s4",
+        "u4",
+        "token",
+        "s2",
+        "u2",
+        "f8e4m3",
+        "f8e3m4",
+        "f8e8m0fnu",
+        "f4e2m1fn",
+        "s1",
+        "u1",
     ];
 }
 
-/// What a caller promises about a host array that becomes a buffer.
+/// Promises of a caller about a host array that becomes a buffer.
 pub mod semantics {
     /// It is constant during the call.
     pub const DURING_CALL: i32 = 0;

@@ -1,6 +1,6 @@
 //! The table of slots: a row each, in the order of the table of functions.
 
-use crate::records::{Arguments, Field, MemoryLayout, Pointer, Slot};
+use crate::records::{ApiSlot, Arguments, Field, MemoryLayout, Pointer};
 use std::mem::offset_of;
 
 /// The end of the last required field; the head if there is none.
@@ -24,7 +24,7 @@ macro_rules! slots {
     ($($number:literal $args:ident $name:literal $since:literal { $($field:ident: $ty:ty),* }
         $({ $($more:ident: $more_ty:ty),* })?)*) => {
         /// Every slot, in the order of the table of functions.
-        pub static SLOTS: &[Slot] = &[$(<args::$args as Arguments>::SLOT),*];
+        pub static SLOTS: &[ApiSlot] = &[$(<args::$args as Arguments>::SLOT),*];
 
         /// The argument structs of slots, with the names of the interface's header.
         #[allow(missing_docs)]
@@ -41,7 +41,7 @@ macro_rules! slots {
                 }
 
                 impl Arguments for $args {
-                    const SLOT: Slot = Slot {
+                    const SLOT: ApiSlot = ApiSlot {
                         number: $number,
                         name: $name,
                         since: $since,

@@ -31,7 +31,7 @@ mod signature;
 mod write;
 
 pub use host_call::{HOST_CALL, HostCall};
-pub use signature::{Declared, Parameter, Signature};
+pub use signature::{Declared, MainSignature, Parameter};
 pub use write::{write, write_with};
 
 use cotangent_core::rewrite::raise;
@@ -61,7 +61,7 @@ pub struct Module {
     /// Names of functions, and whether each is public.
     names: Vec<(String, bool)>,
     main: Arc<Function>,
-    signature: Arc<Signature>,
+    signature: Arc<MainSignature>,
     numerics: Numerics,
     at: usize,
     raises: bool,
@@ -194,7 +194,7 @@ impl Module {
     }
 
     /// The main function as the source declares it.
-    pub fn signature(&self) -> &Signature {
+    pub fn signature(&self) -> &MainSignature {
         &self.signature
     }
 

@@ -1,4 +1,4 @@
-//! [`Signature`]: the main function as a source declares it: types that graphs do not have, and
+//! [`MainSignature`]: the main function as a source declares it: types that graphs do not have, and
 //! parameters whose memory a call may take.
 
 use crate::ast::{ParsedModule, Ty};
@@ -7,7 +7,7 @@ use cotangent_core::DType;
 
 /// The main function of a source.
 #[derive(Clone, Debug)]
-pub struct Signature {
+pub struct MainSignature {
     /// The name of the module, without `@`.
     pub module: Option<String>,
     /// Parameters, without those that the choice of a platform binds.
@@ -48,12 +48,12 @@ impl Declared {
 }
 
 /// The declaration of the function at `main` among those with a body.
-pub(crate) fn signature(module: &ParsedModule<'_>, main: usize) -> Signature {
+pub(crate) fn signature(module: &ParsedModule<'_>, main: usize) -> MainSignature {
     let mut with_body = module.functions.iter().filter(|f| f.body.is_some());
     let function = with_body.nth(main);
     let args = function.and_then(|f| f.body.as_ref());
     let args = args.iter().flat_map(|b| &b.args);
-    Signature {
+    MainSignature {
         module: module.name.as_deref().map(str::to_owned),
         parameters: { args }
             .filter(|a| a.constant.is_none())

@@ -33,6 +33,7 @@ def register():
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=library(), options=options)
     try:
         _share_rules()
+        _take_branches_of_cpu()
         _callbacks.install(PLATFORM)
     except (ImportError, AttributeError) as error:
         import jax
@@ -51,3 +52,30 @@ def _share_rules():
         rules[PLATFORM] = collections.ChainMap(own, rules["cpu"])
     if PLATFORM not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(PLATFORM)
+
+
+def _take_branches_of_cpu():
+    """`jax.lax.platform_dependent` takes the branch of cpu, unless one names this platform."""
+    from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
+
+    def follow(branches):
+        if branches is None or any(ps and PLATFORM in ps for ps in branches):
+            return branches
+        return tuple((*ps, PLATFORM) if ps and "cpu" in ps else ps for ps in branches)
+
+    def rule_of(primitive, parameter):
+        default = mlir._lowerings[primitive].rule
+
+        def rule(ctx, *args, **params):
+            if parameter in params:
+                params[parameter] = follow(params[parameter])
+            return default(ctx, *args, **params)
+
+        return rule
+
+    for primitive, parameter in [
+        (conditionals.platform_index_p, "platforms"),
+        (conditionals.cond_p, "branches_platforms"),
+    ]:
+        mlir.register_lowering(primitive, rule_of(primitive, parameter), platform=PLATFORM)

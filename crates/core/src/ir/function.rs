@@ -341,7 +341,10 @@ impl Function {
     /// Whether an operation in it is executed although its results are not needed, regions
     /// included.
     pub(crate) fn must_run(&self) -> bool {
-        *self.facts.must_run.get_or_init(|| self.eqns.iter().any(|e| e.op.must_run()))
+        *self
+            .facts
+            .must_run
+            .get_or_init(|| self.eqns.iter().any(|e| e.op.must_run()))
     }
 
     /// Memoized results of [`Function::linear_in`], by mask.

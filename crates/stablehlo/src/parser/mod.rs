@@ -8,8 +8,8 @@ mod operation;
 mod types;
 
 use crate::ast::{
-    donates,
     Argument, Attr, Function, Id, MAX_NESTED, MAX_REGIONS, NamedAttrs, ParsedModule, Region, Ty,
+    donates,
 };
 use crate::lexer::{Lexer, Pos, Token, TokenKind, syntax, unquote};
 use crate::scope::OpenRegions;

@@ -402,6 +402,9 @@ impl CountedLoop {
         debug_assert!(body.params().len() >= nb);
         for e in body.eqns().iter().rev() {
             let given = rows.iter().any(|r| e.results().any(|v| v == r.result));
+            if e.op.must_run() {
+                e.results().for_each(|r| need[r.index()] = true);
+            }
             if !given && e.results().any(|r| need[r.index()]) {
                 body.operands(e).iter().for_each(|v| need[v.index()] = true);
             }
