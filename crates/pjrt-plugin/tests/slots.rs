@@ -104,6 +104,11 @@ fn at<T>(x: &T) -> Pointer {
     (&raw const *x).into()
 }
 
+/// The address of a record that the library writes.
+fn at_mut<T>(x: &mut T) -> Pointer {
+    Pointer((&raw mut *x).cast())
+}
+
 fn client() -> Pointer {
     let name = "threads";
     let threads = NamedValue {
@@ -424,13 +429,13 @@ fn programs_run_and_nothing_is_left() {
     };
     serve!(ExecutableOptimizedProgram {
         executable: inner,
-        program: at(&program)
+        program: at_mut(&mut program)
     });
     let mut copy = vec![0u8; program.code_size];
     program.code = copy.as_mut_ptr().cast_const().into();
     serve!(ExecutableOptimizedProgram {
         executable: inner,
-        program: at(&program)
+        program: at_mut(&mut program)
     });
     assert_eq!(String::from_utf8(copy).unwrap(), SUM);
     let assigned = serve!(LoadedExecutableGetDeviceAssignment {
@@ -761,7 +766,7 @@ fn host_arrays_are_shared_where_that_is_permitted_and_copied_elsewhere() {
 fn errors_of_runs_are_those_of_their_results() {
     let _alone = alone();
     let client = client();
-    let (number, message) = compiled(client, "func.func @main() { nonsense }").unwrap_err();
+    let (number, message) = compiled(client, "func.func @main( {").unwrap_err();
     assert_eq!(number, code::INVALID_ARGUMENT, "{message}");
     let narrow = "func.func @main(%a: tensor<3xi4>) -> tensor<3xi4> { return %a : tensor<3xi4> }";
     let (number, message) = compiled(client, narrow).unwrap_err();
