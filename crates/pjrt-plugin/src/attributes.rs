@@ -3,7 +3,7 @@
 use pjrt::{NamedValue, Pointer, named_value};
 
 /// A value of a list.
-pub(crate) enum Value {
+pub(crate) enum Attribute {
     Int(i64),
     Ints(&'static [i64]),
     Float(f32),
@@ -18,12 +18,12 @@ unsafe impl Send for Attributes {}
 unsafe impl Sync for Attributes {}
 
 impl Attributes {
-    pub(crate) fn new(all: impl IntoIterator<Item = (&'static str, Value)>) -> Attributes {
-        let named = |(name, value): (&'static str, Value)| {
+    pub(crate) fn new(all: impl IntoIterator<Item = (&'static str, Attribute)>) -> Attributes {
+        let named = |(name, value): (&'static str, Attribute)| {
             let (kind, value, value_size) = match value {
-                Value::Int(n) => (named_value::INT64, n as u64, 1),
-                Value::Ints(l) => (named_value::INT64_LIST, l.as_ptr() as u64, l.len()),
-                Value::Float(x) => (named_value::FLOAT, x.to_bits().into(), 1),
+                Attribute::Int(n) => (named_value::INT64, n as u64, 1),
+                Attribute::Ints(l) => (named_value::INT64_LIST, l.as_ptr() as u64, l.len()),
+                Attribute::Float(x) => (named_value::FLOAT, x.to_bits().into(), 1),
             };
             NamedValue {
                 struct_size: size_of::<NamedValue>(),

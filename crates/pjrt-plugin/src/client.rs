@@ -3,7 +3,7 @@
 //! Devices exist once per process and are never freed: buffers and executables of a client that was
 //! destroyed keep valid ones.
 
-use crate::attributes::{Attributes, Value};
+use crate::attributes::{Attribute, Attributes};
 use crate::call::{Call, give, release};
 use crate::counts;
 use crate::failure::{Answer, Failure};
@@ -290,9 +290,9 @@ pub(crate) fn plugin_attributes(call: &mut Call<args::PluginAttributes>) -> Answ
     static ALL: OnceLock<Attributes> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         Attributes::new([
-            ("xla_version", Value::Int(2)),
-            ("stablehlo_current_version", Value::Ints(&[1, 17, 0])),
-            ("stablehlo_minimum_version", Value::Ints(&[0, 9, 0])),
+            ("xla_version", Attribute::Int(2)),
+            ("stablehlo_current_version", Attribute::Ints(&[1, 17, 0])),
+            ("stablehlo_minimum_version", Attribute::Ints(&[0, 9, 0])),
         ])
     });
     (call.attributes, call.num_attributes) = all.parts();

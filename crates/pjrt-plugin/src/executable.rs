@@ -1,6 +1,6 @@
 //! Executables: compiled programs, shared by all handles of the same program, and their slots.
 
-use crate::attributes::{Attributes, Value};
+use crate::attributes::{Attribute, Attributes};
 use crate::call::{Call, give, release};
 use crate::client::{Client, Device, MEMORY_KIND, VERSION};
 use crate::counts::{self, Counted};
@@ -195,8 +195,8 @@ impl Compiled {
         self.costs.get_or_init(|| {
             let cost = self.program.function().cost();
             Attributes::new([
-                ("flops", Value::Float(cost.flops as f32)),
-                ("bytes accessed", Value::Float(cost.bytes as f32)),
+                ("flops", Attribute::Float(cost.flops as f32)),
+                ("bytes accessed", Attribute::Float(cost.bytes as f32)),
             ])
         })
     }

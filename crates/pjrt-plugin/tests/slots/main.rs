@@ -1,10 +1,14 @@
 //! Every slot of the library, called as JAX calls it: with well-formed arguments, with null and
 //! short ones, and with events before and after their work.
 
-use pjrt::{
-    Api, Arguments, ExecuteOptions, MemoryLayout, NamedValue, Pointer, Program, SLOTS, args, code,
-    named_value, semantics,
+#[macro_use]
+mod calls;
+
+use calls::{
+    F32, api, at, at_mut, client, compile, compiled, download, free, list, run, slot_of, taken,
+    text, upload,
 };
+use pjrt::{Api, MemoryLayout, NamedValue, Pointer, Program, SLOTS, args, code, semantics};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,216 +16,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn api() -> &'static Api {
-    // SAFETY: the library returns the address of a table that lives as long as the process.
-    unsafe { &*cotangent_pjrt::GetPjrtApi() }
-}
-
-/// Code and message of an error, which is freed.
-fn taken(error: Pointer) -> Result<(), (i32, String)> {
-    if error.is_null() {
-        return Ok(());
-    }
-    let mut message = args::ErrorMessage {
-        error,
-        ..Default::default()
-    };
-    let mut number = args::ErrorGetCode {
-        error,
-        ..Default::default()
-    };
-    assert!(raw(&mut message).is_null() && raw(&mut number).is_null());
-    // SAFETY: the message lives as long as its error.
-    let bytes =
-        unsafe { std::slice::from_raw_parts(message.message.0.cast::<u8>(), message.message_size) };
-    let text = String::from_utf8(bytes.to_vec()).unwrap();
-    let mut destroy = args::ErrorDestroy {
-        error,
-        ..Default::default()
-    };
-    assert!(raw(&mut destroy).is_null());
-    Err((number.code, text))
-}
-
-fn slot_of<A>(number: usize) -> unsafe extern "C" fn(*mut A) -> Pointer {
-    let address = api().slots[number - pjrt::FIRST_SLOT];
-    assert!(!address.is_null(), "slot {number}");
-    // SAFETY: a slot is a function of the address of its arguments.
-    unsafe { std::mem::transmute(address.0) }
-}
-
-/// Calls a slot. Returns its error.
-fn raw<A: Arguments>(arguments: &mut A) -> Pointer {
-    // SAFETY: every argument struct starts with its size, and addresses in it are those of live
-    // values of its test.
-    unsafe {
-        (&raw mut *arguments).cast::<usize>().write(A::SLOT.size);
-        slot_of::<A>(A::SLOT.number)(arguments)
-    }
-}
-
-fn call<A: Arguments>(arguments: &mut A) -> Result<(), (i32, String)> {
-    taken(raw(arguments))
-}
-
-/// Calls a slot, which must succeed. Returns the arguments with its results.
-fn served<A: Arguments>(mut arguments: A) -> A {
-    if let Err((code, message)) = call(&mut arguments) {
-        panic!("{}: {code} {message}", A::SLOT.name);
-    }
-    arguments
-}
-
-macro_rules! serve {
-    ($args:ident { $($field:ident: $value:expr),* $(,)? }) => {
-        served(args::$args { $($field: $value,)* ..Default::default() })
-    };
-}
-
-macro_rules! refused {
-    ($args:ident { $($field:ident: $value:expr),* $(,)? }) => {
-        call(&mut args::$args { $($field: $value,)* ..Default::default() }).unwrap_err()
-    };
-}
-
-fn text(p: Pointer, len: usize) -> String {
-    // SAFETY: the library returns texts that live as long as their owner.
-    let bytes = unsafe { std::slice::from_raw_parts(p.0.cast::<u8>(), len) };
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn list<T: Copy>(p: Pointer, len: usize) -> Vec<T> {
-    match len {
-        0 => Vec::new(),
-        // SAFETY: the library returns lists that live as long as their owner.
-        _ => unsafe { std::slice::from_raw_parts(p.0.cast::<T>(), len) }.to_vec(),
-    }
-}
-
-fn at<T>(x: &T) -> Pointer {
-    (&raw const *x).into()
-}
-
-/// The address of a record that the library writes.
-fn at_mut<T>(x: &mut T) -> Pointer {
-    Pointer((&raw mut *x).cast())
-}
-
-fn client() -> Pointer {
-    let name = "threads";
-    let threads = NamedValue {
-        struct_size: size_of::<NamedValue>(),
-        name: name.as_ptr().into(),
-        name_size: name.len(),
-        kind: named_value::INT64,
-        value: 1,
-        value_size: 1,
-        ..NamedValue::default()
-    };
-    serve!(ClientCreate {
-        create_options: at(&threads),
-        num_options: 1
-    })
-    .client
-}
-
-fn compile(client: Pointer, source: &str) -> Pointer {
-    compiled(client, source).unwrap()
-}
-
-fn compiled(client: Pointer, source: impl AsRef<[u8]>) -> Result<Pointer, (i32, String)> {
-    let source = source.as_ref();
-    let format = "mlir";
-    let program = Program {
-        struct_size: size_of::<Program>(),
-        code: source.as_ptr().into(),
-        code_size: source.len(),
-        format: format.as_ptr().into(),
-        format_size: format.len(),
-        ..Program::default()
-    };
-    let mut arguments = args::ClientCompile {
-        client,
-        program: at(&program),
-        ..Default::default()
-    };
-    call(&mut arguments)?;
-    Ok(arguments.executable)
-}
-
-const F32: i32 = 11;
-
-fn upload(client: Pointer, data: &[f32], dims: &[i64]) -> Pointer {
-    let done = serve!(ClientBufferFromHostBuffer {
-        client: client,
-        data: data.as_ptr().into(),
-        element_type: F32,
-        dims: dims.as_ptr().into(),
-        num_dims: dims.len(),
-        host_buffer_semantics: semantics::DURING_CALL,
-    });
-    serve!(EventAwait {
-        event: done.done_with_host_buffer
-    });
-    serve!(EventDestroy {
-        event: done.done_with_host_buffer
-    });
-    done.buffer
-}
-
-fn download(buffer: Pointer) -> Vec<f32> {
-    let size = serve!(BufferToHostBuffer { src: buffer }).dst_size;
-    let mut out = vec![0f32; size / 4];
-    let copied = serve!(BufferToHostBuffer {
-        src: buffer,
-        dst: out.as_mut_ptr().cast_const().into(),
-        dst_size: size,
-    });
-    serve!(EventAwait {
-        event: copied.event
-    });
-    serve!(EventDestroy {
-        event: copied.event
-    });
-    out
-}
-
-/// Runs an executable. Returns its results and the event of its end.
-fn run(
-    executable: Pointer,
-    arguments: &[Pointer],
-    results: usize,
-    kept: &[i64],
-) -> Result<(Vec<Pointer>, Pointer), (i32, String)> {
-    let options = ExecuteOptions {
-        struct_size: size_of::<ExecuteOptions>(),
-        non_donatable_input_indices: kept.as_ptr().into(),
-        num_non_donatable_input_indices: kept.len(),
-        ..ExecuteOptions::default()
-    };
-    let lists = [Pointer::from(arguments.as_ptr())];
-    let mut out = vec![Pointer::default(); results];
-    let outs = [Pointer::from(out.as_mut_ptr().cast_const())];
-    let mut end = [Pointer::default()];
-    call(&mut args::LoadedExecutableExecute {
-        executable,
-        options: at(&options),
-        argument_lists: lists.as_ptr().into(),
-        num_devices: 1,
-        num_args: arguments.len(),
-        output_lists: outs.as_ptr().into(),
-        device_complete_events: end.as_mut_ptr().cast_const().into(),
-        ..Default::default()
-    })?;
-    Ok((out, end[0]))
-}
-
-fn free(buffers: &[Pointer]) {
-    for &buffer in buffers {
-        serve!(BufferDestroy { buffer: buffer });
-    }
 }
 
 const SUM: &str = "module @jit_sum { func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<f32>) {
@@ -650,7 +444,7 @@ fn host_arrays_are_shared_where_that_is_permitted_and_copied_elsewhere() {
         host_buffer_semantics: semantics::ZERO_COPY,
         ..Default::default()
     };
-    let shared = served(given);
+    let shared = calls::served(given);
     let pointer = |buffer| serve!(BufferUnsafePointer { buffer: buffer }).buffer_pointer;
     assert_eq!(pointer(shared.buffer), host.as_ptr() as usize);
     let done = shared.done_with_host_buffer;
@@ -684,7 +478,7 @@ fn host_arrays_are_shared_where_that_is_permitted_and_copied_elsewhere() {
     given.data = (&raw const host[9]).into();
     (given.dims, given.num_dims) = (shape.as_ptr().into(), 2);
     (given.byte_strides, given.num_byte_strides) = (strides.as_ptr().into(), 2);
-    let strided = served(given);
+    let strided = calls::served(given);
     assert_eq!(download(strided.buffer), [9., 9., 7., 7., 5., 5.]);
     serve!(EventDestroy {
         event: strided.done_with_host_buffer
