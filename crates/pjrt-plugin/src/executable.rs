@@ -85,12 +85,15 @@ fn extents(t: &Type, what: &str, k: usize) -> Result<Box<[i64]>, Failure> {
     }
 }
 
+/// Element type and extents; `None` for a token.
+type ArrayType = Option<(DType, Box<[i64]>)>;
+
 /// The declared types with those of the graph, tokens excepted.
 fn paired<'d>(
     declared: impl Iterator<Item = &'d Declared>,
     mut types: impl Iterator<Item = Type>,
     what: &str,
-) -> Result<Vec<Option<(DType, Box<[i64]>)>>, Failure> {
+) -> Result<Vec<ArrayType>, Failure> {
     let pair = |(k, declared): (usize, &Declared)| match declared {
         Declared::Token => Ok(None),
         Declared::Narrow(name) => Err(Failure::unimplemented(format!(

@@ -121,7 +121,7 @@ def _checked(callback, avals):
     return call
 
 
-def _emit(ctx, callback, token, operands, result_avals, has_side_effect):
+def _emit(ctx, callback, token, operands, result_avals, has_side_effect, sharding):
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir.dialects import hlo
 
@@ -138,10 +138,26 @@ def _emit(ctx, callback, token, operands, result_avals, has_side_effect):
         backend_config=str(entry.index),
         has_side_effect=has_side_effect,
     )
+    if sharding is not None:
+        # One device: an annotation that other passes read, and that decides nothing.
+        mlir.set_sharding(ctx.module_context, call, _with_token(sharding) if token and result_avals else sharding)
     results = list(call.results)
     if token:
         token, *results = results
     return results, token, callback
+
+
+def _with_token(sharding):
+    """The sharding of the results, with one for the token before them."""
+    from jax._src import sharding_impls
+
+    if not isinstance(sharding, sharding_impls.SdyArrayList):
+        return sharding
+    first, *rest = sharding.shardings
+    of_token = sharding_impls.SdyArray(
+        mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids
+    )
+    return sharding_impls.SdyArrayList((of_token, first, *rest))
 
 
 def install(platform):
@@ -153,12 +169,13 @@ def install(platform):
         return
 
     @functools.wraps(original)
-    def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, **options):
+    def emit(
+        ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, sharding=None, **options
+    ):
         if tuple(ctx.module_context.platforms) != (platform,):
-            return original(
-                ctx, callback, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, **options
-            )
-        return _emit(ctx, callback, token, list(operands), result_avals, has_side_effect)
+            options |= {"has_side_effect": has_side_effect, "sharding": sharding}
+            return original(ctx, callback, token, operands, operand_avals, result_avals, **options)
+        return _emit(ctx, callback, token, list(operands), result_avals, has_side_effect, sharding)
 
     emit.cotangent = True
     module.emit_python_callback = emit

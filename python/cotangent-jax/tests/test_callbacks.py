@@ -62,6 +62,13 @@ def test_callbacks_whose_results_nothing_reads_run_once_per_iteration(capfd):
     assert capfd.readouterr().out == "start 1.0\n"
 
 
+def test_callbacks_are_executed_where_a_loop_has_no_results():
+    seen = []
+    jax.vmap(lambda x: io_callback(lambda x: seen.append(int(x)), None, x, ordered=False))(jnp.arange(4))
+    jax.effects_barrier()
+    assert seen == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("method", ["sequential", "expand_dims", "broadcast_all"])
 def test_callbacks_are_batched(method):
     f = lambda x: jax.pure_callback(np.cos, jax.ShapeDtypeStruct(x.shape, x.dtype), x, vmap_method=method)

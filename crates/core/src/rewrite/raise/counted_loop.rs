@@ -93,6 +93,10 @@ impl CountedLoop {
         if w.saves.is_some() || w.checkpoint != Checkpoint::Never {
             return None;
         }
+        // A scan has the carries that change, and effects are executed for their loop.
+        if body.must_run() || w.cond.must_run() {
+            return None;
+        }
         if body.results().len() != n || w.cond.params().len() != nc + n {
             return None;
         }
@@ -402,9 +406,6 @@ impl CountedLoop {
         debug_assert!(body.params().len() >= nb);
         for e in body.eqns().iter().rev() {
             let given = rows.iter().any(|r| e.results().any(|v| v == r.result));
-            if e.op.must_run() {
-                e.results().for_each(|r| need[r.index()] = true);
-            }
             if !given && e.results().any(|r| need[r.index()]) {
                 body.operands(e).iter().for_each(|v| need[v.index()] = true);
             }
