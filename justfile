@@ -13,7 +13,7 @@ lint:
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
     BLESS=1 cargo test -p cotangent-cpu --lib nests::
-    BLESS=1 cargo test -p cotangent-cli --bin cotangent --test book --test tidy --test methods
+    BLESS=1 cargo test -p cotangent-cli --lib --test book --test tidy --test methods
     BLESS=1 cargo test -p cotangent --test names
 
 # Benchmarks, named by question.

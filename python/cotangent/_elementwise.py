@@ -30,6 +30,7 @@ UNARY = [
     ("log2", "log2", "float", "Logarithm to base 2."),
     ("negative", "neg", "any", "-x."),
     ("rsqrt", "rsqrt", "float", "1 / sqrt(x)."),
+    ("signbit", "signbit", "integer", "Whether the sign bit is set: of -0.0 and negative NaN, too."),
     ("sin", "sin", "float", "Sine."),
     ("sinc", "sinc", "float", "sin(pi x) / (pi x), 1 at 0."),
     ("sinh", "sinh", "float", "Hyperbolic sine."),
@@ -47,8 +48,10 @@ BINARY = [
     ("bitwise_left_shift", "shift_left", "integer", "Bits shifted to the left."),
     ("bitwise_or", "or", "any", "Bitwise or."),
     ("bitwise_xor", "xor", "any", "Bitwise exclusive or."),
+    ("copysign", "copysign", "float", "The magnitude of x1 with the sign of x2."),
     ("divide", "div", "float", "x1 / x2: float64 for integers."),
     ("equal", "eq", "compare", "x1 == x2."),
+    ("floor_divide", "floor_divide", "integer", "x1 / x2 rounded toward -inf; of integers, -1 where x2 is 0."),
     ("fmod", "rem", "any", "Remainder with the sign of x1."),
     ("greater", "gt", "compare", "x1 > x2."),
     ("greater_equal", "ge", "compare", "x1 >= x2."),
@@ -59,9 +62,10 @@ BINARY = [
     ("maximum", "max", "any", "The larger operand; NaN if either is NaN; a tie shares the gradient."),
     ("minimum", "min", "any", "The smaller operand; NaN if either is NaN; a tie shares the gradient."),
     ("multiply", "mul", "any", "x1 * x2."),
+    ("nextafter", "nextafter", "float", "The next number after x1 toward x2."),
     ("not_equal", "ne", "compare", "x1 != x2."),
+    ("remainder", "floor_mod", "integer", "The remainder of floor division, with the sign of x2; of integers, x1 where x2 is 0."),
     ("subtract", "sub", "any", "x1 - x2."),
-    ("xlogy", "xlogy", "float", "x1 log(x2), 0 where x1 is 0."),
 ]
 
 for _name, _op, _kind, _doc in UNARY:
@@ -144,59 +148,26 @@ def imag(x: ArrayLike, /) -> Array:
     return op("imag", (x,)) if x.dtype.kind == "c" else x * 0
 
 
-def _by_parts(name: str, join: str, x: ArrayLike) -> Array:
+def _test(name: str, x: ArrayLike, of_integers: bool) -> Array:
     x = array(x)
     if x.dtype.kind in "biu":
-        return _binary("eq", "compare", x, x) if name == "is_finite" else _binary("ne", "compare", x, x)
-    if x.dtype.kind == "c":
-        return _binary(join, "any", op(name, (op("real", (x,)),)), op(name, (op("imag", (x,)),)))
+        return op("full_like", (x,), {"value": of_integers, "dtype": "i1"})
     return op(name, (x,))
 
 
 def isfinite(x: ArrayLike, /) -> Array:
-    """Whether x is neither infinite nor NaN."""
-    return _by_parts("is_finite", "and", x)
+    """Whether x, with both parts of a complex x, is neither infinite nor NaN."""
+    return _test("is_finite", x, True)
 
 
 def isinf(x: ArrayLike, /) -> Array:
     """Whether x, or a part of a complex x, is infinite."""
-    return _by_parts("is_inf", "or", x)
+    return _test("is_inf", x, False)
 
 
 def isnan(x: ArrayLike, /) -> Array:
     """Whether x, or a part of a complex x, is not a number."""
-    return _by_parts("is_nan", "or", x)
-
-
-def signbit(x: ArrayLike, /) -> Array:
-    """Whether the sign bit is set: of -0.0 and negative NaN, too."""
-    x = array(x)
-    if x.dtype.kind != "f":
-        return x < 0
-    bits = op("bitcast_convert", (x,), {"to": f"i{8 * x.dtype.itemsize}"})
-    return bits < 0
-
-
-def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The magnitude of x1 with the sign of x2."""
-    x1, x2 = _cotangent.promoted(x1, x2, kind="float")
-    magnitude = abs(x1)
-    return where(signbit(x2), -magnitude, magnitude)
-
-
-def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The next number after x1 toward x2."""
-    x1, x2 = _cotangent.promoted(x1, x2, kind="float")
-    integer = f"i{8 * x1.dtype.itemsize}"
-    bits = op("bitcast_convert", (x1,), {"to": integer})
-    step = where((x2 > x1) == (bits >= 0), array(1), array(-1))
-    moved = op("bitcast_convert", (bits + _cotangent.convert(step, bits.dtype),), {"to": _NAMES[x1.dtype.name]})
-    tiny = op("bitcast_convert", (_cotangent.convert(array(1), bits.dtype),), {"to": _NAMES[x1.dtype.name]})
-    moved = where(x1 == 0, copysign(tiny, x2), moved)
-    return where(x1 == x2, x2, where(isnan(x1) | isnan(x2), x1 + x2, moved))
-
-
-_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+    return _test("is_nan", x, False)
 
 
 def logical_not(x: ArrayLike, /) -> Array:
@@ -235,42 +206,16 @@ def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return op("shift_right_logical" if x1.dtype.kind == "u" else "shift_right_arithmetic", tuple(broadcast_arrays(x1, x2)))
 
 
-def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The floor of x1 / x2."""
-    x1, x2 = _cotangent.promoted(x1, x2, kind="integer")
-    kind = x1.dtype.kind
-    if kind == "f":
-        # The quotient of what is divisible, which rounding does not carry to the next integer.
-        q = (x1 - remainder(x1, x2)) / x2
-        near = op("round_half_even", (q,))
-        plain = floor(x1 / x2)
-        return where(isfinite(q), where(near == 0, copysign(near * 0, x1 / x2), near), plain)
-    q = _binary("div", "any", x1, x2)
-    if kind == "u":
-        return where(x2 == 0, q * 0, q)
-    r = _binary("rem", "any", x1, x2)
-    q = where((r != 0) & ((r < 0) != (x2 < 0)), q - 1, q)
-    return where(x2 == 0, q * 0, q)
-
-
-def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The remainder of floor division, with the sign of x2."""
-    x1, x2 = _cotangent.promoted(x1, x2, kind="integer")
-    r = _binary("rem", "any", x1, x2)
-    if x1.dtype.kind == "u":
-        return where(x2 == 0, r * 0, r)
-    wrong = (r != 0) & ((r < 0) != (x2 < 0))
-    y = where(wrong, r + x2, r)
-    if x1.dtype.kind == "f":
-        return where(r == 0, copysign(r, x2), y)
-    return where(x2 == 0, y * 0, y)
-
-
 def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 to the power x2; a constant integer exponent is repeated multiplication."""
     if isinstance(x2, int) and not isinstance(x2, bool):
         return array(x1) ** x2
     return _binary("pow", "any", x1, x2)
+
+
+def xlogy(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x log(y), 0 where x is 0."""
+    return _binary("xlogy", "float", x, y)
 
 
 def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -328,6 +273,6 @@ def broadcast_arrays(*arrays: ArrayLike) -> list[Array]:
 
 NAMES = [r[0] for r in UNARY] + [r[0] for r in BINARY] + [
     "abs", "conj", "positive", "sign", "reciprocal", "ceil", "floor", "trunc", "round", "real", "imag", "isfinite", "isinf", "isnan",
-    "signbit", "copysign", "nextafter", "logical_not", "bitwise_invert", "logical_and", "logical_or", "logical_xor",
-    "bitwise_right_shift", "floor_divide", "remainder", "pow", "where", "clip", "broadcast_shapes", "broadcast_to",
+    "logical_not", "bitwise_invert", "logical_and", "logical_or", "logical_xor",
+    "bitwise_right_shift", "pow", "xlogy", "where", "clip", "broadcast_shapes", "broadcast_to",
     "broadcast_arrays"]

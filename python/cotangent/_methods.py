@@ -170,9 +170,9 @@ Array.imag = property(lambda self: _elementwise.imag(self), doc="The imaginary p
 
 
 def _save(self: Any, path: Any) -> None:
-    """Writes the text of the function to a file."""
-    import pathlib
-    pathlib.Path(path).write_text(self.text)
+    """Writes the function to a file: its StableHLO form for the extension ``.mlir``, otherwise its text."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(self.stablehlo if str(path).endswith(".mlir") else self.text)
 
 
 _cotangent.Program.save = _save

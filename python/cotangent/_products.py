@@ -52,12 +52,12 @@ def kron(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return op("kron", _cotangent.promoted(x1, x2))
 
 
-def einsum(spec: str, /, *arrays: ArrayLike, optimize: Any = "auto") -> Array:
+def einsum(spec: str, *arrays: ArrayLike, optimize: Any = "auto") -> Array:
     """A sum of products in Einstein's notation: ``"ij,jk->ik"``; ``...`` stands for any axes."""
     return _cotangent.einsum(spec.replace(" ", ""), _cotangent.promoted(*arrays), str(optimize))
 
 
-def einsum_path(spec: str, /, *shapes: Any, optimize: Any = "auto") -> str:
+def einsum_path(spec: str, *shapes: Any, optimize: Any = "auto") -> str:
     """The order of products that ``einsum`` takes for these shapes or arrays, and its cost."""
     found = [tuple(getattr(s, "shape", s)) for s in shapes]
     return _cotangent.einsum_path(spec.replace(" ", ""), found, str(optimize))
@@ -84,12 +84,12 @@ def convolution(x: ArrayLike, w: ArrayLike, *, strides: Any = 1, padding: Any = 
                                   groups)
 
 
-def reduce_window(x: ArrayLike, op_: str, window: Sequence[int], *, strides: Any = 1, padding: Any = 0,
+def reduce_window(x: ArrayLike, op: str, window: Sequence[int], *, strides: Any = 1, padding: Any = 0,
                   dilation: Any = 1) -> Array:
     """A reduction (``"sum"``, ``"max"``, ``"min"``, ``"prod"``) over sliding windows, with an extent for each axis."""
     x = array(x)
     low, high = _pairs(padding, x.ndim)
-    return op("reduce_window", (x,), {"reduce": op_, "window": list(window), "stride": _each(strides, x.ndim), "low": low,
+    return _cotangent.op("reduce_window", (x,), {"reduce": op, "window": list(window), "stride": _each(strides, x.ndim), "low": low,
                                       "high": high, "dilation": _each(dilation, x.ndim)})
 
 

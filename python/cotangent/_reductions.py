@@ -153,11 +153,7 @@ def diff(x: ArrayLike, /, *, axis: int = -1, n: int = 1, prepend: Any = None, ap
         return _cotangent.full(shape, p, None) if p.ndim == 0 else p
     parts = ([piece(prepend)] if prepend is not None else []) + [x] + ([piece(append)] if append is not None else [])
     y = concat(parts, axis=axis) if len(parts) > 1 else x
-    head = (slice(None),) * axis
-    for _ in range(n):
-        a, b = y[head + (slice(1, None),)], y[head + (slice(None, -1),)]
-        y = a != b if y.dtype.kind == "b" else a - b
-    return y
+    return op("diff", (y,), {"n": n, "axis": axis})
 
 
 NAMES = ["sum", "prod", "max", "min", "mean", "var", "std", "median", "any", "all", "count_nonzero", "logsumexp",

@@ -7,7 +7,7 @@ from typing import Any
 
 from cotangent import _cotangent
 from cotangent._core import Array, ArrayLike, array, kept, one_axis, op, raise_, reshape
-from cotangent._elementwise import broadcast_to, isnan, where
+from cotangent._elementwise import broadcast_to, where
 
 
 def _arg(name: str, x: ArrayLike, axis: int | None, keepdims: bool) -> Array:
@@ -54,19 +54,7 @@ def searchsorted(x1: ArrayLike, x2: ArrayLike, /, *, side: str = "left", sorter:
         raise raise_("Attribute", f"side is 'left' or 'right', not {side!r}")
     if sorter is not None:
         x1 = take(x1, sorter)
-    n = x1.shape[0]
-    low = _cotangent.full(x2.shape, 0, "int64")
-    high = _cotangent.full(x2.shape, n, "int64")
-    floats = x1.dtype.kind in "fc"
-    for _ in range(int(n).bit_length()):
-        middle = (low + high) // 2
-        v = take(x1, middle, mode="clip")
-        after = v < x2 if side == "left" else v <= x2
-        if floats:
-            after = after | (isnan(x2) & ~isnan(v)) | (isnan(x2) & isnan(v) if side == "right" else isnan(x2) & ~isnan(v))
-        after = after & (low < high)
-        low, high = where(after, middle + 1, low), where(after, high, middle)
-    return low
+    return op("searchsorted", (x1, x2), {"right": side == "right"})
 
 
 def _known(x: ArrayLike) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 from cotangent import _cotangent
 from cotangent._core import Array, ArrayLike, Axis, array, axes_of, one_axis, op, raise_, reshape as _reshape
-from cotangent._elementwise import broadcast_to
 
 
 def reshape(x: ArrayLike, /, shape: Any, *, copy: bool | None = None) -> Array:
@@ -135,10 +134,7 @@ def roll(x: ArrayLike, /, shift: Any, *, axis: Axis = None) -> Array:
     if len(shifts) != len(axes):
         raise raise_("Attribute", "roll takes a shift for each axis")
     for s, k in zip(shifts, axes):
-        n = x.shape[k]
-        if n and s % n:
-            head = (slice(None),) * k
-            x = concat([x[head + (slice(n - s % n, None),)], x[head + (slice(None, n - s % n),)]], axis=k)
+        x = op("roll", (x,), {"shift": s, "axis": k})
     return x
 
 
@@ -150,8 +146,7 @@ def repeat(x: ArrayLike, repeats: Any, /, *, axis: int | None = None) -> Array:
         x, axis = reshape(x, -1), 0
     axis = one_axis(axis, x.ndim)
     if isinstance(repeats, int):
-        y = broadcast_to(expand_dims(x, axis + 1), x.shape[:axis + 1] + (repeats,) + x.shape[axis + 1:])
-        return _reshape(y, x.shape[:axis] + (x.shape[axis] * repeats,) + x.shape[axis + 1:])
+        return op("repeat", (x,), {"count": repeats, "axis": axis})
     import numpy as np
     return take(x, np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)), axis=axis)
 
@@ -159,15 +154,7 @@ def repeat(x: ArrayLike, repeats: Any, /, *, axis: int | None = None) -> Array:
 def tile(x: ArrayLike, repetitions: Any, /) -> Array:
     """The whole array several times along each axis."""
     x = array(x)
-    times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
-    rank = builtins.max(len(times), x.ndim)
-    times = (1,) * (rank - len(times)) + times
-    x = _reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape))
-    inner, wide = [], []
-    for r, n in zip(times, x.shape):
-        inner += [1, n]
-        wide += [r, n]
-    return _reshape(broadcast_to(_reshape(x, inner), tuple(wide)), [r * n for r, n in zip(times, x.shape)])
+    return op("tile", (x,), {"counts": [repetitions] if isinstance(repetitions, int) else list(repetitions)})
 
 
 def pad(x: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Array:

@@ -217,8 +217,10 @@ def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Un
     """``f``, traced once for the structure, types and shapes of its arguments, and compiled.
 
     Static arguments are constants of the program; other values of them are traced again. ``shapes`` makes extents
-    symbols: ``(("n", 3), ("n",))`` is one program for every ``n``. The ``cache_limit`` most recently used programs are
-    kept. Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
+    symbols: ``(("n", 3), ("n",))`` is one program for every ``n``; an argument that is a tree has a tree of extents, and
+    ``None`` where they are those of each call. ``donate_argnums``: results may have the memory of these arguments, if they are
+    results of such a function; they cannot be used afterwards. The ``cache_limit`` most recently used programs are kept.
+    Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
     """
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
@@ -226,17 +228,20 @@ def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Un
     if not callable(f):
         raise TypeError(f"jit of {f!r}, which is no function")
     nums = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+    given = [donate_argnums] if isinstance(donate_argnums, int) else list(donate_argnums)
     names = _names(static_argnames)
-    if names or any(n < 0 for n in nums):
+    if names or any(n < 0 for n in nums + given):
         parameters = list(_signature(f).parameters.values())
         positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         unknown = [n for n in names if n not in [p.name for p in parameters] and not any(
             p.kind == p.VAR_KEYWORD for p in parameters)]
         if unknown:
             raise raise_("Attribute", f"jit: there are no parameters {', '.join(unknown)}")
-        nums = [n % len(positional) if n < 0 else n for n in nums]
+        nums, given = ([n % len(positional) if n < 0 else n for n in of] for of in (nums, given))
         nums += [positional.index(n) for n in names if n in positional]
-    jitted = Jitted(f, sorted(set(nums)), names, shapes, cache_limit)
+    if set(nums) & set(given):
+        raise raise_("Attribute", "jit: a static argument has no elements that could be donated")
+    jitted = Jitted(f, sorted(set(nums)), names, shapes, given, cache_limit)
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(f, name):
             setattr(jitted, name, getattr(f, name))
@@ -285,9 +290,19 @@ def trace(f: F, *args: Any, **kwargs: Any) -> Program:
     return jit(f).lower(*args, **kwargs)  # type: ignore[no-any-return]
 
 
-def checkpoint(f: F, policy: Any = None) -> F:
-    """``f``, whose derivatives compute its intermediate values again instead of keeping them."""
+def checkpoint(f: F, policy: int | str | tuple[str, int] | None = None) -> F:
+    """``f``, whose derivatives compute intermediate values again instead of keeping them: all, or by ``policy`` those of loops.
+
+    A policy says what derivatives of the loops in ``f`` keep: a number k, the carries of every k-th step; ``"sqrt"``, of about
+    the square root of their number; ``("snapshots", s)``, of about s steps. The length of the loop must be known for the last
+    two.
+    """
+    saving = None if policy is None else _cotangent.Saving(policy)
+
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if saving is not None:
+            with saving:
+                return f(*args, **kwargs)
         g, args = _positional(f, args, kwargs)
         return _cotangent.checkpoint(g, args)
     return _named(checkpointed, f, "checkpoint")  # type: ignore[no-any-return]
@@ -308,18 +323,30 @@ def custom_vjp(f: F, fwd: F, bwd: F) -> F:
 
 
 def check_grads(f: F, args: Any, order: int = 2, modes: Sequence[str] = ("fwd", "rev")) -> str:
-    """Derivatives of ``f(*args)`` against finite differences, and the two modes against each other: a report.
+    """The derivatives of ``f(*args)`` up to ``order`` (at most 3) against finite differences: a report.
 
-    A difference is a :class:`CheckError`. With ``order`` 2 the gradient is checked, too.
+    With ``"fwd"`` forward mode is checked; with ``"rev"`` reverse mode, against forward mode, and Hessians. A difference is a
+    :class:`CheckError`.
     """
-    report = _cotangent.check_grads(f, tuple(args))
-    if order > 1:
-        from cotangent._reductions import sum as sum_
-        from cotangent._trees import tree_leaves
-        def total(*x: Any) -> Any:
-            return sum(sum_(t) for t in tree_leaves(f(*x)) if t.dtype.kind == "f")
-        report += _cotangent.check_grads(grad(total, tuple(range(len(args)))), tuple(args))
-    return report  # type: ignore[no-any-return]
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    if not modes or not {"fwd", "rev"}.issuperset(modes):
+        raise raise_("Attribute", f"check_grads: modes are 'fwd' and 'rev', not {modes}")
+    if order not in (1, 2, 3):
+        raise raise_("Attribute", f"check_grads: order is 1, 2 or 3, not {order}")
+    args, fwd, rev = tuple(args), "fwd" in modes, "rev" in modes
+    report: str = _cotangent.check_grads(f, args, order if rev else 1, fwd, rev)
+    if not rev and order > 1:
+        # Forward mode of forward mode: that of the tangents.
+        directions = _cotangent.tree_flatten(args)[1].unflatten([_direction(x) for x in _cotangent.tree_flatten(args)[0]])
+        report += check_grads(lambda x, t: jvp(f, x, t)[1], (args, directions), order - 1, modes)
+    return report
+
+
+def _direction(x: Any) -> Any:
+    """A tangent of an array, with elements that differ."""
+    from cotangent._create import arange, asarray
+    x = asarray(x)
+    return asarray(1.0 + arange(x.size) / (1.0 + x.size)).reshape(x.shape).astype(x.dtype)
 
 
 NAMES = ["grad", "value_and_grad", "jvp", "vjp", "linearize", "linear_transpose", "jacobian", "jacfwd", "jacrev", "hessian",

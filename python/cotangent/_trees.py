@@ -11,9 +11,9 @@ from cotangent._cotangent import TreeDef
 T = TypeVar("T")
 
 
-def tree_flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+def tree_flatten(t: Any) -> tuple[list[Any], TreeDef]:
     """The leaves of a tree, and its structure."""
-    return _cotangent.tree_flatten(tree)
+    return _cotangent.tree_flatten(t)
 
 
 def tree_unflatten(treedef: TreeDef, leaves: Any) -> Any:
@@ -21,26 +21,26 @@ def tree_unflatten(treedef: TreeDef, leaves: Any) -> Any:
     return treedef.unflatten(leaves)
 
 
-def tree_leaves(tree: Any) -> list[Any]:
+def tree_leaves(t: Any) -> list[Any]:
     """The leaves of a tree."""
-    return _cotangent.tree_flatten(tree)[0]
+    return _cotangent.tree_flatten(t)[0]
 
 
-def tree_structure(tree: Any) -> TreeDef:
+def tree_structure(t: Any) -> TreeDef:
     """The structure of a tree."""
-    return _cotangent.tree_flatten(tree)[1]
+    return _cotangent.tree_flatten(t)[1]
 
 
-def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+def tree_map(f: Callable[..., Any], t: Any, *rest: Any) -> Any:
     """The tree of the results of ``f`` for each leaf, and the leaves of other trees at its place."""
-    leaves, structure = _cotangent.tree_flatten(tree)
-    others = [structure.leaves_of(t) for t in rest]
+    leaves, structure = _cotangent.tree_flatten(t)
+    others = [structure.leaves_of(r) for r in rest]
     return structure.unflatten([f(*x) for x in zip(leaves, *others)])
 
 
-def register_pytree_node(type_: type, flatten: Callable[[Any], Any], unflatten: Callable[[Any, Any], Any]) -> None:
+def register_pytree_node(type: Any, flatten: Callable[[Any], Any], unflatten: Callable[[Any, Any], Any]) -> None:
     """Makes a class a node: ``flatten(x) -> (children, metadata)`` and ``unflatten(metadata, children) -> x``."""
-    _cotangent.register_pytree_node(type_, flatten, unflatten)
+    _cotangent.register_pytree_node(type, flatten, unflatten)
 
 
 def static(default: Any = ..., **options: Any) -> Any:

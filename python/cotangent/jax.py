@@ -30,6 +30,7 @@ class _Function:
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
         self.programs: dict[Any, Any] = {}
+        self.derived: dict[Any, _Function] = {}
 
     @functools.cached_property
     def pushed(self) -> _Function:
@@ -47,16 +48,14 @@ class _Function:
             return tuple(map(ct.conj, back(tuple(map(ct.conj, both[n:])))))
         return _Function(pull)
 
-    @functools.cache
     def pulled_at(self, n: int) -> _Function:
         """The pull for ``n`` arguments."""
         f = self.pulled.f
-        return _Function(lambda *both: f(*both, n=n))
+        return self.derived.setdefault(n, _Function(lambda *both: f(*both, n=n)))
 
-    @functools.cache
     def batched(self, axes: tuple[Any, ...]) -> _Function:
         """The function of a batch."""
-        return _Function(ct.vmap(self.f, in_axes=axes))
+        return self.derived.setdefault(axes, _Function(ct.vmap(self.f, in_axes=axes)))
 
     def program(self, avals: Any) -> Any:
         """The program for arguments of these types."""
@@ -79,15 +78,15 @@ def _lower(ctx: Any, *args: Any, function: _Function, **_: Any) -> Any:
     register()
     program = function.program(ctx.avals_in)
     constants = [np.asarray(c) for c in program._constants]
-    number = _cotangent.xla_register(program)
-    # The compiled module of JAX refers to the number for as long as the process lives: JAX gives no sign of its end. A program
-    # is listed once for each function and types.
+    listed = _cotangent.xla_register(program)
+    # Compiled modules refer to the program by its number: it is listed as long as one of them lives.
+    ctx.module_context.add_keepalive(listed)
     call = jax.ffi.ffi_lowering(TARGET)
     if constants:
         from jax.interpreters import mlir
         args = (*args, *(mlir.ir_constant(c) for c in constants))
         ctx = ctx.replace(avals_in=[*ctx.avals_in, *(jax.core.ShapedArray(c.shape, c.dtype) for c in constants)])
-    return call(ctx, *args, program=np.int64(number))
+    return call(ctx, *args, program=np.int64(listed.number))
 
 
 @functools.cache

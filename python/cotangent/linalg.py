@@ -38,13 +38,9 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False, check: bool | None = None)
     A matrix that is not positive definite is an error eagerly; in programs NaN, or an error with ``check=True``.
     """
     x = _matrix(x)
-    if check is None:
-        check = not x.traced
     factor, ok = op("cholesky_ex", (x,))
-    if check:
-        factor = op("guard", (factor, ok), {"code": "not_converged", "message": "@NotPositiveDefinite the matrix is not "
-                                            "positive definite (or not finite): it has no Cholesky factor. Add a multiple "
-                                            "of the identity, or use eigh"})
+    if check or (check is None and not x.traced):
+        factor = op("guard", (factor, ok), {"code": "not_positive_definite", "raise": True})
     return _conj(factor.mT) if upper else factor
 
 
@@ -56,8 +52,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
         if x.shape[one_axis(axis, x.ndim)] != 3:
             raise raise_("ShapeMismatch", "a cross product is of vectors of three elements")
     a, b = broadcast_arrays(_shapes.moveaxis(x1, axis, -1), _shapes.moveaxis(x2, axis, -1))
-    parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return _shapes.stack(parts, axis=axis)
+    return _shapes.moveaxis(op("cross", (a, b), {"axis": a.ndim - 1}), -1, axis)
 
 
 def det(x: ArrayLike, /) -> Array:
@@ -75,8 +70,6 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
         x = x[..., offset:] if offset > 0 else x[..., -offset:, :]
         if isinstance(n, int) and isinstance(m, int) and (offset >= m or -offset >= n):
             return _shapes.reshape(x[..., :0, :0], (*x.shape[:-2], 0))
-    if x.dtype.kind == "b":
-        return _cotangent.convert(op("diagonal", (_cotangent.convert(x, "uint8"),)), "bool")
     return op("diagonal", (x,))
 
 

@@ -5,13 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from cotangent import _cotangent, _elementwise
-from cotangent._core import Array, ArrayLike, array, axes_of, floating, one_axis, op, raise_, unary
+from cotangent._core import Array, ArrayLike, array, axes_of, floating, one_axis, op, raise_
 
-relu = unary("relu", "relu", "any", "max(x, 0), with derivative 0 at 0.")
-silu = unary("silu", "silu", "float", "x / (1 + exp(-x)).")
-softplus = unary("softplus", "softplus", "float", "log(1 + exp(x)).")
-sigmoid = unary("sigmoid", "logistic", "float", "1 / (1 + exp(-x)).")
-tanh = unary("tanh", "tanh", "float", "Hyperbolic tangent.")
+_unary = _cotangent.unary
+
+
+def relu(x: ArrayLike) -> Array:
+    """max(x, 0), with derivative 0 at 0."""
+    return _unary("relu", "any", x)
+
+
+def silu(x: ArrayLike) -> Array:
+    """x / (1 + exp(-x))."""
+    return _unary("silu", "float", x)
+
+
+def softplus(x: ArrayLike) -> Array:
+    """log(1 + exp(x))."""
+    return _unary("softplus", "float", x)
+
+
+def sigmoid(x: ArrayLike) -> Array:
+    """1 / (1 + exp(-x))."""
+    return _unary("logistic", "float", x)
+
+
+def tanh(x: ArrayLike) -> Array:
+    """Hyperbolic tangent."""
+    return _unary("tanh", "float", x)
 
 
 def gelu(x: ArrayLike, approximate: str = "none") -> Array:

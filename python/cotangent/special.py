@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cotangent import _cotangent, _elementwise, _reductions
-from cotangent._core import Array, ArrayLike, binary, floating, op, unary
+from cotangent._core import Array, ArrayLike, floating, op, unary
 
 erf = unary("erf", "erf", "float", "Error function.")
 erfc = unary("erfc", "erfc", "float", "1 - erf(x) without cancellation.")
@@ -14,7 +14,7 @@ gammaln = unary("gammaln", "lgamma", "float", "log |gamma(x)|.")
 digamma = unary("digamma", "digamma", "float", "Derivative of log gamma(x).")
 psi = digamma
 expit = unary("expit", "logistic", "float", "1 / (1 + exp(-x)).")
-xlogy = binary("xlogy", "xlogy", "float", "x log(y), 0 where x is 0.")
+xlogy = _elementwise.xlogy
 logsumexp = _reductions.logsumexp
 
 

@@ -83,10 +83,10 @@ class _Graph(types.ModuleType):
         return structure.unflatten(_cotangent.lazy_jvp(values, leaves, along))
 
     @staticmethod
-    def vjp(u: Any, wrt: Any, ct_u: Any) -> Any:
+    def vjp(u: Any, wrt: Any, ct: Any) -> Any:
         """The cotangents of values in the structure of ``wrt``, for cotangents of ``u``."""
         leaves, structure = _cotangent.tree_flatten(wrt)
-        values, cotangents = _cotangent.tree_flatten(u)[0], _cotangent.tree_flatten(ct_u)[0]
+        values, cotangents = _cotangent.tree_flatten(u)[0], _cotangent.tree_flatten(ct)[0]
         return structure.unflatten(_cotangent.lazy_vjp(values, leaves, cotangents))
 
     @staticmethod

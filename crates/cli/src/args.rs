@@ -79,9 +79,9 @@ pub(crate) fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Input, message).note("`cotangent --help` lists the commands")
 }
 
-/// Parses the command line.
-pub(crate) fn parse() -> Result<Args> {
-    from(lexopt::Parser::from_env())
+/// Parses the arguments of the command line.
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Args> {
+    from(lexopt::Parser::from_args(arguments))
 }
 
 /// The value of `--numerics`.

@@ -26,6 +26,20 @@ pub(crate) enum State {
     Traced(TracedTensor),
     /// Elements that can be replaced.
     Parameter(Mutex<ParameterSlot>),
+    /// A result of a function that takes over arguments: it can be one of them.
+    Donable(Donable),
+}
+
+/// Elements that a call may take over.
+pub(crate) struct Donable {
+    ty: Type,
+    value: Mutex<Option<EagerTensor>>,
+}
+
+impl Donable {
+    fn value(&self) -> MutexGuard<'_, Option<EagerTensor>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An immutable n-dimensional array of numbers of one type.
@@ -61,6 +75,29 @@ impl Array {
         Python::attach(|py| Ok(Array::eager(RUNTIME.constant_from(t).or_raise(py)?)))
     }
 
+    /// Elements that a call may take over.
+    pub(crate) fn donable(t: Tensor) -> PyResult<Array> {
+        let array = Array::known(t)?;
+        let ty = array.ty();
+        match array.state {
+            State::Eager(x) => Ok(Array::of(State::Donable(Donable {
+                ty,
+                value: Mutex::new(Some(x)),
+            }))),
+            _ => Ok(array),
+        }
+    }
+
+    /// The elements, which the array gives up if it can: nothing else refers to them then.
+    pub(crate) fn given_up(&self, py: Python<'_>) -> PyResult<Tensor> {
+        let State::Donable(d) = &self.state else {
+            return self.tensor(py, "a call");
+        };
+        let x = d.value().take().ok_or_else(donated)?;
+        let t = Tensor::clone(&*x.tensor_read().or_raise(py)?);
+        Ok(t)
+    }
+
     pub(crate) fn of_node(t: TracedTensor, scope: Option<Arc<Scope>>) -> Array {
         Array {
             scope,
@@ -89,7 +126,7 @@ impl Array {
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.state {
             State::Eager(x) => x.tracks_grad(),
-            State::Traced(_) => false,
+            State::Traced(_) | State::Donable(_) => false,
             State::Parameter(_) => self.slot().is_some_and(|s| s.tape),
         }
     }
@@ -99,6 +136,7 @@ impl Array {
         match &self.state {
             State::Eager(x) => eager_type(x),
             State::Traced(t) => t.ty().unwrap_or_else(|_| Type::scalar(DType::F64)),
+            State::Donable(d) => d.ty.clone(),
             State::Parameter(_) => {
                 let slot = self.slot().expect("it is a parameter");
                 eager_type(&slot.value)
@@ -130,6 +168,7 @@ impl Array {
         match &self.state {
             State::Eager(x) => Ok(x.clone()),
             State::Parameter(_) => Ok(self.slot().expect("it is a parameter").value.clone()),
+            State::Donable(d) => d.value().clone().ok_or_else(donated),
             State::Traced(t) => {
                 self.check()?;
                 if !t.is_known() {
@@ -169,7 +208,8 @@ impl Array {
                     None => Ok(t.clone()),
                 }
             }
-            State::Eager(x) => {
+            State::Eager(_) | State::Donable(_) => {
+                let x = array.elements(py, "a program")?;
                 if x.tracks_grad() {
                     return Err(recorded());
                 }
@@ -213,6 +253,15 @@ fn recorded() -> PyErr {
         "GraphFreed",
         "a traced function captures an array that is recorded on a tape: its gradient would be lost. Pass it as an \
          argument, or detach it",
+    )
+}
+
+/// The error of a use of elements that a call took over.
+fn donated() -> PyErr {
+    raise(
+        "ModifiedInPlace",
+        "the elements of this array were donated to a compiled function (donate_argnums), whose results have their \
+         memory: use its results, or copy the array before the call",
     )
 }
 

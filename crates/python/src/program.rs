@@ -32,7 +32,7 @@ impl PyProgram {
     fn of(source: Option<Program>, function: Arc<Function>) -> PyProgram {
         PyProgram {
             source,
-            compiled: Compiled::new(function),
+            compiled: Compiled::new(function, Vec::new()),
             constants: Vec::new(),
             trees: None,
         }
@@ -161,7 +161,8 @@ impl PyProgram {
     /// Reads a `.tgraph` or `.mlir` file.
     #[classmethod]
     fn from_file(class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<PyProgram> {
-        let text = std::fs::read_to_string(&path)?;
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|e| crate::create::unreadable(&path, &e))?;
         PyProgram::from_text(class, py, &text, Some(&path.display().to_string()))
     }
 
