@@ -4,4 +4,5 @@ import sys
 
 from cotangent._console import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,6 +4,9 @@ A wrapped function becomes three primitives: the value, the push (the derivative
 (its transpose). Each is lowered to one call of a compiled program, without Python in it.
 """
 
+# Of the other library: it may be missing, or without types.
+# mypy: disable-error-code="no-untyped-call, import-not-found, import-untyped, misc"
+
 from __future__ import annotations
 
 import functools
@@ -17,10 +20,19 @@ from cotangent import _cotangent
 TARGET = "cotangent_program"
 
 
-@functools.cache
+# The primitives, after the handler was registered.
+_PRIMITIVES: list[Any] = []
+
+
 def register() -> None:
-    """Registers the handler of programs with XLA. :func:`wrap` calls it."""
+    """Registers the handler of programs with XLA. :func:`wrap` calls it.
+
+    >>> ct.jax.register()
+    """
     import jax
+    if _PRIMITIVES:
+        return
+    _PRIMITIVES.extend(_primitives())
     jax.ffi.register_ffi_target(TARGET, _cotangent.xla_handler(), platform="cpu", api_version=1)
 
 
@@ -89,7 +101,6 @@ def _lower(ctx: Any, *args: Any, function: _Function, **_: Any) -> Any:
     return call(ctx, *args, program=np.int64(listed.number))
 
 
-@functools.cache
 def _primitives() -> Any:
     """The three primitives, with their rules."""
     import jax
@@ -172,14 +183,20 @@ _FUNCTIONS: Any = weakref.WeakKeyDictionary()
 
 
 def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f`` as a function of JAX's arrays and trees of them, which every transform of JAX takes."""
+    """``f`` as a function of JAX's arrays and trees of them, which every transform of JAX takes.
+
+    >>> import jax
+    >>> f = ct.jax.wrap(lambda x: ct.sum(x**2))
+    >>> jax.grad(f)(np.array([1.0, 2.0], dtype="float32")).tolist()
+    [2.0, 4.0]
+    """
     register()
 
     def wrapped(*args: Any) -> Any:
         import jax
         leaves, structure = jax.tree.flatten(args)
         leaves = [jax.numpy.asarray(x) for x in leaves]
-        value = _primitives()[0]
+        value = _PRIMITIVES[0]
         known = _FUNCTIONS.setdefault(wrapped, {})
         flat = known.get(structure)
         if flat is None:
@@ -202,7 +219,13 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def from_jax(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
-    """A function of JAX as a program for arguments of these types: it takes and returns trees as ``f`` does."""
+    """A function of JAX as a program for arguments of these types: it takes and returns trees as ``f`` does.
+
+    >>> import jax
+    >>> f = ct.jax.from_jax(lambda x: jax.numpy.sum(x**2), np.ones(2, dtype="float32"))
+    >>> ct.grad(f)(np.array([1.0, 2.0], dtype="float32"))
+    array([2., 4.], dtype=float32)
+    """
     import jax
     program = ct.Program.from_stablehlo(jax.jit(f).lower(*args).as_text())
     leaves_in, tree_in = _cotangent.tree_flatten(args)
@@ -216,5 +239,4 @@ def from_jax(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     return call
 
 
-NAMES = ["wrap", "from_jax", "register"]
-__all__ = NAMES
+__all__ = ["wrap", "from_jax", "register"]

@@ -61,7 +61,7 @@ def test_programs_are_read_from_files_and_written_to_them(tmp_path):
 def test_arrays_come_back_from_files(tmp_path, dtype):
     x = ct.asarray(np.arange(6).reshape(2, 3).astype(dtype))
     ct.save(tmp_path / "a.npy", x)
-    assert np.load(tmp_path / "a.npy").dtype == dtype
+    assert np.load(tmp_path / "a.npy").dtype == dtype and ct.load(tmp_path / "a.npy").tolist() == x.tolist()
     files = ["a.npz"] + ([] if dtype == "complex64" else ["a.safetensors"])
     for name in files:
         ct.save(tmp_path / name, {"x": x, "y": X})

@@ -1,5 +1,5 @@
 //! The `cotangent` command line: format, derive, run, differentiate, check and explain programs in
-//! files. [`run`] is all of it, for its own binary and for the console script of the Python package.
+//! files. Its binary and the console script of the Python package call [`run`].
 //!
 //! Exit status: 0, 1 (a check failed), 2 (bad input or usage), with one message on standard error.
 

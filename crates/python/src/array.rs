@@ -46,6 +46,9 @@ impl Donable {
 ///
 /// Its elements are known, or recorded on a tape, or those of a value of a program that is being
 /// traced. Functions and operators of the package work on all of them alike.
+///
+/// >>> ct.asarray([1.0, 2.0]).at[0].set(5.0) * 2
+/// array([10.,  4.], dtype=float64)
 #[pyclass(module = "cotangent", frozen, subclass, weakref)]
 pub(crate) struct Array {
     pub state: State,
@@ -117,9 +120,14 @@ impl Array {
         }
     }
 
-    /// Whether it is a value of a program.
+    /// Whether it is a value of a program: a parameter is one while a compiled function is traced,
+    /// which reads its elements at each call.
     pub(crate) fn is_traced(&self) -> bool {
-        matches!(self.state, State::Traced(_))
+        match self.state {
+            State::Traced(_) => true,
+            State::Parameter(_) => scope::captures(),
+            State::Eager(_) | State::Donable(_) => false,
+        }
     }
 
     /// Whether it depends on a variable of the tape.
@@ -167,6 +175,7 @@ impl Array {
     pub(crate) fn elements(&self, py: Python<'_>, what: &str) -> PyResult<EagerTensor> {
         match &self.state {
             State::Eager(x) => Ok(x.clone()),
+            State::Parameter(_) if scope::captures() => Err(unknown(what, &self.ty())),
             State::Parameter(_) => Ok(self.slot().expect("it is a parameter").value.clone()),
             State::Donable(d) => d.value().clone().ok_or_else(donated),
             State::Traced(t) => {
@@ -278,6 +287,14 @@ pub(crate) fn unknown(what: &str, ty: &Type) -> PyErr {
 
 /// An array whose elements can be replaced: a hidden argument of compiled functions, read anew at
 /// each call.
+///
+/// >>> w = ct.Parameter([1.0, 2.0])
+/// >>> f = ct.jit(lambda: ct.sum(w))
+/// >>> f()
+/// array(3., dtype=float64)
+/// >>> w.set([5.0, 5.0])
+/// >>> f()
+/// array(10., dtype=float64)
 #[pyclass(module = "cotangent", frozen, extends = Array)]
 pub(crate) struct Parameter;
 

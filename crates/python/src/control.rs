@@ -372,7 +372,7 @@ pub(crate) fn checkpoint<'py>(
 }
 
 thread_local! {
-    /// What derivatives of loops that this thread traces save.
+    /// The policy of loops that this thread traces.
     static SAVED: Cell<Checkpoint> = const { Cell::new(Checkpoint::Never) };
 }
 
@@ -381,8 +381,8 @@ fn loops() -> closures::Loops {
     checkpointing(SAVED.get())
 }
 
-/// A block whose loops save by a policy: the carries of every k-th step, for a number; of about
-/// the square root of their number, for "sqrt"; of so many steps, for ("snapshots", number).
+/// A block whose loops save by a policy: the carries of every k-th step, for an integer k; of about
+/// the square root of the steps, for "sqrt"; of about s steps, for ("snapshots", s).
 #[pyclass(module = "cotangent")]
 pub(crate) struct Saving {
     policy: Checkpoint,
@@ -404,7 +404,7 @@ impl Saving {
                 return Err(raise(
                     "Attribute",
                     format!(
-                        "a policy is None, a number of steps, 'sqrt' or ('snapshots', number), not {}",
+                        "a policy is None, a positive integer, 'sqrt' or ('snapshots', steps), not {}",
                         policy.repr()?
                     ),
                 ));

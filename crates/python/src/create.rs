@@ -117,7 +117,11 @@ pub(crate) fn unreadable(path: &Path, e: &std::io::Error) -> PyErr {
 #[pyfunction]
 pub(crate) fn read_file<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
     std::fs::File::open(&path).map_err(|e| unreadable(&path, &e))?;
-    let all = py.detach(|| Tensor::read_all(&path)).or_raise(py)?;
+    let all = py.detach(|| match path.extension().is_some_and(|e| e == "npy") {
+        true => Ok(vec![(String::new(), Tensor::read_npy(&path)?)]),
+        false => Tensor::read_all(&path),
+    });
+    let all = all.or_raise(py)?;
     let out = PyDict::new(py);
     for (name, t) in all {
         out.set_item(name, Bound::new(py, Array::known(t)?)?)?;

@@ -81,7 +81,7 @@ impl Entry {
 
 /// Extents of a tree of arrays, as names and numbers.
 enum Extents {
-    /// Those of each call.
+    /// The extents of each call.
     Any,
     Of(Vec<Dim>),
     /// Of the children of a node, in their order.

@@ -179,7 +179,10 @@ impl Array {
     /// Whether it is a value of a program, whose elements are not known.
     #[getter]
     fn traced(&self) -> bool {
-        matches!(&self.state, State::Traced(t) if !t.is_known())
+        match &self.state {
+            State::Traced(t) => !t.is_known(),
+            _ => self.is_traced(),
+        }
     }
 
     /// Whether it is a Python number that a traced function received.

@@ -17,6 +17,12 @@ use std::sync::Arc;
 
 /// A program: a function, and the others of its text. Call it with arrays, by position or by the
 /// names of arguments.
+///
+/// >>> p = ct.trace(lambda x: ct.sum(x * x), ct.ones(2))
+/// >>> p.inputs
+/// [('0', 'f64[2]')]
+/// >>> p.grad()(ct.asarray([1.0, 3.0]))
+/// array([2., 6.], dtype=float64)
 #[pyclass(name = "Program", module = "cotangent", frozen, weakref)]
 pub(crate) struct PyProgram {
     /// The text that it was read from.

@@ -170,7 +170,7 @@ impl<'py> Arg<'py> {
             Arg::Array(a) => {
                 let known = |a: &Array| match &a.state {
                     State::Traced(t) => t.is_known() && !scope::is_lazy(),
-                    _ => true,
+                    _ => !a.is_traced(),
                 };
                 !known(a.get())
             }

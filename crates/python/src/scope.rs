@@ -115,6 +115,11 @@ pub(crate) fn tracing() -> bool {
     STACK.with_borrow(|s| !s.is_empty())
 }
 
+/// Whether a compiled function is being traced on this thread: it captures arrays from outside.
+pub(crate) fn captures() -> bool {
+    STACK.with_borrow(|s| s.iter().any(|f| f.captured.is_some()))
+}
+
 /// The innermost scope of this thread.
 pub(crate) fn current() -> Option<Arc<Scope>> {
     STACK.with_borrow(|s| s.last().map(|f| f.scope.clone()))

@@ -403,6 +403,9 @@ fn each<'py>(
 }
 
 /// The structure of a tree, without its leaves.
+///
+/// >>> ct.tree_structure({"a": 1.0, "b": (2.0, None)})
+/// TreeDef({'a': *, 'b': (*, None)})
 #[pyclass(name = "TreeDef", module = "cotangent", frozen)]
 pub(crate) struct TreeDef(pub(crate) Tree);
 

@@ -4,8 +4,8 @@
 //! derivatives at degenerate spectra, iterations that have not converged. A program returns NaN
 //! there. An eager runtime returns the error that `code` names. With the attribute `raise`, and for
 //! missing convergence, it is an error in programs, too. Callers that want to continue read the
-//! convergence flag of the iteration instead. Linear in `x`. `ok` has the leading axes of `x`. A third operand, a float of any shape, is a
-//! measure that the error prints.
+//! convergence flag of the iteration instead. Linear in `x`. `ok` has the leading axes of `x`. A
+//! third operand, a float of any shape, is a measure that the error prints.
 
 use super::entry::{Entry, Spelled};
 use super::linalg::matrix;
