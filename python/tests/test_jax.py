@@ -70,3 +70,10 @@ def test_programs_are_listed_as_long_as_something_refers_to_them():
     jax.clear_caches()
     gc.collect()
     assert _cotangent.xla_programs() <= before
+
+
+def test_the_example_runs(capsys):
+    import pathlib
+    import runpy
+    runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / "jax_model.py"))
+    assert capsys.readouterr().out
