@@ -386,7 +386,7 @@ def clip(x: ArrayLike, /, min: Any = None, max: Any = None) -> Array:
     return y
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The common shape of shapes by NumPy's rule.
 
     >>> ct.broadcast_shapes((2, 1), (3,))

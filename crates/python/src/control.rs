@@ -10,7 +10,7 @@ use cotangent::closures::{self, Checkpoint, LoopBound, checkpointing};
 use cotangent::{DType, Error, TracedTensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 type Results<'py> = Bound<'py, PyAny>;
@@ -372,22 +372,19 @@ pub(crate) fn checkpoint<'py>(
 }
 
 thread_local! {
-    /// The policy of loops that this thread traces.
-    static SAVED: Cell<Checkpoint> = const { Cell::new(Checkpoint::Never) };
+    /// The policies of the blocks that this thread is in, for the loops that it traces.
+    static SAVED: RefCell<Vec<Checkpoint>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Loops with the policy of the enclosing block.
+/// Loops with the policy of the innermost block.
 fn loops() -> closures::Loops {
-    checkpointing(SAVED.get())
+    checkpointing(SAVED.with_borrow(|s| s.last().copied().unwrap_or_default()))
 }
 
 /// A block whose loops save by a policy: the carries of every k-th step, for an integer k; of about
 /// the square root of the steps, for "sqrt"; of about s steps, for ("snapshots", s).
-#[pyclass(module = "cotangent")]
-pub(crate) struct Saving {
-    policy: Checkpoint,
-    outer: Vec<Checkpoint>,
-}
+#[pyclass(module = "cotangent", frozen)]
+pub(crate) struct Saving(Checkpoint);
 
 #[pymethods]
 impl Saving {
@@ -410,18 +407,15 @@ impl Saving {
                 ));
             }
         };
-        Ok(Saving {
-            policy,
-            outer: Vec::new(),
-        })
+        Ok(Saving(policy))
     }
 
-    fn __enter__(&mut self) {
-        self.outer.push(SAVED.replace(self.policy));
+    fn __enter__(&self) {
+        SAVED.with_borrow_mut(|s| s.push(self.0));
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&mut self, _exception: &Bound<'_, PyTuple>) {
-        SAVED.set(self.outer.pop().unwrap_or_default());
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        SAVED.with_borrow_mut(|s| s.pop());
     }
 }
