@@ -80,7 +80,8 @@ impl dyn Emit + '_ {
     }
 
     /// The quotient `x / y` rounded toward -inf. Its derivative is zero. For integers `x / 0` is
-    /// -1, as in `div`. For floats it is that of `div` where `y` is zero, or `x` or `y` is infinite.
+    /// -1, as in `div`. For floats it is that of `div` where `y` is zero, or `x` or `y` is
+    /// infinite.
     pub fn floor_divide(&self, x: Val, y: Val) -> Val {
         if !are_real(self, "floor_divide", x, y) {
             return Val::POISON;
