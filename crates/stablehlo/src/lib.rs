@@ -25,10 +25,12 @@ mod lexer;
 mod lower;
 mod names;
 mod parser;
+mod portable;
 mod scope;
 mod write;
 
-pub use write::{write, write_with};
+pub use portable::portable;
+pub use write::{Target, WriteOptions, write, write_as, write_with};
 
 use cotangent_core::rewrite::raise;
 use cotangent_core::transform::{Numerics, Policy};

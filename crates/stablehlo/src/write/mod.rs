@@ -26,10 +26,11 @@ mod tree;
 pub(crate) use tree::tree;
 
 use crate::names::NUMERICS;
+use crate::portable::portable;
 use cotangent_core::primitive::Val;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
-use cotangent_core::{Emit, EmitterStatus, Function, Result, Type};
+use cotangent_core::{Emit, EmitterStatus, Error, Function, Result, Type, bail};
 use names::{FunctionNames, WrittenFunction, symbol};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -40,6 +41,9 @@ use text::{TextEmitter, show, tuple};
 /// Comment with the version and the dialects of the text. `chlo` has functions that StableHLO
 /// lacks.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
+
+/// As [`HEADER`], for [`Target::Portable`].
+const PORTABLE_HEADER: &str = "// StableHLO 1.4.\n";
 
 /// The text of functions, simplified. The first one is named `@main`, unless another has that name.
 /// Called functions follow.
@@ -77,19 +81,101 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
 /// # Errors
 /// As [`write()`].
 pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
+    let options = WriteOptions {
+        numerics,
+        ..WriteOptions::default()
+    };
+    write_as(functions, &options)
+}
+
+/// The systems that the text is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// JAX on a CPU: factorisations are LAPACK's custom calls, some functions those of `chlo`, and
+    /// composites keep operations that StableHLO lacks. The text is read again without loss.
+    #[default]
+    Jax,
+    /// Every XLA target: no custom call, no `chlo` and no composite. Operations that StableHLO lacks
+    /// are programs over its operations ([`portable`]). Equations have locations.
+    Portable,
+}
+
+impl std::str::FromStr for Target {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Target> {
+        match name {
+            "jax" => Ok(Target::Jax),
+            "portable" => Ok(Target::Portable),
+            _ => bail!(
+                UnknownName,
+                "the targets are jax and portable, not `{name}`"
+            ),
+        }
+    }
+}
+
+/// Options of [`write_as`].
+#[derive(Clone, Copy, Debug)]
+pub struct WriteOptions<'a> {
+    /// The numerics of derivatives. They become an attribute of the module, unless they are the
+    /// default of the format.
+    pub numerics: Numerics,
+    /// The systems that the text is for.
+    pub target: Target,
+    /// The name of the file that the functions are from, for locations of equations.
+    pub file: Option<&'a str>,
+}
+
+impl Default for WriteOptions<'_> {
+    fn default() -> Self {
+        WriteOptions {
+            numerics: Numerics::STABLEHLO,
+            target: Target::Jax,
+            file: None,
+        }
+    }
+}
+
+/// As [`write()`], with options.
+///
+/// ```
+/// use cotangent_core::{Builder, DType, Emit, Type};
+/// use cotangent_stablehlo::{Target, WriteOptions};
+/// let b = Builder::new("main", Default::default());
+/// let x = b.param(Type::new(DType::F32, vec![2.into()]), Some("x"));
+/// let cx: &dyn Emit = &b;
+/// let y = cx.erf(x);
+/// let f = [b.finish(&[y]).unwrap().into()];
+/// let portable = WriteOptions { target: Target::Portable, ..Default::default() };
+/// assert!(cotangent_stablehlo::write(&f).unwrap().contains("chlo.erf"));
+/// assert!(!cotangent_stablehlo::write_as(&f, &portable).unwrap().contains("chlo"));
+/// ```
+///
+/// # Errors
+/// As [`write()`]. [`Target::Portable`] also refuses `eig` and `schur` of general matrices, large
+/// matrices in `eigh` and `svd`, and extents without a bound: the error names the equation.
+pub fn write_as(functions: &[Arc<Function>], options: &WriteOptions<'_>) -> Result<String> {
     functions.iter().try_for_each(|f| f.check_arrays())?;
     let names = RefCell::new(FunctionNames::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
+        let f = &match options.target {
+            Target::Jax => f.clone(),
+            Target::Portable => Arc::new(portable(&simplify(f))?),
+        };
         names.borrow_mut().add(
             &Arc::new(simplify(f)),
             if k == 0 && !any_main { "main" } else { &f.name },
             true,
         );
     }
-    let mut out = String::from(HEADER);
+    let mut out = String::from(match options.target {
+        Target::Jax => HEADER,
+        Target::Portable => PORTABLE_HEADER,
+    });
     let module = functions.first().map_or("empty", |f| &f.name);
-    let attributes = match numerics {
+    let attributes = match options.numerics {
         Numerics::STABLEHLO => String::new(),
         n => format!("attributes {{{NUMERICS} = {{{}}}}} ", Policy::from(n)),
     };
@@ -99,14 +185,18 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
         let Some(entry) = names.borrow().all.get(done).cloned() else {
             break;
         };
-        out.push_str(&function(&entry, &names)?);
+        out.push_str(&function(&entry, &names, options)?);
         done += 1;
     }
     out.push_str("}\n");
     Ok(out)
 }
 
-fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<String> {
+fn function(
+    entry: &WrittenFunction,
+    names: &RefCell<FunctionNames>,
+    options: &WriteOptions<'_>,
+) -> Result<String> {
     let WrittenFunction {
         f,
         name,
@@ -115,6 +205,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     } = entry;
     let t = TextEmitter {
         session: Session::default(),
+        options: *options,
         names,
         status: EmitterStatus::default(),
         state: RefCell::default(),
