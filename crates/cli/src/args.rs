@@ -1,6 +1,7 @@
 //! Parser of the command line.
 
 use cotangent::ad::Policy;
+use cotangent::stablehlo::Target as XlaTarget;
 use cotangent::{Code, Error, Result};
 use lexopt::prelude::*;
 use std::ffi::{OsStr, OsString};
@@ -29,6 +30,8 @@ pub(crate) struct Args {
     pub write: bool,
     /// `--raise` of `convert`.
     pub raise: bool,
+    /// `--target` of `convert`.
+    pub written_for: Option<XlaTarget>,
     /// `--allow-skipped` of `check`.
     pub allow_skipped: bool,
     /// `--grad` of `profile`.
@@ -53,7 +56,7 @@ pub(crate) struct Args {
 pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics", "check"]),
-    ("convert", &["numerics", "raise"]),
+    ("convert", &["numerics", "raise", "target"]),
     ("run", &["numerics", "in", "out"]),
     ("grad", &["wrt", "numerics", "in", "out"]),
     ("vjp", &["wrt", "numerics", "in", "out"]),
@@ -161,6 +164,12 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
             Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
             Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
+            Long("target") => {
+                let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
+                let target = text.parse();
+                let wrong = |e: Error| usage(format!("--target {text}: {}", e.message()));
+                a.written_for = Some(target.map_err(wrong)?);
+            }
             Long("grad") => a.grad = true,
             Long("passes") => a.passes = true,
             Long("plan") => a.plan = true,
@@ -239,6 +248,10 @@ mod tests {
             (&["fmt", "f", "--wrt", "x"], "`fmt` has no option `--wrt`"),
             (&["run", "f", "--in"], "--in"),
             (&["run", "f", "--frob"], "--frob"),
+            (
+                &["convert", "f", "--target", "tpu"],
+                "the targets are jax and portable, not `tpu`",
+            ),
             (&["run", "f", "g"], "g"),
             (
                 &["run", "f", "--in", "a", "--in", "b"],

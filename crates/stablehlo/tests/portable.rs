@@ -3,8 +3,12 @@
 
 use cotangent_core::check::Rng;
 use cotangent_core::ops::entries;
-use cotangent_core::{AdContext, Array, Builder, Emit, Function, Sample, Val, Wide, transform};
-use cotangent_stablehlo::{Target, WriteOptions, portable, write_as};
+use cotangent_core::{
+    AdContext, Array, Builder, C128, Emit, Function, Sample, Val, Wide, transform,
+};
+use cotangent_stablehlo::{Target, WriteOptions, portable, read, write_as};
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The operation of a sample as a function.
@@ -40,32 +44,37 @@ fn arguments(s: &Sample, f: &Function) -> Vec<Array> {
     s.operands.iter().cloned().chain(rest).collect()
 }
 
-/// The largest difference of finite elements, in epsilons of the largest finite element of the
-/// array, or infinity for integers and elements of which one is NaN or infinite.
-fn distance(a: &Array, b: &Array) -> f64 {
+/// Elements of an array as complex numbers.
+fn elements(a: &Array) -> Vec<C128> {
+    a.to_c128()
+}
+
+/// The first element that differs: by more than 512 epsilons of the largest finite element, or NaN
+/// or infinite in one of the arrays only. `special` elements are not compared.
+fn difference(a: &Array, b: &Array, special: &dyn Fn(usize) -> bool) -> Option<String> {
     if a.ty() != b.ty() {
-        return f64::INFINITY;
+        return Some(format!("{} and {}", a.ty(), b.ty()));
     }
     if let (Wide::I(x), Wide::I(y)) = (a.wide(), b.wide()) {
-        return if x == y { 0.0 } else { f64::INFINITY };
+        return (x != y).then(|| format!("{x:?} and {y:?}"));
     }
-    let parts = |a: &Array| -> Vec<f64> {
-        let z = a.to_c128();
-        z.iter().flat_map(|z| [z.re, z.im]).collect()
-    };
-    let (x, y) = (parts(a), parts(b));
-    let finite = x.iter().map(|v| v.abs()).filter(|v| v.is_finite());
+    let (x, y) = (elements(a), elements(b));
+    let parts = x.iter().flat_map(|z| [z.re.abs(), z.im.abs()]);
+    let finite = parts.filter(|v| v.is_finite());
     let scale = finite.fold(f64::MIN_POSITIVE, f64::max) * a.dtype().epsilon();
-    let each = x
-        .iter()
-        .zip(&y)
-        .map(|(p, q)| match p.is_finite() && q.is_finite() {
-            true => (p - q).abs() / scale,
-            false if p == q || (p.is_nan() && q.is_nan()) => 0.0,
-            false => f64::INFINITY,
-        });
-    each.fold(0.0, f64::max)
+    let near =
+        |p: f64, q: f64| p == q || (p.is_nan() && q.is_nan()) || (p - q).abs() <= 512.0 * scale;
+    let all = x.iter().zip(&y).enumerate();
+    let mut bad = all.filter(|(k, (p, q))| !special(*k) && !(near(p.re, q.re) && near(p.im, q.im)));
+    bad.next()
+        .map(|(k, (p, q))| format!("element {k}: {p} and {q}"))
 }
+
+/// Functions whose elements with an infinite or NaN operand are not compared: they are those of
+/// formulas for finite numbers, while ours follow Annex G of C17.
+const FINITE: &[&str] = &[
+    "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
+];
 
 /// Operations that are refused, with a word of the error.
 const REFUSED: &[(&str, &str)] = &[("eig", "CPU runtime"), ("schur", "CPU runtime")];
@@ -128,12 +137,13 @@ fn programs_for_every_target_have_the_results_of_the_kernels() {
             return;
         };
         seen += 1;
+        let operands: Vec<Vec<C128>> = s.operands.iter().map(elements).collect();
+        let special = |k: usize| {
+            let infinite = |x: &Vec<C128>| x.get(k).is_some_and(|z| !z.is_finite());
+            FINITE.contains(&name) && operands.iter().any(infinite)
+        };
         let why = match cotangent::run(&Arc::new(g), &args) {
-            Ok(got) => {
-                let far = want.iter().zip(&got).map(|(a, b)| distance(a, b));
-                let far = far.fold(0.0, f64::max);
-                (far > 512.0).then(|| format!("{far:.0} eps"))
-            }
+            Ok(got) => (want.iter().zip(&got)).find_map(|(a, b)| difference(a, b, &special)),
             Err(e) => Some(e.to_string()),
         };
         bad.extend(why.map(|why| format!("{name} #{k} {what}: {why}")));
@@ -145,4 +155,68 @@ fn programs_for_every_target_have_the_results_of_the_kernels() {
         bad.len(),
         bad.join("\n")
     );
+}
+
+/// Every sample and every case of the corpus, with its name, arguments and what it is: the value or
+/// the reverse derivative.
+fn each_program(mut look: impl FnMut(String, Arc<Function>, Vec<Array>)) {
+    each_sample(|name, k, what, s, f| {
+        let args = arguments(s, &f);
+        look(format!("{name}.{k}.{what}"), f, args);
+    });
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let mut cases: Vec<_> = fs::read_dir(corpus)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.join("module.mlir").exists())
+        .collect();
+    cases.sort();
+    for case in cases {
+        let name = case.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(case.join("module.mlir")).unwrap();
+        let f = read(&text, None).unwrap().main().clone();
+        let data = cotangent::npz::read(case.join("data.npz")).unwrap();
+        let named = |n: String| data.iter().find(|a| a.0 == n).map(|a| a.1.clone());
+        let x: Vec<Array> = (0..f.params().len())
+            .map_while(|i| named(format!("in_{i}")))
+            .collect();
+        let sample = Sample::rough(cotangent_core::ops::Unary::Neg, x);
+        if let Some(g) = reverse(&f) {
+            let args = arguments(&sample, &g);
+            look(format!("corpus.{name}.vjp"), Arc::new(g), args);
+        }
+        look(format!("corpus.{name}.value"), f, sample.operands);
+    }
+}
+
+/// Writes `NAME.mlir`, and `NAME.npz` with arguments and results of our CPU runtime, into the folder
+/// `COTANGENT_PORTABLE`; programs that are refused as `NAME.refused`. `tests/portable.py` compiles
+/// them.
+#[test]
+#[ignore = "writes the files that tests/portable.py reads"]
+fn programs_are_written_for_xla() {
+    let folder = std::env::var("COTANGENT_PORTABLE").expect("COTANGENT_PORTABLE is a folder");
+    let folder = Path::new(&folder);
+    let options = WriteOptions {
+        target: Target::Portable,
+        ..Default::default()
+    };
+    each_program(|name, f, args| {
+        let Ok(results) = cotangent::run(&f, &args) else {
+            return;
+        };
+        match write_as(std::slice::from_ref(&f), &options) {
+            Err(e) => fs::write(folder.join(format!("{name}.refused")), e.to_string()).unwrap(),
+            Ok(text) => {
+                fs::write(folder.join(format!("{name}.mlir")), text).unwrap();
+                let named = |word: &str, all: Vec<Array>| {
+                    let each = all.into_iter().enumerate();
+                    each.map(|(k, a)| (format!("{word}_{k}"), a))
+                        .collect::<Vec<_>>()
+                };
+                let all = [named("in", args), named("out", results)].concat();
+                cotangent::npz::write(folder.join(format!("{name}.npz")), &all).unwrap();
+            }
+        }
+    });
 }

@@ -59,13 +59,23 @@ impl Matrix {
         Matrix::new(self.m, self.n, |i, j| self.at(i, j) * by[j])
     }
 
+    /// The Frobenius norm. The elements are scaled, so that no square overflows.
     fn norm(&self) -> f64 {
-        self.a.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt()
+        let most = self.a.iter().map(|z| z.norm()).fold(0.0, f64::max);
+        if most == 0.0 || !most.is_finite() {
+            return most;
+        }
+        let sum: f64 = self.a.iter().map(|z| (z / most).norm_sqr()).sum();
+        most * sum.sqrt()
     }
 
     fn distance(&self, o: &Matrix) -> f64 {
-        let d = self.a.iter().zip(&o.a).map(|(a, b)| (a - b).norm_sqr());
-        d.sum::<f64>().sqrt()
+        let a = self.a.iter().zip(&o.a).map(|(a, b)| a - b);
+        Matrix {
+            a: a.collect(),
+            ..*self
+        }
+        .norm()
     }
 
     /// The distance of `Qᴴ Q` from the identity.

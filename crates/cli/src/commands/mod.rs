@@ -108,12 +108,18 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         .map(|d| d.extension().and_then(OsStr::to_str))
     {
         Some(Some("mlir")) => true,
+        Some(Some("tgraph")) if args.written_for.is_some() => {
+            return Err(usage(
+                "`--target` is an option for StableHLO: give a .mlir file",
+            ));
+        }
         Some(Some("tgraph")) => false,
+        None if args.written_for.is_some() => true,
         None => !is_stablehlo(&source, Some(&target.name())),
         _ => return Err(usage("`convert` writes .mlir or .tgraph files")),
     };
     let text = match to_stablehlo {
-        true => program.stablehlo_of(&functions)?,
+        true => program.stablehlo_for(&functions, args.written_for.unwrap_or_default())?,
         false => program.tgraph_of(functions)?,
     };
     match &args.destination {

@@ -97,8 +97,9 @@ pub(super) fn zeta<'a>(order: u32, s: Number<'a>, q: Number<'a>) -> Number<'a> {
         0 => and(q, &[below, not(s, s.is(s.floor()))]),
         _ => q.most(0.0),
     };
-    undefined = or(q, undefined, unreal);
     let far = or(s, s.is(infinity), q.is(infinity));
+    let near = and(s, &[not(s, far), not(s, s.is(1.0))]);
+    undefined = or(q, undefined, and(q, &[unreal, near]));
     let safe = and(
         s,
         &[not(s, undefined), not(s, far), not(s, pole), s.above(1.0)],
