@@ -37,6 +37,12 @@ memory:
 tuning:
     RUSTFLAGS="--cfg halved_tuning" CARGO_TARGET_DIR=target/halved cargo test -p cotangent-kernels -p cotangent-cpu
 
+# Every sample and the corpus for every XLA target, compiled and run by XLA's CPU; needs jax (half an hour).
+portable folder="target/portable":
+    mkdir -p {{folder}}
+    COTANGENT_PORTABLE={{absolute_path(folder)}} cargo test --workspace --test portable -- --ignored
+    python3 tests/portable.py {{folder}}
+
 # The pool of threads under every interleaving.
 loom:
     cargo test --release --manifest-path crates/kernels/loom/Cargo.toml

@@ -32,6 +32,8 @@ pub(crate) struct Args {
     pub raise: bool,
     /// `--target` of `convert`.
     pub written_for: Option<XlaTarget>,
+    /// `--bound` of `convert`.
+    pub bound: Option<usize>,
     /// `--allow-skipped` of `check`.
     pub allow_skipped: bool,
     /// `--grad` of `profile`.
@@ -56,7 +58,7 @@ pub(crate) struct Args {
 pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics", "check"]),
-    ("convert", &["numerics", "raise", "target"]),
+    ("convert", &["numerics", "raise", "target", "bound"]),
     ("run", &["numerics", "in", "out"]),
     ("grad", &["wrt", "numerics", "in", "out"]),
     ("vjp", &["wrt", "numerics", "in", "out"]),
@@ -95,12 +97,12 @@ fn numerics(text: &str) -> Result<Policy> {
     })
 }
 
-/// The value of `--runs`.
-fn runs(text: &OsStr) -> Result<usize> {
+/// The value of `--runs` or `--bound`.
+fn count(name: &str, text: &OsStr) -> Result<usize> {
     let n = text.to_str().and_then(|t| t.parse().ok());
     n.filter(|n| (1..=1_000_000).contains(n)).ok_or_else(|| {
         usage(format!(
-            "--runs takes a number from 1 to 1000000, not `{}`",
+            "--{name} takes a number from 1 to 1000000, not `{}`",
             text.display()
         ))
     })
@@ -163,7 +165,8 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("trace") => a.trace = Some(p.value().map_err(mistake)?.into()),
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
             Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
-            Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
+            Long("runs") => a.runs = Some(count("runs", &p.value().map_err(mistake)?)?),
+            Long("bound") => a.bound = Some(count("bound", &p.value().map_err(mistake)?)?),
             Long("target") => {
                 let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
                 let target = text.parse();
@@ -205,6 +208,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
     };
     if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
         return Err(usage(format!("`{name}` has no option `--{s}`")));
+    }
+    if a.bound.is_some() && a.written_for != Some(XlaTarget::Portable) {
+        return Err(usage("`--bound` is an option of `--target portable`"));
     }
     if a.check && a.write {
         return Err(usage(
@@ -251,6 +257,10 @@ mod tests {
             (
                 &["convert", "f", "--target", "tpu"],
                 "the targets are jax and portable, not `tpu`",
+            ),
+            (
+                &["convert", "f", "--bound", "9"],
+                "`--bound` is an option of `--target portable`",
             ),
             (&["run", "f", "g"], "g"),
             (

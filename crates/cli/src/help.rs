@@ -49,7 +49,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "convert",
-        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --target jax, the default, is for JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T] [--bound N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --bound is then the largest number of steps of while loops in\nderivatives. --target jax, the default, is for JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",

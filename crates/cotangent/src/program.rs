@@ -382,10 +382,11 @@ impl Program {
     /// # Errors
     /// As [`to_stablehlo`](Self::to_stablehlo).
     pub fn stablehlo_of(&self, functions: &[Arc<Function>]) -> Result<String> {
-        self.stablehlo_for(functions, Target::Jax)
+        self.stablehlo_for(functions, Target::Jax, None)
     }
 
     /// The named functions as StableHLO text for a target; the first one is the main function.
+    /// `bound` is that of [`WriteOptions`].
     ///
     /// ```
     /// use cotangent::Program;
@@ -397,18 +398,24 @@ impl Program {
     ///       tgraph.return %w
     ///     }")?;
     /// let functions = [program.main().clone()];
-    /// let text = program.stablehlo_for(&functions, Target::Portable)?;
+    /// let text = program.stablehlo_for(&functions, Target::Portable, None)?;
     /// assert!(!text.contains("custom_call"));
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     ///
     /// # Errors
     /// An operation has no form for this target.
-    pub fn stablehlo_for(&self, functions: &[Arc<Function>], target: Target) -> Result<String> {
+    pub fn stablehlo_for(
+        &self,
+        functions: &[Arc<Function>],
+        target: Target,
+        bound: Option<usize>,
+    ) -> Result<String> {
         let options = WriteOptions {
             numerics: self.numerics,
             target,
             file: self.file.as_deref(),
+            bound,
         };
         cotangent_stablehlo::write_as(functions, &options).map_err(|e| self.locate(e))
     }

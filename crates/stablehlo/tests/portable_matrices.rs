@@ -110,7 +110,7 @@ fn results(op: impl Into<Op>, a: &Array) -> Vec<Array> {
         None,
     );
     let y = b.emit(op.into(), &[x]);
-    let f = portable(&b.finish(&y).unwrap()).unwrap();
+    let f = portable(&b.finish(&y).unwrap(), None).unwrap();
     cotangent::run(&Arc::new(f), std::slice::from_ref(a)).unwrap()
 }
 
@@ -337,7 +337,7 @@ fn large_matrices_are_refused_with_the_way_out() {
     let b = Builder::new("main", Default::default());
     let x = b.param(Type::new(DType::F32, vec![513.into(), 513.into()]), None);
     let y = b.emit(Eigh { vectors: true }.into(), &[x]);
-    let e = portable(&b.finish(&y).unwrap()).unwrap_err();
+    let e = portable(&b.finish(&y).unwrap(), None).unwrap_err();
     assert!(
         e.to_string().contains("`eigh`") && e.to_string().contains("CPU"),
         "{e}"

@@ -119,7 +119,10 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         _ => return Err(usage("`convert` writes .mlir or .tgraph files")),
     };
     let text = match to_stablehlo {
-        true => program.stablehlo_for(&functions, args.written_for.unwrap_or_default())?,
+        true => {
+            let xla = args.written_for.unwrap_or_default();
+            program.stablehlo_for(&functions, xla, args.bound)?
+        }
         false => program.tgraph_of(functions)?,
     };
     match &args.destination {

@@ -8,6 +8,7 @@ mod eigh;
 mod elementary;
 mod jacobi;
 mod jet;
+mod loops;
 mod lu;
 pub(crate) mod matrix;
 mod numbers;
@@ -16,41 +17,99 @@ mod special;
 mod svd;
 mod tables;
 
-use cotangent_core::ops::{Binary, Comparison, Solve, SpecialFn};
+use cotangent_core::ops::{Binary, Call, Comparison, Solve, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::Sym;
 use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Dim, Emit, Error, Function, Loc, Op, Result, Type, bail};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The function, with operations that StableHLO lacks replaced by simpler ones.
+/// The function, with operations that StableHLO lacks replaced by simpler ones, for XLA targets.
 ///
-/// Factorisations need constant extents. `eigh` and `svd` take matrices with up to 512 rows or
-/// columns; results of matrices whose rotations do not converge are NaN.
+/// All extents are constants then. The derivative of a `while` loop stores values of each step: the
+/// buffers have `bound` rows, and results are NaN if the loop runs longer. Factorisations `eigh` and
+/// `svd` take matrices with up to 512 rows or columns; results of matrices whose rotations do not
+/// converge are NaN.
 ///
 /// # Errors
-/// An operation has no such form. The error names it, its place and the way out.
-pub fn portable(f: &Function) -> Result<Function> {
-    mapped(f, &RefCell::default())
+/// An operation has no such form, an extent is not a constant, or a derivative of a `while` loop has
+/// no bound. The error names the operation, its place and the way out.
+pub fn portable(f: &Function, bound: Option<usize>) -> Result<Function> {
+    for &p in f.params() {
+        if let Some(d) = f.ty(p).shape.iter().find(|d| d.as_const().is_none()) {
+            bail!(
+                UnknownOperation,
+                "the extent `{d}` of the parameter {} is not a constant, and XLA compiles one size: write the program \
+                 with the extents of its arguments",
+                f.show(p)
+            );
+        }
+    }
+    let pass = Pass {
+        bound,
+        regions: RefCell::default(),
+    };
+    pass.mapped(f)
 }
 
-/// Regions, and what they are mapped to, by identity. The region is kept so that its address is not
-/// reused.
-type Regions = RefCell<FxHashMap<*const Function, [Arc<Function>; 2]>>;
+/// The state of the pass.
+struct Pass {
+    /// Number of rows of buffers of `while` loops.
+    bound: Option<usize>,
+    /// Regions, and what they are mapped to, by identity. The region is kept so that its address is
+    /// not reused.
+    regions: RefCell<FxHashMap<*const Function, [Arc<Function>; 2]>>,
+}
 
-fn mapped(f: &Function, regions: &Regions) -> Result<Function> {
-    f.map_equations(&mut |to, e, x| {
-        let y = PortableEmitter { to, regions }.emit(e.op.clone(), x);
-        Ok(y.to_vec())
-    })
+impl Pass {
+    fn mapped(&self, f: &Function) -> Result<Function> {
+        let trips = f.eqns().iter().filter_map(|e| match &e.op {
+            Op::While(w) => w.saves.clone(),
+            _ => None,
+        });
+        let trips: FxHashSet<Sym> = trips.collect();
+        f.map_equations(&mut |to, e, x| {
+            let emitter = PortableEmitter { to, pass: self };
+            let op = match (self.bound, trips.is_empty()) {
+                (Some(n), false) => with_extent(&e.op, &trips, n),
+                _ => e.op.clone(),
+            };
+            Ok(emitter.emit(op, x).to_vec())
+        })
+    }
+
+    fn region(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
+        let key = Arc::as_ptr(f);
+        if let Some([_, new]) = self.regions.borrow().get(&key) {
+            return Ok(new.clone());
+        }
+        let new = Arc::new(self.mapped(f)?);
+        let entry = [f.clone(), new.clone()];
+        self.regions.borrow_mut().insert(key, entry);
+        Ok(new)
+    }
+}
+
+/// The operation, and its regions, with a number for some symbols.
+fn with_extent(op: &Op, symbols: &FxHashSet<Sym>, n: usize) -> Op {
+    let find = |s: &Sym| symbols.contains(s).then_some(Dim::Const(n));
+    let op = op
+        .map_dims(&|d| d.subst(&find))
+        .unwrap_or_else(|| op.clone());
+    let regions = op.regions();
+    if regions.is_empty() || matches!(op, Op::Call(_)) {
+        return op;
+    }
+    let new: Vec<_> = regions.iter().map(|f| Arc::new(f.subst(&find))).collect();
+    op.with_regions(&new)
 }
 
 /// An emitter that replaces operations before it writes them to another one.
 struct PortableEmitter<'a> {
     to: &'a dyn Emit,
-    regions: &'a Regions,
+    pass: &'a Pass,
 }
 
 impl PortableEmitter<'_> {
@@ -59,27 +118,35 @@ impl PortableEmitter<'_> {
         if !op.runs() {
             return Ok(self.emit(op.legal(self.session())?, x));
         }
+        if let Op::While(w) = &op
+            && w.saves.is_some()
+        {
+            return loops::bounded(self, w, self.pass.bound, x);
+        }
         if let Some(y) = replacement(self, self.to, &op, x)? {
             return Ok(y);
+        }
+        if let Op::Call(c) = &op {
+            // A called function has symbols of its own.
+            let types: Vec<Type> = x.iter().map(|&v| self.ty(v)).collect();
+            let callee = self.session().specialize(&c.callee, &types);
+            let callee = self.pass.region(&callee)?;
+            return Ok(self.to.emit(
+                Call {
+                    callee,
+                    ..c.clone()
+                }
+                .into(),
+                x,
+            ));
         }
         let regions = op.regions();
         if regions.is_empty() {
             return Ok(self.to.emit(op, x));
         }
-        let new = regions.into_iter().map(|f| self.region(f));
+        let new = regions.into_iter().map(|f| self.pass.region(f));
         let new = new.collect::<Result<Vec<_>>>()?;
         Ok(self.to.emit(op.with_regions(&new), x))
-    }
-
-    fn region(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
-        let key = Arc::as_ptr(f);
-        if let Some([_, new]) = self.regions.borrow().get(&key) {
-            return Ok(new.clone());
-        }
-        let new = Arc::new(mapped(f, self.regions)?);
-        let entry = [f.clone(), new.clone()];
-        self.regions.borrow_mut().insert(key, entry);
-        Ok(new)
     }
 }
 
@@ -88,6 +155,15 @@ impl PortableEmitter<'_> {
 fn replacement(cx: &dyn Emit, to: &dyn Emit, op: &Op, x: &[Val]) -> Result<Option<Vals>> {
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     let y = op.infer(&types)?;
+    let symbolic = |ty: &Type| ty.shape.iter().find(|d| d.as_const().is_none()).cloned();
+    if let Some(d) = y.iter().find_map(symbolic) {
+        bail!(
+            UnknownOperation,
+            "the extent `{d}` of the result of `{}` depends on data, and XLA has no such arrays: compute it on the CPU \
+             runtime",
+            op.name()
+        );
+    }
     let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
     if !x.is_empty() && !y.is_empty() && y.iter().all(empty) {
         return Ok(Some(y.iter().map(|ty| cx.zeros(ty)).collect()));

@@ -125,6 +125,9 @@ pub struct WriteOptions<'a> {
     pub target: Target,
     /// The name of the file that the functions are from, for locations of equations.
     pub file: Option<&'a str>,
+    /// For [`Target::Portable`]: the largest number of steps of `while` loops whose values are stored
+    /// for derivatives. Results are NaN if a loop runs longer.
+    pub bound: Option<usize>,
 }
 
 impl Default for WriteOptions<'_> {
@@ -133,6 +136,7 @@ impl Default for WriteOptions<'_> {
             numerics: Numerics::STABLEHLO,
             target: Target::Jax,
             file: None,
+            bound: None,
         }
     }
 }
@@ -162,7 +166,7 @@ pub fn write_as(functions: &[Arc<Function>], options: &WriteOptions<'_>) -> Resu
     for (k, f) in functions.iter().enumerate() {
         let f = &match options.target {
             Target::Jax => f.clone(),
-            Target::Portable => Arc::new(portable(&simplify(f))?),
+            Target::Portable => Arc::new(portable(&simplify(f), options.bound)?),
         };
         names.borrow_mut().add(
             &Arc::new(simplify(f)),
