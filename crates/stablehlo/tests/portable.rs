@@ -205,10 +205,7 @@ fn a_derivative_of_a_while_loop_needs_a_bound() {
 #[test]
 fn extents_that_are_not_constants_are_refused() {
     let b = Builder::new("main", Default::default());
-    let x = b.param(
-        Type::new(DType::F64, vec![Dim::sym("n")]),
-        Some("x"),
-    );
+    let x = b.param(Type::new(DType::F64, vec![Dim::sym("n")]), Some("x"));
     let y = (&b as &dyn Emit).sin(x);
     let e = portable(&b.finish(&[y]).unwrap(), None)
         .unwrap_err()
@@ -265,9 +262,9 @@ fn each_program(mut look: impl FnMut(String, Arc<Function>, Vec<Array>)) {
     }
 }
 
-/// Writes `NAME.mlir`, and `NAME.npz` with arguments and results of our CPU runtime, into the folder
-/// `COTANGENT_PORTABLE`; programs that are refused as `NAME.refused`. `tests/portable.py` compiles
-/// them.
+/// Writes `NAME.mlir`, and `NAME.npz` with arguments and results of our CPU runtime, into the
+/// folder `COTANGENT_PORTABLE`; programs that are refused as `NAME.refused`. `tests/portable.py`
+/// compiles them.
 #[test]
 #[ignore = "writes the files that tests/portable.py reads"]
 fn programs_are_written_for_xla() {

@@ -3,7 +3,7 @@
 //!
 //! Complex functions are principal values. Signed zeros distinguish the two sides of a cut.
 
-use super::numbers::{Mask, Number};
+use super::numbers::{Mask, RealValue};
 use super::special::{and, not, or, positive_polygamma};
 use super::tables::{
     DIGAMMA_TAYLOR, DIGAMMA_ZERO, ERF_NEAR, ERFC_FAR, LGAMMA_NEAR_TWO, LGAMMA_STIRLING,
@@ -18,12 +18,12 @@ pub(super) fn computed_in(
     cx: &dyn Emit,
     dtype: DType,
     x: &[Val],
-    f: impl FnOnce(&[Number<'_>]) -> Val,
+    f: impl FnOnce(&[RealValue<'_>]) -> Val,
 ) -> Val {
     let from = cx.ty(x[0]).dtype;
-    let numbers: Vec<Number<'_>> = x
+    let numbers: Vec<RealValue<'_>> = x
         .iter()
-        .map(|&v| Number::new(cx, cx.convert(v, dtype)))
+        .map(|&v| RealValue::new(cx, cx.convert(v, dtype)))
         .collect();
     cx.convert(f(&numbers), from)
 }
@@ -42,7 +42,7 @@ pub(super) fn unary(cx: &dyn Emit, op: Unary, x: Val) -> Option<Val> {
             _ => None,
         };
     }
-    let f: fn(Number<'_>) -> Number<'_> = match op {
+    let f: fn(RealValue<'_>) -> RealValue<'_> = match op {
         Unary::Asin => asin,
         Unary::Acos => acos,
         Unary::Atan => |x| x.atan2(x.number(1.0)),
@@ -62,28 +62,29 @@ pub(super) fn unary(cx: &dyn Emit, op: Unary, x: Val) -> Option<Val> {
     Some(computed_in(cx, wide, &[x], |x| f(x[0]).v))
 }
 
-fn asin(x: Number<'_>) -> Number<'_> {
+fn asin(x: RealValue<'_>) -> RealValue<'_> {
     let one = x.number(1.0);
     x.atan2(((one - x) * (one + x)).sqrt())
 }
 
-fn acos(x: Number<'_>) -> Number<'_> {
+fn acos(x: RealValue<'_>) -> RealValue<'_> {
     let one = x.number(1.0);
     (one - x).sqrt().atan2((one + x).sqrt()) * 2.0
 }
 
 /// Arguments from which `e^-x` is negligible against `e^x`.
-const LARGE: f64 = 22.0;
+const MIN_DOMINANT_EXPONENT: f64 = 22.0;
 
-fn sinh(x: Number<'_>) -> Number<'_> {
+fn sinh(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
-    let e = a.min(LARGE).expm1();
+    let e = a.min(MIN_DOMINANT_EXPONENT).expm1();
     let near = (e + e / (e + 1.0)) * 0.5;
     let root = (a * 0.5).exp();
-    near.or_where(a.less(LARGE), root * 0.5 * root).signed_as(x)
+    near.or_where(a.less(MIN_DOMINANT_EXPONENT), root * 0.5 * root)
+        .signed_as(x)
 }
 
-fn cosh(x: Number<'_>) -> Number<'_> {
+fn cosh(x: RealValue<'_>) -> RealValue<'_> {
     let root = (x.abs() * 0.5).exp();
     root * 0.5 * root + x.number(0.5) / root / root
 }
@@ -91,7 +92,7 @@ fn cosh(x: Number<'_>) -> Number<'_> {
 /// Arguments from which `x² + 1` rounds to `x²`.
 const ASYMPTOTIC: f64 = 1e9;
 
-fn asinh(x: Number<'_>) -> Number<'_> {
+fn asinh(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
     let b = a.min(ASYMPTOTIC);
     let square = b.square();
@@ -101,27 +102,27 @@ fn asinh(x: Number<'_>) -> Number<'_> {
     x.or_where(or(x, x.is_nan(), x.is(0.0)), y.signed_as(x))
 }
 
-fn acosh(x: Number<'_>) -> Number<'_> {
+fn acosh(x: RealValue<'_>) -> RealValue<'_> {
     let t = x.min(ASYMPTOTIC) - 1.0;
     let near = (t + (t * (t + 2.0)).sqrt()).log1p();
     let y = near.or_where(x.less(ASYMPTOTIC), x.log() + LN_2);
     y.or_where(x.least(1.0), f64::NAN)
 }
 
-fn atanh(x: Number<'_>) -> Number<'_> {
+fn atanh(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
     let y = (a * 2.0 / (a.number(1.0) - a)).log1p() * 0.5;
     x.or_where(x.is(0.0), y.signed_as(x))
 }
 
 /// `erf` for `|x| <= 1`.
-fn erf_near(x: Number<'_>) -> Number<'_> {
+fn erf_near(x: RealValue<'_>) -> RealValue<'_> {
     let z = x.square();
     x * (z * z.polynomial(ERF_NEAR) + FRAC_2_SQRT_PI)
 }
 
 /// `erfc` for `a >= 0.45`.
-fn erfc_far(a: Number<'_>) -> Number<'_> {
+fn erfc_far(a: RealValue<'_>) -> RealValue<'_> {
     let a = a.max(0.0).min(27.5);
     let w = (a + 4.0).recip();
     let t = w * -8.0 + 1.0;
@@ -131,14 +132,14 @@ fn erfc_far(a: Number<'_>) -> Number<'_> {
     e * w * t.polynomial(ERFC_FAR)
 }
 
-fn erf(x: Number<'_>) -> Number<'_> {
+fn erf(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
     let far = (a.number(1.0) - erfc_far(a)).signed_as(x);
     let y = erf_near(x).or_where(a.less(1.0), far);
     x.or_where(x.is_nan(), y)
 }
 
-fn erfc(x: Number<'_>) -> Number<'_> {
+fn erfc(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
     let tail = erfc_far(a);
     let far = (tail.number(2.0) - tail).or_where(x.less(0.0), tail);
@@ -147,7 +148,7 @@ fn erfc(x: Number<'_>) -> Number<'_> {
 }
 
 /// Winitzki's approximation, then Halley's iteration on `erf`, or on `erfc` where `erf` is flat.
-fn erf_inv(x: Number<'_>) -> Number<'_> {
+fn erf_inv(x: RealValue<'_>) -> RealValue<'_> {
     const W: f64 = 0.147;
     let a = x.abs();
     let inside = and(x, &[a.least(1e-8), a.less(1.0)]);
@@ -171,7 +172,7 @@ fn erf_inv(x: Number<'_>) -> Number<'_> {
     y.or_where(a.most(1.0), f64::NAN)
 }
 
-fn lgamma(x: Number<'_>) -> Number<'_> {
+fn lgamma(x: RealValue<'_>) -> RealValue<'_> {
     let a = x.abs();
     let far = a.least(2.5);
     let high = a.or_where(far, 2.5);
@@ -195,7 +196,7 @@ fn lgamma(x: Number<'_>) -> Number<'_> {
 }
 
 /// `cot(pi x)`, by the distance to the nearest integer.
-fn cot_pi(x: Number<'_>) -> Number<'_> {
+fn cot_pi(x: RealValue<'_>) -> RealValue<'_> {
     let r = x - x.round();
     let near = r.abs().most(0.25);
     let other = r.number(0.5).signed_as(r) - r;
@@ -216,7 +217,7 @@ const DIGAMMA_TAIL: [f64; 9] = [
     43867.0 / 14364.0,
 ];
 
-fn digamma(x: Number<'_>) -> Number<'_> {
+fn digamma(x: RealValue<'_>) -> RealValue<'_> {
     let mirrored = x.less(0.0);
     let start = (x.number(1.0) - x).or_where(mirrored, x);
     let (mut a, mut y) = (start, x.number(0.0));
@@ -243,7 +244,7 @@ fn digamma(x: Number<'_>) -> Number<'_> {
 }
 
 /// The derivative of digamma of order `n > 0`.
-pub(super) fn polygamma(n: u32, x: Number<'_>) -> Number<'_> {
+pub(super) fn polygamma(n: u32, x: RealValue<'_>) -> RealValue<'_> {
     let odd = n % 2 == 1;
     let mirrored = x.most(0.0);
     let y = positive_polygamma(n, (x.number(1.0) - x).or_where(mirrored, x));
@@ -274,76 +275,76 @@ fn cot_derivative(n: u32) -> Vec<f64> {
 
 /// A complex number by its parts.
 #[derive(Clone, Copy)]
-struct Parts<'a> {
-    re: Number<'a>,
-    im: Number<'a>,
+struct ComplexParts<'a> {
+    re: RealValue<'a>,
+    im: RealValue<'a>,
 }
 
 /// Whether the sign bit of a number is set.
-fn is_negative(x: Number<'_>) -> Mask {
+fn is_negative(x: RealValue<'_>) -> Mask {
     or(x, x.less(0.0), x.recip().less(0.0))
 }
 
 /// `|x|` with the sign bit of `y`.
-fn copysign<'a>(x: Number<'a>, y: Number<'a>) -> Number<'a> {
+fn copysign<'a>(x: RealValue<'a>, y: RealValue<'a>) -> RealValue<'a> {
     let size = x.abs();
     (-size).or_where(is_negative(y), size)
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ComplexParts<'a> {
     /// `i z`.
-    fn times_i(self) -> Parts<'a> {
-        Parts {
+    fn times_i(self) -> ComplexParts<'a> {
+        ComplexParts {
             re: -self.im,
             im: self.re,
         }
     }
 
     /// `-i z`.
-    fn over_i(self) -> Parts<'a> {
-        Parts {
+    fn over_i(self) -> ComplexParts<'a> {
+        ComplexParts {
             re: self.im,
             im: -self.re,
         }
     }
 
-    fn hypot(self) -> Number<'a> {
+    fn hypot(self) -> RealValue<'a> {
         let cx = self.re.cx;
         self.re.of(cx.abs(cx.complex(self.re.v, self.im.v)))
     }
 
     /// Square root, in the right half-plane.
-    fn sqrt(self) -> Parts<'a> {
+    fn sqrt(self) -> ComplexParts<'a> {
         let (x, y) = (self.re, self.im);
         let t = ((x.abs() + self.hypot()) * 0.5).sqrt();
         let zero = t.is(0.0);
         let u = y.or_where(zero, y / (t * 2.0));
         let right = x.least(0.0);
-        Parts {
+        ComplexParts {
             re: t.or_where(right, u.abs()),
             im: u.or_where(right, copysign(t, y)),
         }
     }
 
     /// `sqrt(1 - z)` and `sqrt(1 + z)`.
-    fn roots(self) -> (Parts<'a>, Parts<'a>) {
+    fn roots(self) -> (ComplexParts<'a>, ComplexParts<'a>) {
         let one = self.re.number(1.0);
         let (m, p) = (one - self.re, one + self.re);
-        let below = Parts {
+        let below = ComplexParts {
             re: m,
             im: -self.im,
         };
-        (below.sqrt(), Parts { re: p, ..self }.sqrt())
+        (below.sqrt(), ComplexParts { re: p, ..self }.sqrt())
     }
 
     /// Imaginary part of `conj(self) other`.
-    fn cross(self, other: Parts<'a>) -> Number<'a> {
+    fn cross(self, other: ComplexParts<'a>) -> RealValue<'a> {
         self.re * other.im - self.im * other.re
     }
 }
 
 fn complex(cx: &dyn Emit, op: Unary, x: Val) -> Option<Val> {
-    let f: fn(Parts<'_>) -> Parts<'_> = match op {
+    let f: fn(ComplexParts<'_>) -> ComplexParts<'_> = match op {
         Unary::Cbrt => complex_cbrt,
         Unary::Sinh => complex_sinh,
         Unary::Cosh => complex_cosh,
@@ -355,25 +356,25 @@ fn complex(cx: &dyn Emit, op: Unary, x: Val) -> Option<Val> {
         Unary::Atan => |z| complex_atanh(z.times_i()).over_i(),
         _ => return None,
     };
-    let y = f(Parts {
-        re: Number::new(cx, cx.real(x)),
-        im: Number::new(cx, cx.imag(x)),
+    let y = f(ComplexParts {
+        re: RealValue::new(cx, cx.real(x)),
+        im: RealValue::new(cx, cx.imag(x)),
     });
     Some(cx.complex(y.re.v, y.im.v))
 }
 
-fn complex_cbrt(z: Parts<'_>) -> Parts<'_> {
+fn complex_cbrt(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (r, angle) = (z.hypot().cbrt(), z.im.atan2(z.re) * (1.0 / 3.0));
     let still = and(z.re, &[z.im.is(0.0), z.re.least(0.0)]);
     let zero = and(z.re, &[z.im.is(0.0), z.re.is(0.0)]);
     let re = (r * angle.cos()).or_where(not(r, still), r);
-    Parts {
+    ComplexParts {
         re: z.re.or_where(zero, re),
         im: z.im.or_where(still, r * angle.sin()),
     }
 }
 
-fn complex_sinh(z: Parts<'_>) -> Parts<'_> {
+fn complex_sinh(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (x, y) = (z.re, z.im);
     // The exponential alone may overflow.
     let root = (x.abs() * 0.5).exp();
@@ -383,13 +384,13 @@ fn complex_sinh(z: Parts<'_>) -> Parts<'_> {
     let re = far_re.or_where(large, x.sinh() * y.cos());
     let im = half(y.sin()).or_where(large, x.cosh() * y.sin());
     let real = y.is(0.0);
-    Parts {
+    ComplexParts {
         re: x.sinh().or_where(real, re),
         im: y.or_where(real, im),
     }
 }
 
-fn complex_cosh(z: Parts<'_>) -> Parts<'_> {
+fn complex_cosh(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (x, y) = (z.re, z.im);
     let root = (x.abs() * 0.5).exp();
     let large = x.abs().above(40.0);
@@ -399,42 +400,42 @@ fn complex_cosh(z: Parts<'_>) -> Parts<'_> {
         .signed_as(x)
         .or_where(large, x.sinh() * y.sin());
     let real = y.is(0.0);
-    Parts {
+    ComplexParts {
         re: x.cosh().or_where(real, re),
         im: y.signed_as(x).or_where(real, im),
     }
 }
 
-fn complex_asin(z: Parts<'_>) -> Parts<'_> {
+fn complex_asin(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (m, p) = z.roots();
-    Parts {
+    ComplexParts {
         re: z.re.atan2(m.re * p.re - m.im * p.im),
         im: m.cross(p).asinh(),
     }
 }
 
-fn complex_acos(z: Parts<'_>) -> Parts<'_> {
+fn complex_acos(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (m, p) = z.roots();
-    Parts {
+    ComplexParts {
         re: m.re.atan2(p.re) * 2.0,
         im: p.cross(m).asinh(),
     }
 }
 
-fn complex_acosh(z: Parts<'_>) -> Parts<'_> {
-    let at = |by: f64| Parts { re: z.re + by, ..z }.sqrt();
+fn complex_acosh(z: ComplexParts<'_>) -> ComplexParts<'_> {
+    let at = |by: f64| ComplexParts { re: z.re + by, ..z }.sqrt();
     let (m, p) = (at(-1.0), at(1.0));
-    Parts {
+    ComplexParts {
         re: (m.re * p.re + m.im * p.im).asinh(),
         im: m.im.atan2(p.re) * 2.0,
     }
 }
 
-fn complex_atanh(z: Parts<'_>) -> Parts<'_> {
+fn complex_atanh(z: ComplexParts<'_>) -> ComplexParts<'_> {
     let (x, y) = (z.re.abs(), z.im);
     let one = x.number(1.0);
     let on = x.is(1.0);
-    let pole = (Parts {
+    let pole = (ComplexParts {
         re: x.number(2.0),
         im: y,
     }
@@ -444,7 +445,7 @@ fn complex_atanh(z: Parts<'_>) -> Parts<'_> {
         * 0.5;
     let away = (x * 4.0 / ((one - x).square() + y.square())).log1p() * 0.25;
     let re = pole.or_where(on, away);
-    Parts {
+    ComplexParts {
         re: copysign(re, z.re),
         im: (y * 2.0).atan2((one - x) * (one + x) - y.square()) * 0.5,
     }

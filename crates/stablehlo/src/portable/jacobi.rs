@@ -97,8 +97,8 @@ pub(super) fn moved(cx: &dyn Emit, first: Val, second: Val, axis: usize) -> (Val
 }
 
 /// Runs sweeps of `steps` steps until no pair of a sweep is rotated, in any matrix. A step maps the
-/// state to the next one and to a mask of the matrices in which it rotates a pair; it reads `bound`.
-/// Returns the state, and the mask of the last sweep: the matrices that did not converge.
+/// state to the next one and to a mask of the matrices in which it rotates a pair; it reads
+/// `bound`. Returns the state, and the mask of the last sweep: the matrices that did not converge.
 pub(super) fn sweeps(
     cx: &dyn Emit,
     bound: Val,

@@ -1,7 +1,7 @@
-//! Truncated Taylor series in one or two variables, of [`Number`]s: the graphs' form of the jets
+//! Truncated Taylor series in one or two variables, of [`RealValue`]s: the graphs' form of the jets
 //! that define special functions in the core.
 
-use super::numbers::Number;
+use super::numbers::RealValue;
 use cotangent_core::primitive::Val;
 
 /// Orders in the two variables. With one variable the second order is 0.
@@ -11,17 +11,17 @@ pub(super) type Orders = (usize, usize);
 #[derive(Clone)]
 pub(super) struct Jet<'a> {
     orders: Orders,
-    c: Vec<Option<Number<'a>>>,
+    c: Vec<Option<RealValue<'a>>>,
 }
 
-fn sum<'a>(a: Option<Number<'a>>, b: Option<Number<'a>>) -> Option<Number<'a>> {
+fn sum<'a>(a: Option<RealValue<'a>>, b: Option<RealValue<'a>>) -> Option<RealValue<'a>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
 }
 
-fn times<'a>(a: Option<Number<'a>>, b: Option<Number<'a>>) -> Option<Number<'a>> {
+fn times<'a>(a: Option<RealValue<'a>>, b: Option<RealValue<'a>>) -> Option<RealValue<'a>> {
     Some(a? * b?)
 }
 
@@ -40,7 +40,10 @@ fn weight(i: usize, a: usize, b: usize) -> f64 {
 
 impl<'a> Jet<'a> {
     /// A jet with these coefficients.
-    pub(super) fn new(orders: Orders, of: impl Fn(usize, usize) -> Option<Number<'a>>) -> Jet<'a> {
+    pub(super) fn new(
+        orders: Orders,
+        of: impl Fn(usize, usize) -> Option<RealValue<'a>>,
+    ) -> Jet<'a> {
         let all = (0..=orders.0).flat_map(|i| (0..=orders.1).map(move |j| (i, j)));
         Jet {
             orders,
@@ -48,17 +51,17 @@ impl<'a> Jet<'a> {
         }
     }
 
-    pub(super) fn constant(value: Number<'a>, orders: Orders) -> Jet<'a> {
+    pub(super) fn constant(value: RealValue<'a>, orders: Orders) -> Jet<'a> {
         Jet::linear(value, 0.0, 0.0, orders)
     }
 
     /// `value + by ε`.
-    pub(super) fn variable(value: Number<'a>, by: f64, orders: Orders) -> Jet<'a> {
+    pub(super) fn variable(value: RealValue<'a>, by: f64, orders: Orders) -> Jet<'a> {
         Jet::linear(value, by, 0.0, orders)
     }
 
     /// `value + e ε + d δ`.
-    pub(super) fn linear(value: Number<'a>, e: f64, d: f64, orders: Orders) -> Jet<'a> {
+    pub(super) fn linear(value: RealValue<'a>, e: f64, d: f64, orders: Orders) -> Jet<'a> {
         let some = |c: f64| (c != 0.0).then(|| value.number(c));
         Jet::new(orders, |i, j| match (i, j) {
             (0, 0) => Some(value),
@@ -69,7 +72,7 @@ impl<'a> Jet<'a> {
     }
 
     /// `value + by ε`, with a coefficient that is a number.
-    pub(super) fn slope(value: Number<'a>, by: Number<'a>, orders: Orders) -> Jet<'a> {
+    pub(super) fn slope(value: RealValue<'a>, by: RealValue<'a>, orders: Orders) -> Jet<'a> {
         Jet::new(orders, |i, j| match (i, j) {
             (0, 0) => Some(value),
             (1, 0) => Some(by),
@@ -78,7 +81,7 @@ impl<'a> Jet<'a> {
     }
 
     /// A jet from all of its coefficients.
-    pub(super) fn from_numbers(orders: Orders, c: &[Number<'a>]) -> Jet<'a> {
+    pub(super) fn from_numbers(orders: Orders, c: &[RealValue<'a>]) -> Jet<'a> {
         Jet {
             orders,
             c: c.iter().copied().map(Some).collect(),
@@ -86,7 +89,7 @@ impl<'a> Jet<'a> {
     }
 
     /// All coefficients.
-    pub(super) fn numbers(&self) -> Vec<Number<'a>> {
+    pub(super) fn numbers(&self) -> Vec<RealValue<'a>> {
         let zero = self.head().number(0.0);
         self.c.iter().map(|c| c.unwrap_or(zero)).collect()
     }
@@ -97,20 +100,24 @@ impl<'a> Jet<'a> {
     }
 
     /// The constant coefficient.
-    pub(super) fn head(&self) -> Number<'a> {
+    pub(super) fn head(&self) -> RealValue<'a> {
         self.c[0].expect("the constant coefficient is stored")
     }
 
-    fn at(&self, i: usize, j: usize) -> Option<Number<'a>> {
+    fn at(&self, i: usize, j: usize) -> Option<RealValue<'a>> {
         self.c[i * (self.orders.1 + 1) + j]
     }
 
     fn step_by_step(
         orders: Orders,
-        next: impl Fn(&dyn Fn(usize, usize) -> Option<Number<'a>>, usize, usize) -> Option<Number<'a>>,
+        next: impl Fn(
+            &dyn Fn(usize, usize) -> Option<RealValue<'a>>,
+            usize,
+            usize,
+        ) -> Option<RealValue<'a>>,
     ) -> Jet<'a> {
         let width = orders.1 + 1;
-        let mut y: Vec<Option<Number<'a>>> = Vec::new();
+        let mut y: Vec<Option<RealValue<'a>>> = Vec::new();
         for k in 0..(orders.0 + 1) * width {
             let known = |i: usize, j: usize| y[i * width + j];
             let c = next(&known, k / width, k % width);
@@ -120,7 +127,7 @@ impl<'a> Jet<'a> {
     }
 
     /// `e^self` with a given constant coefficient.
-    pub(super) fn exp_with(&self, value: Number<'a>) -> Jet<'a> {
+    pub(super) fn exp_with(&self, value: RealValue<'a>) -> Jet<'a> {
         Jet::step_by_step(self.orders, |y, i, j| {
             if (i, j) == (0, 0) {
                 return Some(value);
@@ -134,7 +141,7 @@ impl<'a> Jet<'a> {
     }
 
     /// The product with a number.
-    pub(super) fn scale(&self, by: Number<'a>) -> Jet<'a> {
+    pub(super) fn scale(&self, by: RealValue<'a>) -> Jet<'a> {
         let c = self.c.iter().map(|c| c.map(|c| c * by)).collect();
         Jet { c, ..*self }
     }
@@ -178,7 +185,7 @@ impl<'a> Jet<'a> {
     }
 
     /// The derivative of the highest orders.
-    pub(super) fn last(&self) -> Number<'a> {
+    pub(super) fn last(&self) -> RealValue<'a> {
         let factorial = |n: usize| (1..=n).map(|k| k as f64).product::<f64>();
         let by = factorial(self.orders.0) * factorial(self.orders.1);
         match self.at(self.orders.0, self.orders.1) {
@@ -188,7 +195,7 @@ impl<'a> Jet<'a> {
     }
 
     /// The largest magnitude of a coefficient.
-    pub(super) fn size(&self) -> Number<'a> {
+    pub(super) fn size(&self) -> RealValue<'a> {
         let first = self.head().abs();
         let rest = self.c[1..].iter().flatten();
         rest.fold(first, |m, c| m.max(c.abs()))

@@ -142,7 +142,8 @@ pub(super) fn finite(cx: &dyn Emit, a: Val) -> Val {
     cx.reduce_all(cx.op(Unary::IsFinite, &[a]), &[rank - 2, rank - 1])
 }
 
-/// Elements in column `j` or row `j` of the last two axes: a mask of this type, from the number `j`.
+/// Elements in column `j` or row `j` of the last two axes: a mask of this type, from the number
+/// `j`.
 pub(super) fn compare_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, j: Val) -> Val {
     let index = ty.with_dtype(DType::I32);
     cx.compare(

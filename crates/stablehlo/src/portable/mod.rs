@@ -1,8 +1,8 @@
 //! Programs for every XLA target: operations that StableHLO lacks become functions over simpler
 //! operations, so that the text has no custom call and no function of `chlo`.
 //!
-//! The pass maps graphs to graphs. So its programs run on every runtime, and tests compare them with
-//! the kernels. Regions are mapped, too; a region that is shared stays shared.
+//! The pass maps graphs to graphs. So its programs run on every runtime, and tests compare them
+//! with the kernels. Regions are mapped, too; a region that is shared stays shared.
 
 mod eigh;
 mod elementary;
@@ -29,13 +29,13 @@ use std::sync::Arc;
 /// The function, with operations that StableHLO lacks replaced by simpler ones, for XLA targets.
 ///
 /// All extents are constants then. The derivative of a `while` loop stores values of each step: the
-/// buffers have `bound` rows, and results are NaN if the loop runs longer. Factorisations `eigh` and
-/// `svd` take matrices with up to 512 rows or columns; results of matrices whose rotations do not
-/// converge are NaN.
+/// buffers have `bound` rows, and results are NaN if the loop runs longer. Factorisations `eigh`
+/// and `svd` take matrices with up to 512 rows or columns; results of matrices whose rotations do
+/// not converge are NaN.
 ///
 /// # Errors
-/// An operation has no such form, an extent is not a constant, or a derivative of a `while` loop has
-/// no bound. The error names the operation, its place and the way out.
+/// An operation has no such form, an extent is not a constant, or a derivative of a `while` loop
+/// has no bound. The error names the operation, its place and the way out.
 pub fn portable(f: &Function, bound: Option<usize>) -> Result<Function> {
     for &p in f.params() {
         if let Some(d) = f.ty(p).shape.iter().find(|d| d.as_const().is_none()) {
@@ -56,7 +56,7 @@ pub fn portable(f: &Function, bound: Option<usize>) -> Result<Function> {
 
 /// The state of the pass.
 struct Pass {
-    /// Number of rows of buffers of `while` loops.
+    /// RealValue of rows of buffers of `while` loops.
     bound: Option<usize>,
     /// Regions, and what they are mapped to, by identity. The region is kept so that its address is
     /// not reused.
@@ -123,7 +123,7 @@ impl PortableEmitter<'_> {
         {
             return loops::bounded(self, w, self.pass.bound, x);
         }
-        if let Some(y) = replacement(self, self.to, &op, x)? {
+        if let Some(y) = replacement(self, &op, x)? {
             return Ok(y);
         }
         if let Op::Call(c) = &op {
@@ -150,9 +150,8 @@ impl PortableEmitter<'_> {
     }
 }
 
-/// The results of simpler operations; `None` if StableHLO has the operation. `to` writes operations
-/// that are not replaced.
-fn replacement(cx: &dyn Emit, to: &dyn Emit, op: &Op, x: &[Val]) -> Result<Option<Vals>> {
+/// The results of simpler operations; `None` if StableHLO has the operation.
+fn replacement(cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Option<Vals>> {
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     let y = op.infer(&types)?;
     let symbolic = |ty: &Type| ty.shape.iter().find(|d| d.as_const().is_none()).cloned();
@@ -171,14 +170,12 @@ fn replacement(cx: &dyn Emit, to: &dyn Emit, op: &Op, x: &[Val]) -> Result<Optio
     if let Some(y) = linear_algebra(cx, op, x, &y)? {
         return Ok(Some(y));
     }
-    let f64s = |f: &dyn Fn(&[numbers::Number<'_>]) -> Val| {
+    let f64s = |f: &dyn Fn(&[numbers::RealValue<'_>]) -> Val| {
         Some(elementary::computed_in(cx, DType::F64, x, f))
     };
     let v = match op {
         Op::Unary(u) => elementary::unary(cx, *u, x[0]),
-        Op::Binary(Binary::Pow) if types[0].dtype.is_int() && types[0].dtype.is_signed() => {
-            Some(integer_power(to, x[0], x[1]))
-        }
+        Op::Binary(Binary::Pow) if types[0].dtype.is_int() => Some(integer_power(cx, x[0], x[1])),
         Op::Polygamma(p) => match p.order {
             0 => Some(cx.digamma(x[0])),
             n => f64s(&|x| elementary::polygamma(n, x[0]).v),
@@ -234,10 +231,37 @@ fn linear_algebra(cx: &dyn Emit, op: &Op, x: &[Val], y: &[Type]) -> Result<Optio
     }))
 }
 
-/// `x^n` on integers: for negative `n` the exact value is truncated.
+/// `x^n` on integers, wrapping, by repeated squaring. For negative `n` the exact value is
+/// truncated.
 fn integer_power(cx: &dyn Emit, x: Val, n: Val) -> Val {
-    let number = |c: i64| cx.full_like(x, c);
+    let ty = cx.ty(x);
+    let constant = |cx: &dyn Emit, c: i64| cx.full(&ty, c);
+    let number = |c: i64| constant(cx, c);
     let is = |v: Val, how: Comparison, c: i64| cx.compare(v, how, number(c));
+    let positive = match ty.dtype.is_signed() {
+        true => cx.maximum(n, number(0)),
+        false => n,
+    };
+    let y = cx.while_loop(
+        &[],
+        &[constant(cx, 1), x, positive],
+        |cx, _, c| {
+            let axes: Vec<usize> = (0..ty.rank()).collect();
+            cx.reduce_any(cx.compare(c[2], Comparison::Ne, constant(cx, 0)), &axes)
+        },
+        |cx, _, c| {
+            let odd = cx.and(c[2], constant(cx, 1));
+            let odd = cx.compare(odd, Comparison::Ne, constant(cx, 0));
+            vec![
+                cx.select(odd, cx.mul(c[0], c[1]), c[0]),
+                cx.mul(c[1], c[1]),
+                cx.div(c[2], constant(cx, 2)),
+            ]
+        },
+    );
+    if !ty.dtype.is_signed() {
+        return y[0];
+    }
     let odd = cx.and(n, number(1));
     let alternating = cx.sub(number(1), cx.add(odd, odd));
     let truncated = cx.select(
@@ -245,8 +269,7 @@ fn integer_power(cx: &dyn Emit, x: Val, n: Val) -> Val {
         number(1),
         cx.select(is(x, Comparison::Eq, -1), alternating, number(0)),
     );
-    let power = cx.pow(x, cx.maximum(n, number(0)));
-    cx.select(is(n, Comparison::Lt, 0), truncated, power)
+    cx.select(is(n, Comparison::Lt, 0), truncated, y[0])
 }
 
 /// A reinterpretation of complex numbers as pairs of real ones, or of pairs as complex numbers.

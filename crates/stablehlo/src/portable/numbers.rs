@@ -7,7 +7,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A value of a real type.
 #[derive(Clone, Copy)]
-pub(super) struct Number<'a> {
+pub(super) struct RealValue<'a> {
     pub cx: &'a dyn Emit,
     pub v: Val,
 }
@@ -15,21 +15,21 @@ pub(super) struct Number<'a> {
 /// A mask of the shape of numbers.
 pub(super) type Mask = Val;
 
-impl<'a> Number<'a> {
-    pub(super) fn new(cx: &'a dyn Emit, v: Val) -> Number<'a> {
-        Number { cx, v }
+impl<'a> RealValue<'a> {
+    pub(super) fn new(cx: &'a dyn Emit, v: Val) -> RealValue<'a> {
+        RealValue { cx, v }
     }
 
     /// A constant of the same type and shape.
-    pub(super) fn number(self, c: f64) -> Number<'a> {
+    pub(super) fn number(self, c: f64) -> RealValue<'a> {
         self.of(self.cx.full_like(self.v, c))
     }
 
-    pub(super) fn of(self, v: Val) -> Number<'a> {
-        Number { cx: self.cx, v }
+    pub(super) fn of(self, v: Val) -> RealValue<'a> {
+        RealValue { cx: self.cx, v }
     }
 
-    fn unary(self, op: Unary) -> Number<'a> {
+    fn unary(self, op: Unary) -> RealValue<'a> {
         self.of(self.cx.op(op, &[self.v]))
     }
 
@@ -62,41 +62,41 @@ impl<'a> Number<'a> {
     }
 
     /// `self` where the mask is true, else `other`.
-    pub(super) fn or_where(self, mask: Mask, other: impl Operand<'a>) -> Number<'a> {
+    pub(super) fn or_where(self, mask: Mask, other: impl Operand<'a>) -> RealValue<'a> {
         self.of(self.cx.select(mask, self.v, other.number(self).v))
     }
 
-    pub(super) fn max(self, other: impl Operand<'a>) -> Number<'a> {
+    pub(super) fn max(self, other: impl Operand<'a>) -> RealValue<'a> {
         self.of(self.cx.maximum(self.v, other.number(self).v))
     }
 
-    pub(super) fn min(self, other: impl Operand<'a>) -> Number<'a> {
+    pub(super) fn min(self, other: impl Operand<'a>) -> RealValue<'a> {
         self.of(self.cx.minimum(self.v, other.number(self).v))
     }
 
-    pub(super) fn pow(self, other: Number<'a>) -> Number<'a> {
+    pub(super) fn pow(self, other: RealValue<'a>) -> RealValue<'a> {
         self.of(self.cx.pow(self.v, other.v))
     }
 
-    pub(super) fn atan2(self, other: Number<'a>) -> Number<'a> {
+    pub(super) fn atan2(self, other: RealValue<'a>) -> RealValue<'a> {
         self.of(self.cx.atan2(self.v, other.v))
     }
 
-    pub(super) fn square(self) -> Number<'a> {
+    pub(super) fn square(self) -> RealValue<'a> {
         self * self
     }
 
-    pub(super) fn recip(self) -> Number<'a> {
+    pub(super) fn recip(self) -> RealValue<'a> {
         self.number(1.0) / self
     }
 
     /// `self` with the sign of a number that is not zero; `self` times ±0 for a zero.
-    pub(super) fn signed_as(self, x: Number<'a>) -> Number<'a> {
+    pub(super) fn signed_as(self, x: RealValue<'a>) -> RealValue<'a> {
         self * x.sign()
     }
 
     /// A polynomial with coefficients from the lowest order up.
-    pub(super) fn polynomial(self, coefficients: &[f64]) -> Number<'a> {
+    pub(super) fn polynomial(self, coefficients: &[f64]) -> RealValue<'a> {
         let mut all = coefficients.iter().rev();
         let first = self.number(*all.next().expect("a polynomial has coefficients"));
         all.fold(first, |y, &c| y * self + c)
@@ -105,8 +105,8 @@ impl<'a> Number<'a> {
 
 macro_rules! functions {
     ($($name:ident $op:ident),* $(,)?) => {
-        impl<'a> Number<'a> {
-            $(pub(super) fn $name(self) -> Number<'a> {
+        impl<'a> RealValue<'a> {
+            $(pub(super) fn $name(self) -> RealValue<'a> {
                 self.unary(Unary::$op)
             })*
         }
@@ -121,26 +121,26 @@ functions! {
 
 /// A number, or a constant.
 pub(super) trait Operand<'a> {
-    fn number(self, like: Number<'a>) -> Number<'a>;
+    fn number(self, like: RealValue<'a>) -> RealValue<'a>;
 }
 
-impl<'a> Operand<'a> for Number<'a> {
-    fn number(self, _: Number<'a>) -> Number<'a> {
+impl<'a> Operand<'a> for RealValue<'a> {
+    fn number(self, _: RealValue<'a>) -> RealValue<'a> {
         self
     }
 }
 
 impl<'a> Operand<'a> for f64 {
-    fn number(self, like: Number<'a>) -> Number<'a> {
+    fn number(self, like: RealValue<'a>) -> RealValue<'a> {
         like.number(self)
     }
 }
 
 macro_rules! operators {
     ($($trait:ident $method:ident),*) => {
-        $(impl<'a, T: Operand<'a>> $trait<T> for Number<'a> {
-            type Output = Number<'a>;
-            fn $method(self, other: T) -> Number<'a> {
+        $(impl<'a, T: Operand<'a>> $trait<T> for RealValue<'a> {
+            type Output = RealValue<'a>;
+            fn $method(self, other: T) -> RealValue<'a> {
                 self.of(self.cx.$method(self.v, other.number(self).v))
             }
         })*
@@ -149,9 +149,9 @@ macro_rules! operators {
 
 operators!(Add add, Sub sub, Mul mul, Div div);
 
-impl<'a> Neg for Number<'a> {
-    type Output = Number<'a>;
-    fn neg(self) -> Number<'a> {
+impl<'a> Neg for RealValue<'a> {
+    type Output = RealValue<'a>;
+    fn neg(self) -> RealValue<'a> {
         self.of(self.cx.neg(self.v))
     }
 }
@@ -161,13 +161,13 @@ impl<'a> Neg for Number<'a> {
 pub(super) fn iterate<'a>(
     limit: i64,
     active: Mask,
-    consts: &[Number<'a>],
-    state: &[Number<'a>],
-    step: impl FnOnce(&[Number<'_>], &[Number<'_>]) -> (Vec<Val>, Mask),
-) -> Vec<Number<'a>> {
+    consts: &[RealValue<'a>],
+    state: &[RealValue<'a>],
+    step: impl FnOnce(&[RealValue<'_>], &[RealValue<'_>]) -> (Vec<Val>, Mask),
+) -> Vec<RealValue<'a>> {
     let cx = state[0].cx;
     let count = Type::scalar(DType::I32);
-    let values = |x: &[Number<'a>]| x.iter().map(|n| n.v).collect::<Vec<_>>();
+    let values = |x: &[RealValue<'a>]| x.iter().map(|n| n.v).collect::<Vec<_>>();
     let init = [vec![cx.full(&count, 0i64), active], values(state)].concat();
     let y = cx.while_loop(
         &values(consts),
@@ -178,7 +178,7 @@ pub(super) fn iterate<'a>(
             cx.and(cx.reduce_any(c[1], &axes), more)
         },
         |cx, w, c| {
-            let numbers = |x: &[Val]| x.iter().map(|&v| Number::new(cx, v)).collect::<Vec<_>>();
+            let numbers = |x: &[Val]| x.iter().map(|&v| RealValue::new(cx, v)).collect::<Vec<_>>();
             let (next, more) = step(&numbers(w), &numbers(&c[2..]));
             let kept = next
                 .iter()
@@ -189,10 +189,10 @@ pub(super) fn iterate<'a>(
             [vec![counted, cx.and(c[1], more)], kept].concat()
         },
     );
-    y[2..].iter().map(|&v| Number::new(cx, v)).collect()
+    y[2..].iter().map(|&v| RealValue::new(cx, v)).collect()
 }
 
 /// Values of numbers.
-pub(super) fn values(x: &[Number<'_>]) -> Vec<Val> {
+pub(super) fn values(x: &[RealValue<'_>]) -> Vec<Val> {
     x.iter().map(|n| n.v).collect()
 }

@@ -1,8 +1,9 @@
-//! Special functions of several arguments, with their derivatives in parameters, in f64: loops whose
-//! elements stop on their own. The formulas are those of the definitions in `cotangent_core::math`.
+//! Special functions of several arguments, with their derivatives in parameters, in f64: loops
+//! whose elements stop on their own. The formulas are those of the definitions in
+//! `cotangent_core::math`.
 
 use super::jet::{Jet, Orders};
-use super::numbers::{Mask, Number, iterate, values};
+use super::numbers::{Mask, RealValue, iterate, values};
 use cotangent_core::ops::Polygamma;
 use cotangent_core::primitive::Val;
 use std::f64::consts::PI;
@@ -28,21 +29,21 @@ const BERNOULLI: [f64; 14] = [
 /// Maximum number of terms of a series or a continued fraction.
 const MAX_TERMS: i64 = 1_000_000;
 
-pub(super) fn and(x: Number<'_>, all: &[Mask]) -> Mask {
+pub(super) fn and(x: RealValue<'_>, all: &[Mask]) -> Mask {
     let (first, rest) = all.split_first().expect("a condition");
     rest.iter().fold(*first, |a, &b| x.cx.and(a, b))
 }
 
-pub(super) fn or(x: Number<'_>, a: Mask, b: Mask) -> Mask {
+pub(super) fn or(x: RealValue<'_>, a: Mask, b: Mask) -> Mask {
     x.cx.or(a, b)
 }
 
-pub(super) fn not(x: Number<'_>, a: Mask) -> Mask {
+pub(super) fn not(x: RealValue<'_>, a: Mask) -> Mask {
     x.cx.not(a)
 }
 
 /// `(d/dx)^n digamma(x)`.
-pub(super) fn polygamma<'a>(n: u32, x: Number<'a>) -> Number<'a> {
+pub(super) fn polygamma<'a>(n: u32, x: RealValue<'a>) -> RealValue<'a> {
     match n {
         0 => x.digamma(),
         order => x.of(x.cx.op(Polygamma { order }, &[x.v])),
@@ -50,14 +51,14 @@ pub(super) fn polygamma<'a>(n: u32, x: Number<'a>) -> Number<'a> {
 }
 
 /// The `k`-th Taylor coefficient of `log gamma` at `a`, `k > 0`.
-fn log_gamma_coefficient(k: usize, a: Number<'_>) -> Number<'_> {
+fn log_gamma_coefficient(k: usize, a: RealValue<'_>) -> RealValue<'_> {
     let factorial: f64 = (1..=k).map(|i| i as f64).product();
     polygamma(k as u32 - 1, a) * (1.0 / factorial)
 }
 
 /// Coefficients of `tail` in Euler-Maclaurin summation of `(q + k)^-s` from `a` on:
 /// `a / (s - 1) + 1/2 + Σ B_2k ..`.
-fn euler_maclaurin<'a>(s: Number<'a>, a: Number<'a>, m: Orders) -> Jet<'a> {
+fn euler_maclaurin<'a>(s: RealValue<'a>, a: RealValue<'a>, m: Orders) -> Jet<'a> {
     let first = Jet::constant(a, m).div(&Jet::variable(s - 1.0, 1.0, m));
     let mut tail = first.shift(0.5);
     let mut c = Jet::variable(s, 1.0, m).scale(a.number(0.5) / a);
@@ -73,7 +74,7 @@ fn euler_maclaurin<'a>(s: Number<'a>, a: Number<'a>, m: Orders) -> Jet<'a> {
 }
 
 /// `a^-s` as a jet in `s`.
-fn negative_power<'a>(a: Number<'a>, s: Number<'a>, m: Orders) -> Jet<'a> {
+fn negative_power<'a>(a: RealValue<'a>, s: RealValue<'a>, m: Orders) -> Jet<'a> {
     let size = a.abs().pow(-s);
     let half = s * 0.5;
     let even = half.is(half.floor());
@@ -82,7 +83,7 @@ fn negative_power<'a>(a: Number<'a>, s: Number<'a>, m: Orders) -> Jet<'a> {
 }
 
 /// Derivative of order `order` in `s` of the Hurwitz zeta function.
-pub(super) fn zeta<'a>(order: u32, s: Number<'a>, q: Number<'a>) -> Number<'a> {
+pub(super) fn zeta<'a>(order: u32, s: RealValue<'a>, q: RealValue<'a>) -> RealValue<'a> {
     let m = (order as usize, 0);
     let infinity = f64::INFINITY;
     let whole = q.is(q.floor());
@@ -143,7 +144,7 @@ pub(super) fn zeta<'a>(order: u32, s: Number<'a>, q: Number<'a>) -> Number<'a> {
 }
 
 /// `log(1 + t) - t`.
-fn log1p_minus(t: Number<'_>) -> Number<'_> {
+fn log1p_minus(t: RealValue<'_>) -> RealValue<'_> {
     // -t²/2 + t³/3 - ..
     let c: Vec<f64> = (2..40)
         .map(|k| if k % 2 == 0 { -1.0 } else { 1.0 } / f64::from(k))
@@ -154,7 +155,7 @@ fn log1p_minus(t: Number<'_>) -> Number<'_> {
 }
 
 /// `log gamma` minus Stirling's leading terms, for `a >= 8`.
-fn stirling_tail(a: Number<'_>) -> Number<'_> {
+fn stirling_tail(a: RealValue<'_>) -> RealValue<'_> {
     let c: Vec<f64> = (BERNOULLI.iter().take(8).enumerate())
         .map(|(k, b)| b / ((2.0 * k as f64 + 1.0) * (2.0 * k as f64 + 2.0)))
         .collect();
@@ -162,7 +163,7 @@ fn stirling_tail(a: Number<'_>) -> Number<'_> {
 }
 
 /// `log gamma(1 + a)`, with a small relative error for small `a`.
-fn lgamma1p(a: Number<'_>) -> Number<'_> {
+fn lgamma1p(a: RealValue<'_>) -> RealValue<'_> {
     let near = a.abs().most(0.2);
     let small = a.or_where(near, 0.0);
     let c: Vec<f64> = std::iter::once(cotangent_core::math::digamma(1.0))
@@ -175,7 +176,7 @@ fn lgamma1p(a: Number<'_>) -> Number<'_> {
 }
 
 /// `x^a e^-x / gamma(a + 1)` as a jet in `a > -1`, for `x > 0`.
-fn density<'a>(a: Number<'a>, x: Number<'a>, order: u32) -> Jet<'a> {
+fn density<'a>(a: RealValue<'a>, x: RealValue<'a>, order: u32) -> Jet<'a> {
     let few = a.less(10.0);
     let (low, high) = (a.or_where(few, 1.0), a.number(10.0).or_where(few, a));
     let near = (low * x.log() - x - lgamma1p(low)).exp();
@@ -190,7 +191,7 @@ fn density<'a>(a: Number<'a>, x: Number<'a>, order: u32) -> Jet<'a> {
 }
 
 /// Derivative of order `order` in `a` of the density of the gamma distribution.
-pub(super) fn gamma_density<'a>(order: u32, a: Number<'a>, x: Number<'a>) -> Number<'a> {
+pub(super) fn gamma_density<'a>(order: u32, a: RealValue<'a>, x: RealValue<'a>) -> RealValue<'a> {
     let m = (order as usize, 0);
     let infinity = f64::INFINITY;
     let undefined = or(
@@ -226,9 +227,14 @@ pub(super) fn gamma_density<'a>(order: u32, a: Number<'a>, x: Number<'a>) -> Num
     a.number(f64::NAN).or_where(undefined, value)
 }
 
-/// Derivative of order `order` in `a` of the regularized incomplete gamma function, the lower or the
-/// upper one.
-pub(super) fn igamma<'a>(upper: bool, order: u32, a: Number<'a>, x: Number<'a>) -> Number<'a> {
+/// Derivative of order `order` in `a` of the regularized incomplete gamma function, the lower or
+/// the upper one.
+pub(super) fn igamma<'a>(
+    upper: bool,
+    order: u32,
+    a: RealValue<'a>,
+    x: RealValue<'a>,
+) -> RealValue<'a> {
     let m = (order as usize, 0);
     let infinity = f64::INFINITY;
     let defined = and(a, &[a.above(0.0), x.least(0.0)]);
@@ -263,7 +269,7 @@ pub(super) fn igamma<'a>(upper: bool, order: u32, a: Number<'a>, x: Number<'a>) 
 }
 
 /// `1 - x^a / gamma(1 + a) Σ (-x)^n a / ((a + n) n!)` without the cancellation.
-fn small_upper<'a>(a: Number<'a>, x: Number<'a>) -> Number<'a> {
+fn small_upper<'a>(a: RealValue<'a>, x: RealValue<'a>) -> RealValue<'a> {
     let log = a * x.log() - lgamma1p(a);
     let zero = a.number(0.0);
     let state = [a.number(1.0), zero, a.number(1.0)];
@@ -277,7 +283,7 @@ fn small_upper<'a>(a: Number<'a>, x: Number<'a>) -> Number<'a> {
 }
 
 /// `Σ x^n / ((a + 1) .. (a + n))`.
-fn gamma_series<'a>(a: Number<'a>, x: Number<'a>, m: Orders, active: Mask) -> Jet<'a> {
+fn gamma_series<'a>(a: RealValue<'a>, x: RealValue<'a>, m: Orders, active: Mask) -> Jet<'a> {
     let one = Jet::constant(a.number(1.0), m).numbers();
     let width = one.len();
     let state = [&[a.number(1.0)][..], &one, &one].concat();
@@ -295,7 +301,7 @@ fn gamma_series<'a>(a: Number<'a>, x: Number<'a>, m: Orders, active: Mask) -> Je
 }
 
 /// `1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ..))`, by Lentz's method.
-fn gamma_fraction<'a>(a: Number<'a>, x: Number<'a>, m: Orders, active: Mask) -> Jet<'a> {
+fn gamma_fraction<'a>(a: RealValue<'a>, x: RealValue<'a>, m: Orders, active: Mask) -> Jet<'a> {
     // Elsewhere the fraction need not converge.
     let x = x.or_where(active, a + 2.0);
     let b = Jet::variable(x + 1.0 - a, -1.0, m);
@@ -335,10 +341,10 @@ fn gamma_fraction<'a>(a: Number<'a>, x: Number<'a>, m: Orders, active: Mask) -> 
 /// Derivative of orders `orders` in `a` and `b` of the regularized incomplete beta function.
 pub(super) fn betainc<'a>(
     orders: Orders,
-    a: Number<'a>,
-    b: Number<'a>,
-    x: Number<'a>,
-) -> Number<'a> {
+    a: RealValue<'a>,
+    b: RealValue<'a>,
+    x: RealValue<'a>,
+) -> RealValue<'a> {
     let finite = (a + b).less(f64::INFINITY);
     let within = and(a, &[x.least(0.0), x.most(1.0)]);
     let defined = and(a, &[a.above(0.0), b.above(0.0), finite, within]);
@@ -350,15 +356,15 @@ pub(super) fn betainc<'a>(
     let turned = x1.above((a1 + 1.0) / (a1 + b1 + 2.0));
     let whole = if orders == (0, 0) { 1.0 } else { 0.0 };
     let value = if orders.0 == orders.1 {
-        let pick = |p: Number<'a>, q: Number<'a>| p.or_where(turned, q);
+        let pick = |p: RealValue<'a>, q: RealValue<'a>| p.or_where(turned, q);
         let (p, q) = (pick(b1, a1), pick(a1, b1));
         let y = beta_fraction(orders, p, q, pick(y1, x1), pick(x1, y1), a.is(a));
         pick(-y + whole, y)
     } else {
         let (i, j) = orders;
         // Elsewhere the fraction need not converge.
-        let half = |v: Number<'a>, mask: Mask| v.or_where(mask, 0.5);
-        let one = |v: Number<'a>, mask: Mask| v.or_where(mask, 1.0);
+        let half = |v: RealValue<'a>, mask: Mask| v.or_where(mask, 0.5);
+        let one = |v: RealValue<'a>, mask: Mask| v.or_where(mask, 1.0);
         let direct = not(a, turned);
         let (p, q) = (one(a1, direct), one(b1, direct));
         let near = beta_fraction((i, j), p, q, half(x1, direct), half(y1, direct), direct);
@@ -371,11 +377,16 @@ pub(super) fn betainc<'a>(
 }
 
 /// `x^a y^b / (a B(a, b))` with `y = 1 - x`.
-fn beta_front<'a>(a: Number<'a>, b: Number<'a>, x: Number<'a>, y: Number<'a>) -> Number<'a> {
+fn beta_front<'a>(
+    a: RealValue<'a>,
+    b: RealValue<'a>,
+    x: RealValue<'a>,
+    y: RealValue<'a>,
+) -> RealValue<'a> {
     let s = a + b;
     let (small, large) = (a.min(b), a.max(b));
     let both = small.least(8.0);
-    let eight = |v: Number<'a>, mask: Mask| v.or_where(mask, 8.0);
+    let eight = |v: RealValue<'a>, mask: Mask| v.or_where(mask, 8.0);
     let (a8, b8) = (eight(a, both), eight(b, both));
     let s8 = a8 + b8;
     let tail = stirling_tail(s8) - stirling_tail(a8) - stirling_tail(b8);
@@ -395,12 +406,12 @@ fn beta_front<'a>(a: Number<'a>, b: Number<'a>, x: Number<'a>, y: Number<'a>) ->
 /// `x^a y^b / (a B(a, b))` times its continued fraction (Lentz).
 fn beta_fraction<'a>(
     m: Orders,
-    a: Number<'a>,
-    b: Number<'a>,
-    x: Number<'a>,
-    y: Number<'a>,
+    a: RealValue<'a>,
+    b: RealValue<'a>,
+    x: RealValue<'a>,
+    y: RealValue<'a>,
     active: Mask,
-) -> Number<'a> {
+) -> RealValue<'a> {
     let s = a + b;
     let log = Jet::new(m, |i, j| {
         if (i, j) == (0, 0) {
@@ -429,9 +440,9 @@ fn beta_fraction<'a>(
         let (a, b, x, k) = (w[0], w[1], w[2], state[0]);
         let at = |n: usize| Jet::from_numbers(m, &state[1 + n * width..1 + (n + 1) * width]);
         let one = Jet::constant(a.number(1.0), m);
-        let shifted = |by: Number<'_>| Jet::variable(a + by, 1.0, m).values();
+        let shifted = |by: RealValue<'_>| Jet::variable(a + by, 1.0, m).values();
         let jet = |v: Vec<Val>| {
-            let all: Vec<Number<'_>> = v.into_iter().map(|v| a.of(v)).collect();
+            let all: Vec<RealValue<'_>> = v.into_iter().map(|v| a.of(v)).collect();
             Jet::from_numbers(m, &all)
         };
         let even = Jet::linear(b - k, 0.0, 1.0, m).scale(k * x);
@@ -455,7 +466,7 @@ fn beta_fraction<'a>(
 }
 
 /// `e^-|x| I_n(x)`.
-pub(super) fn bessel_ie(n: u32, x: Number<'_>) -> Number<'_> {
+pub(super) fn bessel_ie(n: u32, x: RealValue<'_>) -> RealValue<'_> {
     let (a, order) = (x.abs(), f64::from(n));
     let outside = or(x, x.is_nan(), a.is(f64::INFINITY));
     let safe = a.number(1.0).or_where(outside, a);
@@ -475,7 +486,7 @@ pub(super) fn bessel_ie(n: u32, x: Number<'_>) -> Number<'_> {
     x.or_where(x.is_nan(), value)
 }
 
-fn bessel_series(n: u32, a: Number<'_>) -> Number<'_> {
+fn bessel_series(n: u32, a: RealValue<'_>) -> RealValue<'_> {
     let order = f64::from(n);
     let (q, half) = (a.square() * 0.25, a * 0.5);
     let one = a.number(1.0);
@@ -499,7 +510,7 @@ fn bessel_series(n: u32, a: Number<'_>) -> Number<'_> {
     front[0] * y[1]
 }
 
-fn bessel_asymptotic(order: f64, a: Number<'_>) -> Number<'_> {
+fn bessel_asymptotic(order: f64, a: RealValue<'_>) -> RealValue<'_> {
     let one = a.number(1.0);
     let y = iterate(199, a.is(a), &[a], &[one, one, one], |w, c| {
         let (term, sum, k) = (c[0], c[1], c[2]);
@@ -508,7 +519,7 @@ fn bessel_asymptotic(order: f64, a: Number<'_>) -> Number<'_> {
         let grows = next.abs().above(term.abs());
         let small = next.abs().less(sum * 1e-17);
         let ends = or(k, next.is(0.0), or(k, grows, small));
-        let kept = |new: Number<'_>, old: Number<'_>| k.cx.select(ends, old.v, new.v);
+        let kept = |new: RealValue<'_>, old: RealValue<'_>| k.cx.select(ends, old.v, new.v);
         let all = vec![kept(next, term), kept(sum + next, sum), (k + 1.0).v];
         (all, not(k, ends))
     });
@@ -518,7 +529,7 @@ fn bessel_asymptotic(order: f64, a: Number<'_>) -> Number<'_> {
 }
 
 /// Miller's downward recurrence, normalized with `e^a = I_0 + 2 Σ I_k`.
-fn bessel_downward<'a>(n: u32, a: Number<'a>, active: Mask) -> Number<'a> {
+fn bessel_downward<'a>(n: u32, a: RealValue<'a>, active: Mask) -> RealValue<'a> {
     const RESCALE_THRESHOLD: f64 = 1e250;
     let top = ((a.sqrt() * 9.0).floor().max(f64::from(n))) + 20.0;
     let zero = a.number(0.0);
@@ -538,7 +549,7 @@ fn bessel_downward<'a>(n: u32, a: Number<'a>, active: Mask) -> Number<'a> {
 }
 
 /// The derivative of digamma of order `n > 0`.
-pub(super) fn positive_polygamma(n: u32, x: Number<'_>) -> Number<'_> {
+pub(super) fn positive_polygamma(n: u32, x: RealValue<'_>) -> RealValue<'_> {
     let order = f64::from(n);
     let s = order + 1.0;
     // (n - 1)! / x^n, the leading term for large x. Multiplied factor by factor: it overflows only

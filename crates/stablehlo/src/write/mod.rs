@@ -18,11 +18,13 @@ mod linalg;
 mod movement;
 mod names;
 mod ops;
+mod options;
 mod reduce;
 mod sliding;
 mod text;
 mod tree;
 
+pub use options::{Target, WriteOptions};
 pub(crate) use tree::tree;
 
 use crate::names::NUMERICS;
@@ -30,7 +32,7 @@ use crate::portable::portable;
 use cotangent_core::primitive::Val;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
-use cotangent_core::{Emit, EmitterStatus, Error, Function, Result, Type, bail};
+use cotangent_core::{Emit, EmitterStatus, Function, Result, Type};
 use names::{FunctionNames, WrittenFunction, symbol};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -86,59 +88,6 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
         ..WriteOptions::default()
     };
     write_as(functions, &options)
-}
-
-/// The systems that the text is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// JAX on a CPU: factorisations are LAPACK's custom calls, some functions those of `chlo`, and
-    /// composites keep operations that StableHLO lacks. The text is read again without loss.
-    #[default]
-    Jax,
-    /// Every XLA target: no custom call, no `chlo` and no composite. Operations that StableHLO lacks
-    /// are programs over its operations ([`portable`]). Equations have locations.
-    Portable,
-}
-
-impl std::str::FromStr for Target {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Target> {
-        match name {
-            "jax" => Ok(Target::Jax),
-            "portable" => Ok(Target::Portable),
-            _ => bail!(
-                UnknownName,
-                "the targets are jax and portable, not `{name}`"
-            ),
-        }
-    }
-}
-
-/// Options of [`write_as`].
-#[derive(Clone, Copy, Debug)]
-pub struct WriteOptions<'a> {
-    /// The numerics of derivatives. They become an attribute of the module, unless they are the
-    /// default of the format.
-    pub numerics: Numerics,
-    /// The systems that the text is for.
-    pub target: Target,
-    /// The name of the file that the functions are from, for locations of equations.
-    pub file: Option<&'a str>,
-    /// For [`Target::Portable`]: the largest number of steps of `while` loops whose values are stored
-    /// for derivatives. Results are NaN if a loop runs longer.
-    pub bound: Option<usize>,
-}
-
-impl Default for WriteOptions<'_> {
-    fn default() -> Self {
-        WriteOptions {
-            numerics: Numerics::STABLEHLO,
-            target: Target::Jax,
-            file: None,
-            bound: None,
-        }
-    }
 }
 
 /// As [`write()`], with options.

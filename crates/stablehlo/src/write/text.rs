@@ -1,7 +1,7 @@
 //! Text of one function: lines, regions, names of values, and StableHLO's spelling of types.
 
 use super::names::FunctionNames;
-use super::{Target, WriteOptions};
+use super::options::{Target, WriteOptions};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::{Extents, Sym};
 use cotangent_core::transform::Session;
