@@ -99,7 +99,7 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
 /// let x = b.param(Type::new(DType::F32, vec![2.into()]), Some("x"));
 /// let cx: &dyn Emit = &b;
 /// let y = cx.erf(x);
-/// let f = [b.finish(&[y]).unwrap().into()];
+/// let f = [std::sync::Arc::new(b.finish(&[y]).unwrap())];
 /// let portable = WriteOptions { target: Target::Portable, ..Default::default() };
 /// assert!(cotangent_stablehlo::write(&f).unwrap().contains("chlo.erf"));
 /// assert!(!cotangent_stablehlo::write_as(&f, &portable).unwrap().contains("chlo"));
