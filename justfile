@@ -13,7 +13,7 @@ lint:
 bless:
     BLESS=1 cargo test -p cotangent-core --test text
     BLESS=1 cargo test -p cotangent-cpu --lib nests::
-    BLESS=1 cargo test -p cotangent-cli --bin cotangent --test book --test tidy --test methods
+    BLESS=1 cargo test -p cotangent-cli --lib --test book --test tidy --test methods
     BLESS=1 cargo test -p cotangent --test names
 
 # Benchmarks, named by question.
@@ -36,6 +36,12 @@ memory:
 # Tests of bits with every tuning constant halved: none of them decides bits (minutes).
 tuning:
     RUSTFLAGS="--cfg halved_tuning" CARGO_TARGET_DIR=target/halved cargo test -p cotangent-kernels -p cotangent-cpu
+
+# Every sample and the corpus for every XLA target, compiled and run by XLA's CPU; needs jax (half an hour).
+portable folder="target/portable":
+    mkdir -p {{folder}}
+    COTANGENT_PORTABLE={{absolute_path(folder)}} cargo test --workspace --test portable -- --ignored
+    python3 tests/portable.py {{folder}}
 
 # The pool of threads under every interleaving.
 loom:
@@ -72,3 +78,9 @@ publish-dry-run:
 # The Python package: an sdist with its licences, and a wheel for this system, in target/wheels (needs maturin).
 wheels:
     cd python && maturin build --release --locked --sdist --out ../target/wheels
+
+# JAX's own tests on the runtime and on XLA's CPU, from a clone of JAX at the tag of the installed version (hours); `.ci/run` makes
+# the environment.
+jax clone:
+    target/python-jax/bin/pip install --quiet pytest-timeout absl-py
+    target/python-jax/bin/python python/cotangent-jax/jax_tests.py {{clone}}

@@ -47,7 +47,9 @@ if [ "${CI:-}" = true ] && grep '^SKIPPED' "$env/tests.log" | grep -v torch; the
     echo "tests other than torch's were skipped"
     exit 1
 fi
-(cd "$env" && bin/python -m mypy --strict "$root/python/tests/typed.py")
+# Types: the sources, a program of a user, and the stubs against what is defined.
+(cd python && "$env/bin/python" -m mypy --strict cotangent)
+(cd "$env" && bin/python -m mypy --strict "$root/python/tests/typed.py" && bin/stubtest cotangent)
 
 if [ -n "${ARRAY_API_TESTS:-}" ] && [ -d "$ARRAY_API_TESTS" ]; then
     (cd "$ARRAY_API_TESTS" && ARRAY_API_TESTS_MODULE=cotangent "$env/bin/python" -m pytest -q array_api_tests \

@@ -2,7 +2,7 @@
 
 >>> import cotangent as ct
 >>> f = lambda x: ct.sum(ct.sin(x) ** 2)
->>> ct.grad(f)([0.0, 0.5]).tolist()
+>>> ct.grad(f)(ct.asarray([0.0, 0.5])).tolist()
 [0.0, 0.8414709848078965]
 """
 

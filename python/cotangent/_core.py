@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from cotangent import _cotangent
 from cotangent._cotangent import Array, DType, Dim, Parameter
@@ -12,13 +12,15 @@ from cotangent._cotangent import binary as _binary, unary as _unary
 from cotangent._errors import of_code
 
 op = _cotangent.op
+# Operations with several results.
+several: Callable[..., tuple[Array, ...]] = _cotangent.op  # type: ignore[assignment]
 ArrayLike = Any
 Axis = Union[int, Sequence[int], None]
 Shape = Any
 DTypeLike = Any
 
 
-def raise_(code: str, message: str) -> builtins.BaseException:
+def raise_(code: str, message: str) -> BaseException:
     """The exception of a code, to be raised."""
     return of_code(code, message)
 
@@ -72,31 +74,34 @@ def check_device(device: object) -> None:
         raise raise_("Attribute", f"arrays are on the device 'cpu', not {device!r}")
 
 
-def row(name: str, doc: str) -> Callable[[Any], Any]:
-    """Names and documents a function of a table."""
-    def named(f: Any) -> Any:
+G = TypeVar("G", bound=Callable[..., Any])
+
+
+def row(name: str, doc: str, call: str, result: str) -> Callable[[G], G]:
+    """Names and documents a function of a table, with the result of a call."""
+    def named(f: G) -> G:
         f.__name__ = f.__qualname__ = name
         f.__module__ = "cotangent"
-        f.__doc__ = doc
+        f.__doc__ = f"{doc}\n\n>>> {call}\n{result}\n"
         return f
     return named
 
 
-def unary(name: str, operation: str, kind: str, doc: str) -> Callable[[ArrayLike], Array]:
+def unary(name: str, operation: str, kind: str, doc: str, call: str, result: str) -> Callable[[ArrayLike], Array]:
     """An elementwise function of one array."""
-    @row(name, doc)
+    @row(name, doc, call, result)
     def f(x: ArrayLike, /) -> Array:
         return _unary(operation, kind, x)
-    return f  # type: ignore[no-any-return]
+    return f
 
 
-def binary(name: str, operation: str, kind: str, doc: str) -> Callable[[ArrayLike, ArrayLike], Array]:
+def binary(name: str, operation: str, kind: str, doc: str, call: str, result: str) -> Callable[[ArrayLike, ArrayLike], Array]:
     """An elementwise function of two arrays, which broadcast."""
-    @row(name, doc)
+    @row(name, doc, call, result)
     def f(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return _binary(operation, kind, x1, x2)
-    return f  # type: ignore[no-any-return]
+    return f
 
 
 __all__ = ["Array", "ArrayLike", "Axis", "DType", "DTypeLike", "Dim", "Parameter", "Shape", "array", "axes_of", "binary",
-           "check_device", "floating", "kept", "one_axis", "op", "raise_", "reshape", "row", "unary"]
+           "check_device", "floating", "kept", "one_axis", "op", "raise_", "reshape", "row", "several", "unary"]

@@ -27,18 +27,30 @@ def asarray(obj: Any, /, *, dtype: DTypeLike = None, device: Any = None, copy: b
 
     The elements are copied, because their source may change. ``copy=False`` shares its memory, which nobody may then
     change, or raises ``ValueError`` where a copy is necessary.
+
+    >>> ct.asarray([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]], dtype=int64)
     """
     check_device(device)
     return _cotangent.asarray(obj, dtype, copy)
 
 
 def array(obj: Any, dtype: DTypeLike = None) -> Array:
-    """``asarray(obj, dtype=dtype, copy=True)``."""
+    """``asarray(obj, dtype=dtype, copy=True)``.
+
+    >>> ct.array([1, 2], dtype="float32")
+    array([1., 2.], dtype=float32)
+    """
     return _cotangent.asarray(obj, dtype, True)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = None) -> Array:
-    """The array of a DLPack object: it shares the object's memory where that is dense and aligned."""
+    """The array of a DLPack object: it shares the object's memory where that is dense and aligned.
+
+    >>> ct.from_dlpack(np.arange(3.0))
+    array([0., 1., 2.], dtype=float64)
+    """
     check_device(device if device != (1, 0) else None)
     if isinstance(x, Array):
         return x
@@ -46,56 +58,97 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = N
 
 
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
-    """x with elements of another type. Complex to real is an error."""
+    """x with elements of another type. Complex to real is an error.
+
+    >>> ct.astype([1.7, -1.7], ct.int64)
+    array([ 1, -1], dtype=int64)
+    """
     check_device(device)
     return _cotangent.convert(x, dtype)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """An array with one number in every element."""
+    """An array with one number in every element.
+
+    >>> ct.full((2, 2), 7)
+    array([[7, 7],
+           [7, 7]], dtype=int64)
+    """
     check_device(device)
     return _cotangent.full(shape, fill_value, dtype)
 
 
 def zeros(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """An array of zeros."""
+    """An array of zeros.
+
+    >>> ct.zeros(2)
+    array([0., 0.], dtype=float64)
+    """
     return full(shape, 0, dtype=float64 if dtype is None else dtype, device=device)
 
 
 def ones(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """An array of ones."""
+    """An array of ones.
+
+    >>> ct.ones((1, 2), dtype="float32")
+    array([[1., 1.]], dtype=float32)
+    """
     return full(shape, 1, dtype=float64 if dtype is None else dtype, device=device)
 
 
 def empty(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """An array of zeros: elements are never uninitialised."""
+    """An array of zeros: elements are never uninitialised.
+
+    >>> ct.empty(2)
+    array([0., 0.], dtype=float64)
+    """
     return zeros(shape, dtype=dtype, device=device)
 
 
 def full_like(x: ArrayLike, /, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """An array with one number in every element, of the type of x."""
+    """An array with one number in every element, of the type of x.
+
+    >>> ct.full_like([1.0, 2.0], 5)
+    array([5., 5.], dtype=float64)
+    """
     check_device(device)
     x = _array(x)
     return _cotangent.full(x.shape, fill_value, x.dtype if dtype is None else dtype)
 
 
 def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """Zeros of the type of x."""
+    """Zeros of the type of x.
+
+    >>> ct.zeros_like([1, 2])
+    array([0, 0], dtype=int64)
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
 def ones_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """Ones of the type of x."""
+    """Ones of the type of x.
+
+    >>> ct.ones_like([1.5, 2.0])
+    array([1., 1.], dtype=float64)
+    """
     return full_like(x, 1, dtype=dtype, device=device)
 
 
 def empty_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """Zeros of the type of x."""
+    """Zeros of the type of x.
+
+    >>> ct.empty_like([1, 2])
+    array([0, 0], dtype=int64)
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """Numbers from ``start`` in steps, without ``stop``; with one argument, from 0 to it."""
+    """Numbers from ``start`` in steps, without ``stop``; with one argument, from 0 to it.
+
+    >>> ct.arange(1, 9, 3)
+    array([1, 4, 7], dtype=int64)
+    """
     check_device(device)
     if stop is None:
         start, stop = 0, start
@@ -121,7 +174,11 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike =
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, device: Any = None,
              endpoint: builtins.bool = True) -> Array:
-    """Evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is false."""
+    """Evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is false.
+
+    >>> ct.linspace(0.0, 1.0, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float64)
+    """
     check_device(device)
     a, b = _array(start), _array(stop)
     default = complex128 if "c" in (a.dtype.kind, b.dtype.kind) else float64
@@ -140,7 +197,12 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, dev
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None, device: Any = None) -> Array:
-    """Ones on a diagonal: ``k`` above the main one."""
+    """Ones on a diagonal: ``k`` above the main one.
+
+    >>> ct.eye(2, 3, k=1)
+    array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float64)
+    """
     check_device(device)
     n, m = n_rows, n_rows if n_cols is None else n_cols
     k = max(-2**62, min(k, 2**62))  # further diagonals are outside, too
@@ -149,17 +211,33 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
 
 
 def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
-    """The elements on and below diagonal ``k``; zero elsewhere."""
+    """The elements on and below diagonal ``k``; zero elsewhere.
+
+    >>> ct.tril(ct.ones((2, 2)))
+    array([[1., 0.],
+           [1., 1.]], dtype=float64)
+    """
     return op("tril", (x,), {"k": k})
 
 
 def triu(x: ArrayLike, /, *, k: int = 0) -> Array:
-    """The elements on and above diagonal ``k``; zero elsewhere."""
+    """The elements on and above diagonal ``k``; zero elsewhere.
+
+    >>> ct.triu(ct.ones((2, 2)))
+    array([[1., 1.],
+           [0., 1.]], dtype=float64)
+    """
     return op("triu", (x,), {"k": k})
 
 
 def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> list[Array]:
-    """Coordinates of a grid: ``indexing`` is ``"xy"`` or ``"ij"``."""
+    """Coordinates of a grid: ``indexing`` is ``"xy"`` or ``"ij"``.
+
+    >>> ct.meshgrid([1, 2], [3, 4])
+    [array([[1, 2],
+           [1, 2]], dtype=int64), array([[3, 3],
+           [4, 4]], dtype=int64)]
+    """
     from cotangent._elementwise import broadcast_to
     if indexing not in ("xy", "ij"):
         raise raise_("Attribute", f"indexing is 'xy' or 'ij', not {indexing!r}")
@@ -175,12 +253,20 @@ def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> list[Array]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The element type that arrays, element types and Python numbers promote to."""
+    """The element type that arrays, element types and Python numbers promote to.
+
+    >>> ct.result_type("float32", 1.0, np.int8)
+    cotangent.float32
+    """
     return _cotangent.result_type(*arrays_and_dtypes)
 
 
 def can_cast(from_: Any, to: DTypeLike, /) -> builtins.bool:
-    """Whether promotion leads from one element type to another."""
+    """Whether promotion leads from one element type to another.
+
+    >>> ct.can_cast("int8", "int16")
+    True
+    """
     a = from_.dtype if isinstance(from_, Array) else _cotangent.dtype(from_)
     try:
         return builtins.bool(_cotangent.result_type(a, to) == _cotangent.dtype(to))
@@ -193,7 +279,11 @@ _KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
-    """Whether an element type is of a kind of the array API, of one of several, or another element type."""
+    """Whether an element type is of a kind of the array API, of one of several, or another element type.
+
+    >>> ct.isdtype(ct.float32, "real floating")
+    True
+    """
     if isinstance(kind, tuple):
         return builtins.any(isdtype(dtype, k) for k in kind)
     d = _cotangent.dtype(dtype)
@@ -203,7 +293,14 @@ def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
 
 
 class Limits:
-    """Limits of an element type."""
+    """Limits of an element type. Those of integers have no ``eps`` and no ``smallest_normal``."""
+
+    bits: int
+    eps: float
+    max: Any
+    min: Any
+    smallest_normal: float
+    dtype: DType
 
     def __init__(self, **limits: Any) -> None:
         self.__dict__.update(limits)
@@ -213,7 +310,11 @@ class Limits:
 
 
 def finfo(dtype: Any, /) -> Limits:
-    """Limits of a floating-point type: bits, eps, max, min, smallest_normal, dtype."""
+    """Limits of a floating-point type: bits, eps, max, min, smallest_normal, dtype.
+
+    >>> ct.finfo("float32").eps
+    1.1920928955078125e-07
+    """
     d = dtype.dtype if isinstance(dtype, Array) else _cotangent.dtype(dtype)
     if d.kind not in "fc":
         raise raise_("DTypeMismatch", f"finfo of {d}: it takes a floating-point type")
@@ -226,7 +327,11 @@ def finfo(dtype: Any, /) -> Limits:
 
 
 def iinfo(dtype: Any, /) -> Limits:
-    """Limits of an integer type: bits, max, min, dtype."""
+    """Limits of an integer type: bits, max, min, dtype.
+
+    >>> ct.iinfo("int8").max
+    127
+    """
     d = dtype.dtype if isinstance(dtype, Array) else _cotangent.dtype(dtype)
     if d.kind not in "iu":
         raise raise_("DTypeMismatch", f"iinfo of {d}: it takes an integer type")
@@ -263,7 +368,11 @@ class _Info:
 
 
 def __array_namespace_info__() -> _Info:
-    """Inspection by the array API."""
+    """Inspection by the array API.
+
+    >>> ct.__array_namespace_info__().default_device()
+    'cpu'
+    """
     return _Info()
 
 

@@ -78,6 +78,10 @@ class FileError(Error, OSError):
     """A file that cannot be read or written."""
 
 
+class MissingFileError(FileError, FileNotFoundError):
+    """A file that is not there."""
+
+
 class InternalError(Error):
     """A defect of this package: please report it."""
 
@@ -98,7 +102,7 @@ _CLASSES: dict[str, type[BaseException]] = {
     "NotConverged": NotConvergedError,
     "CheckFailed": CheckError,
     "Limit": LimitError,
-    "Io": FileError,
+    "Io": FileError, "FileNotFound": MissingFileError,
     "Interrupted": KeyboardInterrupt,
 }
 for _code in ("NonScalarOutput ComplexLoss IntegerInput IntegerOutput NoRule NotLinear RuleArity RuleType SeedMismatch "

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from cotangent import _cotangent, _create, _elementwise, _reductions, _search, _shapes
 from cotangent._core import Array, check_device, one_axis, reshape
+
+if TYPE_CHECKING:
+    from cotangent._indexing import At
 
 
 def _axes(axes: tuple[Any, ...]) -> Any:
@@ -48,9 +52,9 @@ def _var(self: Array, axis: Any = None, dtype: Any = None, out: None = None, ddo
     return _reductions.var(self, axis=axis, correction=ddof, keepdims=keepdims)
 
 
-def _reduction(f: Any) -> Any:
+def _reduction(f: Callable[..., Array]) -> Callable[..., Array]:
     def method(self: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
-        return f(self, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]
+        return f(self, axis=axis, keepdims=keepdims)
     method.__doc__ = f.__doc__
     return method
 
@@ -107,11 +111,11 @@ def _swapaxes(self: Array, a: int, b: int) -> Array:
     return _shapes.permute_dims(self, order)
 
 
-def _divmod(self: Array, other: Any) -> Any:
+def _divmod(self: Array, other: Any) -> tuple[Array, Array]:
     return self // other, self % other
 
 
-def _rdivmod(self: Array, other: Any) -> Any:
+def _rdivmod(self: Array, other: Any) -> tuple[Array, Array]:
     return other // self, other % self
 
 
@@ -133,7 +137,7 @@ def _namespace(self: Array, /, *, api_version: str | None = None) -> Any:
     return cotangent
 
 
-def _at(self: Array) -> Any:
+def _at(self: Array) -> At:
     from cotangent._indexing import At
     return At(self)
 
@@ -148,14 +152,23 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
     return call(func, args, kwargs)
 
 
-METHODS = {
+def _conj(self: Array) -> Array:
+    """The complex conjugate."""
+    return _elementwise.conj(self)
+
+
+def _copy(self: Array, order: str = "C") -> Array:
+    """A copy of the elements."""
+    return _create.array(self)
+
+
+METHODS: dict[str, Any] = {
     "reshape": _reshape, "transpose": _transpose, "sum": _sum, "prod": _prod, "mean": _mean, "std": _std, "var": _var,
     "max": _reduction(_reductions.max), "min": _reduction(_reductions.min), "any": _reduction(_reductions.any),
     "all": _reduction(_reductions.all), "argmax": _reduction(_search.argmax), "argmin": _reduction(_search.argmin),
     "astype": _astype, "clip": _clip, "round": _round, "cumsum": _cumsum, "cumprod": _cumprod, "flatten": _flatten,
     "ravel": _flatten, "squeeze": _squeeze, "dot": _dot, "swapaxes": _swapaxes, "to_device": _to_device,
-    "conj": lambda self: _elementwise.conj(self),  # type: ignore[attr-defined]
-    "copy": lambda self, order="C": _create.array(self),
+    "conj": _conj, "copy": _copy,
     "__divmod__": _divmod, "__rdivmod__": _rdivmod, "__round__": _dunder_round, "__array_namespace__": _namespace,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_priority__": 1000.0,
 }
@@ -164,15 +177,15 @@ for _name, _f in METHODS.items():
         _f.__name__ = _name
         _f.__qualname__ = f"Array.{_name}"
     setattr(Array, _name, _f)
-Array.at = property(_at, doc="Index it with a key to get new arrays with other elements there.")
-Array.real = property(lambda self: _elementwise.real(self), doc="The real part.")
-Array.imag = property(lambda self: _elementwise.imag(self), doc="The imaginary part.")
+setattr(Array, "at", property(_at, doc="Index it with a key to get new arrays with other elements there."))
+setattr(Array, "real", property(lambda self: _elementwise.real(self), doc="The real part."))
+setattr(Array, "imag", property(lambda self: _elementwise.imag(self), doc="The imaginary part."))
 
 
 def _save(self: Any, path: Any) -> None:
-    """Writes the text of the function to a file."""
-    import pathlib
-    pathlib.Path(path).write_text(self.text)
+    """Writes the function to a file: its StableHLO form for the extension ``.mlir``, otherwise its text."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(self.stablehlo if str(path).endswith(".mlir") else self.text)
 
 
-_cotangent.Program.save = _save
+setattr(_cotangent.Program, "save", _save)

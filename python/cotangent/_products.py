@@ -10,12 +10,20 @@ from cotangent._core import Array, ArrayLike, array, one_axis, op, raise_
 
 
 def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The product of matrices: of the last two axes; leading axes broadcast, a vector is a row or a column."""
+    """The product of matrices: of the last two axes; leading axes broadcast, a vector is a row or a column.
+
+    >>> ct.matmul([[1, 2], [3, 4]], [1, 1])
+    array([3, 7], dtype=int64)
+    """
     return op("matmul", _cotangent.promoted(x1, x2))
 
 
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
-    """The sum of conj(x1) x2 along an axis."""
+    """The sum of conj(x1) x2 along an axis.
+
+    >>> ct.vecdot([1, 2], [3, 4])
+    array(11, dtype=int64)
+    """
     from cotangent._elementwise import broadcast_arrays
     from cotangent._shapes import moveaxis
     x1, x2 = _cotangent.promoted(x1, x2)
@@ -32,7 +40,11 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 
 
 def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Array:
-    """Products summed over axes: a number of neighbouring ones, or a pair of lists."""
+    """Products summed over axes: a number of neighbouring ones, or a pair of lists.
+
+    >>> ct.tensordot([[1, 2], [3, 4]], [1, 1], axes=1)
+    array([3, 7], dtype=int64)
+    """
     x1, x2 = _cotangent.promoted(x1, x2)
     if isinstance(axes, int):
         a, b = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
@@ -43,22 +55,42 @@ def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Array:
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Every element of x1 times every element of x2."""
+    """Every element of x1 times every element of x2.
+
+    >>> ct.outer([1, 2], [3, 4])
+    array([[3, 4],
+           [6, 8]], dtype=int64)
+    """
     return op("outer", _cotangent.promoted(x1, x2))
 
 
 def kron(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The Kronecker product of matrices."""
+    """The Kronecker product of matrices.
+
+    >>> ct.kron([[1, 2]], [[1, 1]])
+    array([[1, 1, 2, 2]], dtype=int64)
+    """
     return op("kron", _cotangent.promoted(x1, x2))
 
 
-def einsum(spec: str, /, *arrays: ArrayLike, optimize: Any = "auto") -> Array:
-    """A sum of products in Einstein's notation: ``"ij,jk->ik"``; ``...`` stands for any axes."""
+def einsum(spec: str, *arrays: ArrayLike, optimize: Any = "auto") -> Array:
+    """A sum of products in Einstein's notation: ``"ij,jk->ik"``; ``...`` stands for any axes.
+
+    >>> ct.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1])
+    array([3, 7], dtype=int64)
+    """
     return _cotangent.einsum(spec.replace(" ", ""), _cotangent.promoted(*arrays), str(optimize))
 
 
-def einsum_path(spec: str, /, *shapes: Any, optimize: Any = "auto") -> str:
-    """The order of products that ``einsum`` takes for these shapes or arrays, and its cost."""
+def einsum_path(spec: str, *shapes: Any, optimize: Any = "auto") -> str:
+    """The order of products that ``einsum`` takes for these shapes or arrays, and its cost.
+
+    >>> print(ct.einsum_path("ij,jk->ik", (2, 3), (3, 4)))
+    step                       operations     elements
+    ij,jk->ik                     4.800e1      8.000e0
+    operations 4.800e1, as one loop 4.800e1
+    largest tensor 8.000e0 elements
+    """
     found = [tuple(getattr(s, "shape", s)) for s in shapes]
     return _cotangent.einsum_path(spec.replace(" ", ""), found, str(optimize))
 
@@ -76,7 +108,11 @@ def _each(n: int | Sequence[int], rank: int) -> list[int]:
 
 def convolution(x: ArrayLike, w: ArrayLike, *, strides: Any = 1, padding: Any = 0, lhs_dilation: Any = 1,
                 rhs_dilation: Any = 1, groups: int = 1) -> Array:
-    """Sliding products of x[batch, channel, ..] with w[out, channel, ..], as torch's ``conv`` functions."""
+    """Sliding products of x[batch, channel, ..] with w[out, channel, ..], as torch's ``conv`` functions.
+
+    >>> ct.convolution([[[1.0, 2.0, 3.0]]], [[[1.0, 1.0]]])
+    array([[[3., 5.]]], dtype=float64)
+    """
     x, w = _cotangent.promoted(x, w)
     rank = x.ndim - 2
     low, high = _pairs(padding, rank)
@@ -84,12 +120,16 @@ def convolution(x: ArrayLike, w: ArrayLike, *, strides: Any = 1, padding: Any = 
                                   groups)
 
 
-def reduce_window(x: ArrayLike, op_: str, window: Sequence[int], *, strides: Any = 1, padding: Any = 0,
+def reduce_window(x: ArrayLike, op: str, window: Sequence[int], *, strides: Any = 1, padding: Any = 0,
                   dilation: Any = 1) -> Array:
-    """A reduction (``"sum"``, ``"max"``, ``"min"``, ``"prod"``) over sliding windows, with an extent for each axis."""
+    """A reduction (``"sum"``, ``"max"``, ``"min"``, ``"prod"``) over sliding windows, with an extent for each axis.
+
+    >>> ct.reduce_window([1, 5, 2, 4], "max", [2])
+    array([5, 5, 4], dtype=int64)
+    """
     x = array(x)
     low, high = _pairs(padding, x.ndim)
-    return op("reduce_window", (x,), {"reduce": op_, "window": list(window), "stride": _each(strides, x.ndim), "low": low,
+    return _cotangent.op("reduce_window", (x,), {"reduce": op, "window": list(window), "stride": _each(strides, x.ndim), "low": low,
                                       "high": high, "dilation": _each(dilation, x.ndim)})
 
 

@@ -11,7 +11,12 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def progress(every: float = 0.5) -> Iterator[None]:
-    """A block that shows one line with the time that it has run, on standard error."""
+    """A block that shows one line with the time that it has run, on standard error.
+
+    >>> with ct.progress(): ct.sum(ct.ones(10))
+    ...
+    array(10., dtype=float64)
+    """
     done = threading.Event()
 
     def show() -> None:

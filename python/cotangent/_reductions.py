@@ -24,46 +24,78 @@ def _reduced(name: str, x: Array, axis: Axis, keepdims: bool) -> Array:
 
 
 def sum(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False) -> Array:
-    """The sum over axes; small integers add up in 64 bits."""
+    """The sum over axes; small integers add up in 64 bits.
+
+    >>> ct.sum([[1, 2], [3, 4]], axis=0)
+    array([4, 6], dtype=int64)
+    """
     return _reduced("reduce_sum", _wide(array(x), dtype), axis, keepdims)
 
 
 def prod(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False) -> Array:
-    """The product over axes; small integers multiply in 64 bits."""
+    """The product over axes; small integers multiply in 64 bits.
+
+    >>> ct.prod([2, 3, 4])
+    array(24, dtype=int64)
+    """
     return _reduced("reduce_prod", _wide(array(x), dtype), axis, keepdims)
 
 
 def max(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The maximum over axes; NaN if there is one; equal maxima share the gradient."""
+    """The maximum over axes; NaN if there is one; equal maxima share the gradient.
+
+    >>> ct.max([[1, 5], [3, 2]], axis=1)
+    array([5, 3], dtype=int64)
+    """
     return _reduced("reduce_max", array(x), axis, keepdims)
 
 
 def min(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The minimum over axes; NaN if there is one; equal minima share the gradient."""
+    """The minimum over axes; NaN if there is one; equal minima share the gradient.
+
+    >>> ct.min([4, 2, 3])
+    array(2, dtype=int64)
+    """
     return _reduced("reduce_min", array(x), axis, keepdims)
 
 
 def mean(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The mean over axes."""
+    """The mean over axes.
+
+    >>> ct.mean([1.0, 2.0, 6.0])
+    array(3., dtype=float64)
+    """
     return _reduced("mean", floating(x), axis, keepdims)
 
 
 def var(x: ArrayLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """The variance over axes: the divisor is the number of elements minus ``correction``."""
+    """The variance over axes: the divisor is the number of elements minus ``correction``.
+
+    >>> ct.var([1.0, 2.0, 3.0], correction=1)
+    array(1., dtype=float64)
+    """
     x = floating(x)
     axes = axes_of(axis, x.ndim)
     return op("var", (x,), {"axes": sorted(axes), "ddof": float(correction), "keepdims": keepdims})
 
 
 def std(x: ArrayLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """The standard deviation over axes."""
+    """The standard deviation over axes.
+
+    >>> ct.std([1.0, 3.0])
+    array(1., dtype=float64)
+    """
     x = floating(x)
     axes = axes_of(axis, x.ndim)
     return op("std", (x,), {"axes": sorted(axes), "ddof": float(correction), "keepdims": keepdims})
 
 
 def median(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The middle element along axes, or the mean of the middle two."""
+    """The middle element along axes, or the mean of the middle two.
+
+    >>> ct.median([5.0, 1.0, 2.0, 4.0])
+    array(3., dtype=float64)
+    """
     from cotangent._shapes import moveaxis
     x = floating(x)
     axes = axes_of(axis, x.ndim)
@@ -82,22 +114,38 @@ def _truth(x: ArrayLike) -> Array:
 
 
 def any(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether an element is not zero."""
+    """Whether an element is not zero.
+
+    >>> ct.any([[0, 1], [0, 0]], axis=1)
+    array([ True, False], dtype=bool)
+    """
     return _reduced("reduce_any", _truth(x), axis, keepdims)
 
 
 def all(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether no element is zero."""
+    """Whether no element is zero.
+
+    >>> ct.all([1, 2, 0])
+    array(False, dtype=bool)
+    """
     return _reduced("reduce_all", _truth(x), axis, keepdims)
 
 
 def count_nonzero(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The number of elements that are not zero."""
+    """The number of elements that are not zero.
+
+    >>> ct.count_nonzero([1, 0, 2])
+    array(2, dtype=int64)
+    """
     return sum(_truth(x), axis=axis, keepdims=keepdims)
 
 
 def logsumexp(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """log(sum(exp(x))) over axes, stable to every order."""
+    """log(sum(exp(x))) over axes, stable to every order.
+
+    >>> ct.logsumexp([1000.0, 1000.0])
+    array(1000.69314718, dtype=float64)
+    """
     x = floating(x)
     return op("logsumexp", (x,), {"axes": sorted(axes_of(axis, x.ndim)), "keepdims": keepdims})
 
@@ -117,33 +165,57 @@ def _running(name: str, x: Array, axis: int | None, initial: Any = None) -> Arra
 
 def cumulative_sum(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    include_initial: bool = False) -> Array:
-    """The running sum along an axis, from zero with ``include_initial``."""
+    """The running sum along an axis, from zero with ``include_initial``.
+
+    >>> ct.cumulative_sum([1, 2, 3], include_initial=True)
+    array([0, 1, 3, 6], dtype=int64)
+    """
     return _running("cumsum", _wide(array(x), dtype), axis, 0 if include_initial else None)
 
 
 def cumulative_prod(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
                     include_initial: bool = False) -> Array:
-    """The running product along an axis, from one with ``include_initial``."""
+    """The running product along an axis, from one with ``include_initial``.
+
+    >>> ct.cumulative_prod([1, 2, 3])
+    array([1, 2, 6], dtype=int64)
+    """
     return _running("cumprod", _wide(array(x), dtype), axis, 1 if include_initial else None)
 
 
 def cummax(x: ArrayLike, /, *, axis: int | None = None) -> Array:
-    """The running maximum along an axis."""
+    """The running maximum along an axis.
+
+    >>> ct.cummax([1, 3, 2])
+    array([1, 3, 3], dtype=int64)
+    """
     return _running("cummax", array(x), axis)
 
 
 def cummin(x: ArrayLike, /, *, axis: int | None = None) -> Array:
-    """The running minimum along an axis."""
+    """The running minimum along an axis.
+
+    >>> ct.cummin([3, 1, 2])
+    array([3, 1, 1], dtype=int64)
+    """
     return _running("cummin", array(x), axis)
 
 
 def cumlogsumexp(x: ArrayLike, /, *, axis: int | None = None) -> Array:
-    """The running log(sum(exp(x))) along an axis."""
+    """The running log(sum(exp(x))) along an axis.
+
+    >>> ct.cumlogsumexp([0.0, 0.0])
+    array([0.        , 0.69314718], dtype=float64)
+    """
     return _running("cumlogsumexp", floating(x), axis)
 
 
 def diff(x: ArrayLike, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
-    """Differences of neighbours along an axis, ``n`` times."""
+    """Differences of neighbours along an axis, ``n`` times.
+
+    >>> ct.diff([1, 4, 9, 16])
+    array([3, 5, 7], dtype=int64)
+    """
     from cotangent._shapes import concat
     x = array(x)
     axis = one_axis(axis, x.ndim)
@@ -153,11 +225,7 @@ def diff(x: ArrayLike, /, *, axis: int = -1, n: int = 1, prepend: Any = None, ap
         return _cotangent.full(shape, p, None) if p.ndim == 0 else p
     parts = ([piece(prepend)] if prepend is not None else []) + [x] + ([piece(append)] if append is not None else [])
     y = concat(parts, axis=axis) if len(parts) > 1 else x
-    head = (slice(None),) * axis
-    for _ in range(n):
-        a, b = y[head + (slice(1, None),)], y[head + (slice(None, -1),)]
-        y = a != b if y.dtype.kind == "b" else a - b
-    return y
+    return op("diff", (y,), {"n": n, "axis": axis})
 
 
 NAMES = ["sum", "prod", "max", "min", "mean", "var", "std", "median", "any", "all", "count_nonzero", "logsumexp",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import collections
-from typing import Any
+from typing import Any, NamedTuple
 
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, array, kept, one_axis, op, raise_, reshape
-from cotangent._elementwise import broadcast_to, isnan, where
+from cotangent._core import Array, ArrayLike, array, kept, one_axis, op, raise_, reshape, several
+from cotangent._elementwise import broadcast_to, where
 
 
 def _arg(name: str, x: ArrayLike, axis: int | None, keepdims: bool) -> Array:
@@ -20,53 +19,66 @@ def _arg(name: str, x: ArrayLike, axis: int | None, keepdims: bool) -> Array:
 
 
 def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The position of the maximum: the first of equal elements, or the first NaN."""
+    """The position of the maximum: the first of equal elements, or the first NaN.
+
+    >>> ct.argmax([1, 5, 5])
+    array(1, dtype=int64)
+    """
     return _arg("argmax", x, axis, keepdims)
 
 
 def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The position of the minimum: the first of equal elements, or the first NaN."""
+    """The position of the minimum: the first of equal elements, or the first NaN.
+
+    >>> ct.argmin([[3, 1], [0, 2]], axis=1)
+    array([1, 0], dtype=int64)
+    """
     return _arg("argmin", x, axis, keepdims)
 
 
 def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Elements in order along an axis, NaN last; equal elements keep their order."""
+    """Elements in order along an axis, NaN last; equal elements keep their order.
+
+    >>> ct.sort([3, 1, 2], descending=True)
+    array([3, 2, 1], dtype=int64)
+    """
     x = array(x)
     return op("sort", (x,), {"axis": one_axis(axis, x.ndim), "descending": descending})
 
 
 def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The positions that sort along an axis."""
+    """The positions that sort along an axis.
+
+    >>> ct.argsort([3, 1, 2])
+    array([1, 2, 0], dtype=int64)
+    """
     x = array(x)
     return op("argsort", (x,), {"axis": one_axis(axis, x.ndim), "descending": descending})
 
 
 def top_k(x: ArrayLike, k: int, /, *, axis: int = -1) -> tuple[Array, Array]:
-    """The ``k`` greatest elements along an axis, greatest first, and their positions."""
+    """The ``k`` greatest elements along an axis, greatest first, and their positions.
+
+    >>> ct.top_k([3, 1, 2], 2)
+    (array([3, 2], dtype=int64), array([0, 2], dtype=int64))
+    """
     x = array(x)
-    return op("top_k", (x,), {"axis": one_axis(axis, x.ndim), "k": k})
+    values, positions = several("top_k", (x,), {"axis": one_axis(axis, x.ndim), "k": k})
+    return values, positions
 
 
 def searchsorted(x1: ArrayLike, x2: ArrayLike, /, *, side: str = "left", sorter: Any = None) -> Array:
-    """Where elements of x2 are to be inserted in the sorted vector x1, so that it stays sorted."""
+    """Where elements of x2 are to be inserted in the sorted vector x1, so that it stays sorted.
+
+    >>> ct.searchsorted([1, 3, 5], [3, 4])
+    array([1, 2], dtype=int64)
+    """
     x1, x2 = _cotangent.promoted(x1, x2)
     if side not in ("left", "right"):
         raise raise_("Attribute", f"side is 'left' or 'right', not {side!r}")
     if sorter is not None:
         x1 = take(x1, sorter)
-    n = x1.shape[0]
-    low = _cotangent.full(x2.shape, 0, "int64")
-    high = _cotangent.full(x2.shape, n, "int64")
-    floats = x1.dtype.kind in "fc"
-    for _ in range(int(n).bit_length()):
-        middle = (low + high) // 2
-        v = take(x1, middle, mode="clip")
-        after = v < x2 if side == "left" else v <= x2
-        if floats:
-            after = after | (isnan(x2) & ~isnan(v)) | (isnan(x2) & isnan(v) if side == "right" else isnan(x2) & ~isnan(v))
-        after = after & (low < high)
-        low, high = where(after, middle + 1, low), where(after, high, middle)
-    return low
+    return op("searchsorted", (x1, x2), {"right": side == "right"})
 
 
 def _known(x: ArrayLike) -> Any:
@@ -75,7 +87,11 @@ def _known(x: ArrayLike) -> Any:
 
 
 def nonzero(x: ArrayLike, /) -> tuple[Array, ...]:
-    """The positions of elements that are not zero, an array for each axis. The elements must be known."""
+    """The positions of elements that are not zero, an array for each axis. The elements must be known.
+
+    >>> ct.nonzero([0, 5, 7])
+    (array([1, 2], dtype=int64),)
+    """
     x = array(x)
     if x.ndim == 0:
         raise raise_("ShapeMismatch", "nonzero of an array of rank 0")
@@ -83,13 +99,35 @@ def nonzero(x: ArrayLike, /) -> tuple[Array, ...]:
     return tuple(array(i) for i in np.nonzero(_known(x)))
 
 
-UniqueAll = collections.namedtuple("UniqueAll", "values indices inverse_indices counts")
-UniqueCounts = collections.namedtuple("UniqueCounts", "values counts")
-UniqueInverse = collections.namedtuple("UniqueInverse", "values inverse_indices")
+class UniqueAll(NamedTuple):
+    """The result of ``unique_all``."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """The result of ``unique_counts``."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """The result of ``unique_inverse``."""
+
+    values: Array
+    inverse_indices: Array
 
 
 def unique_all(x: ArrayLike, /) -> UniqueAll:
-    """Distinct elements, where they are first, where each element is among them, and how often they occur."""
+    """Distinct elements, where they are first, where each element is among them, and how often they occur.
+
+    >>> ct.unique_all([2, 1, 2]).inverse_indices
+    array([1, 0, 1], dtype=int64)
+    """
     import numpy as np
     a = _known(x)
     values, indices, inverse, counts = np.unique(a, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
@@ -97,24 +135,40 @@ def unique_all(x: ArrayLike, /) -> UniqueAll:
 
 
 def unique_counts(x: ArrayLike, /) -> UniqueCounts:
-    """Distinct elements, and how often they occur."""
+    """Distinct elements, and how often they occur.
+
+    >>> ct.unique_counts([2, 1, 2]).counts
+    array([1, 2], dtype=int64)
+    """
     y = unique_all(x)
     return UniqueCounts(y.values, y.counts)
 
 
 def unique_inverse(x: ArrayLike, /) -> UniqueInverse:
-    """Distinct elements, and where each element is among them."""
+    """Distinct elements, and where each element is among them.
+
+    >>> ct.unique_inverse([2, 1, 2]).inverse_indices
+    array([1, 0, 1], dtype=int64)
+    """
     y = unique_all(x)
     return UniqueInverse(y.values, y.inverse_indices)
 
 
 def unique_values(x: ArrayLike, /) -> Array:
-    """Distinct elements. The elements must be known."""
+    """Distinct elements. The elements must be known.
+
+    >>> ct.unique_values([2, 1, 2])
+    array([1, 2], dtype=int64)
+    """
     return unique_all(x).values
 
 
 def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
-    """Whether elements of x1 are among those of x2."""
+    """Whether elements of x1 are among those of x2.
+
+    >>> ct.isin([1, 2, 3], [3, 1])
+    array([ True, False,  True], dtype=bool)
+    """
     x1, x2 = _cotangent.promoted(x1, x2)
     x2 = reshape(x2, [x2.size])
     if not isinstance(x2.size, int) or x2.size <= 16:
@@ -141,6 +195,9 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None, mode: 
     """Elements at positions along an axis, negative ones from the end.
 
     A position out of range is an error; with ``mode="clip"`` the nearest element, with ``mode="fill"`` zero.
+
+    >>> ct.take([10, 20, 30], [2, -3])
+    array([30, 10], dtype=int64)
     """
     x, i = array(x), array(indices)
     if axis is None:
@@ -156,7 +213,12 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None, mode: 
 
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1, mode: str | None = None) -> Array:
-    """Elements at positions along an axis, row by row: ``indices`` has the rank of x."""
+    """Elements at positions along an axis, row by row: ``indices`` has the rank of x.
+
+    >>> ct.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1)
+    array([[2],
+           [3]], dtype=int64)
+    """
     x, i = array(x), array(indices)
     if x.ndim != i.ndim:
         raise raise_("ShapeMismatch", f"take_along_axis of rank {x.ndim} with positions of rank {i.ndim}")

@@ -8,11 +8,15 @@ from typing import Any
 
 from cotangent import _cotangent
 from cotangent._core import Array, ArrayLike, Axis, array, axes_of, one_axis, op, raise_, reshape as _reshape
-from cotangent._elementwise import broadcast_to
 
 
 def reshape(x: ArrayLike, /, shape: Any, *, copy: bool | None = None) -> Array:
-    """The elements, read row by row, in another shape; one extent may be -1."""
+    """The elements, read row by row, in another shape; one extent may be -1.
+
+    >>> ct.reshape(ct.arange(6), (2, -1))
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int64)
+    """
     x = array(x)
     shape = list(shape) if isinstance(shape, (tuple, list)) else [shape]
     if -1 in [n for n in shape if isinstance(n, int)]:
@@ -28,7 +32,11 @@ def reshape(x: ArrayLike, /, shape: Any, *, copy: bool | None = None) -> Array:
 
 
 def permute_dims(x: ArrayLike, /, axes: Sequence[int]) -> Array:
-    """Axis k of the result is axis ``axes[k]``."""
+    """Axis k of the result is axis ``axes[k]``.
+
+    >>> ct.permute_dims(ct.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     x = array(x)
     axes = axes_of(tuple(axes), x.ndim)
     if len(axes) != x.ndim:
@@ -37,15 +45,24 @@ def permute_dims(x: ArrayLike, /, axes: Sequence[int]) -> Array:
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """The last two axes exchanged."""
-    x = array(x)
-    if x.ndim < 2:
-        raise raise_("ShapeMismatch", f"a matrix has two axes or more, not {x.ndim}")
-    return x.mT
+    """The last two axes exchanged.
+
+    >>> ct.matrix_transpose([[1, 2], [3, 4]])
+    array([[1, 3],
+           [2, 4]], dtype=int64)
+    """
+    y = array(x)
+    if y.ndim < 2:
+        raise raise_("ShapeMismatch", f"a matrix has two axes or more, not {y.ndim}")
+    return y.mT
 
 
 def moveaxis(x: ArrayLike, source: Axis, destination: Axis, /) -> Array:
-    """Axes moved to other positions."""
+    """Axes moved to other positions.
+
+    >>> ct.moveaxis(ct.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     x = array(x)
     source, destination = axes_of(source, x.ndim), axes_of(destination, x.ndim)
     if len(source) != len(destination):
@@ -57,7 +74,12 @@ def moveaxis(x: ArrayLike, source: Axis, destination: Axis, /) -> Array:
 
 
 def expand_dims(x: ArrayLike, /, axis: Axis = 0) -> Array:
-    """New axes of extent 1."""
+    """New axes of extent 1.
+
+    >>> ct.expand_dims([1, 2], 1)
+    array([[1],
+           [2]], dtype=int64)
+    """
     x = array(x)
     new = (axis,) if not isinstance(axis, (tuple, list)) else tuple(axis)
     rank = x.ndim + len(new)
@@ -67,7 +89,11 @@ def expand_dims(x: ArrayLike, /, axis: Axis = 0) -> Array:
 
 
 def squeeze(x: ArrayLike, /, axis: Axis) -> Array:
-    """Without these axes, which have extent 1."""
+    """Without these axes, which have extent 1.
+
+    >>> ct.squeeze([[1, 2]], 0)
+    array([1, 2], dtype=int64)
+    """
     x = array(x)
     at = axes_of(axis, x.ndim)
     if builtins.any(isinstance(x.shape[k], int) and x.shape[k] != 1 for k in at):
@@ -76,7 +102,11 @@ def squeeze(x: ArrayLike, /, axis: Axis) -> Array:
 
 
 def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
-    """Arrays joined along an axis; flattened first for ``None``."""
+    """Arrays joined along an axis; flattened first for ``None``.
+
+    >>> ct.concat([[1, 2], [3]])
+    array([1, 2, 3], dtype=int64)
+    """
     found = _cotangent.promoted(*arrays)
     if not found:
         raise raise_("Arity", "concat of no arrays")
@@ -88,7 +118,12 @@ def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
 
 
 def stack(arrays: Sequence[ArrayLike], /, *, axis: int = 0) -> Array:
-    """Arrays joined along a new axis."""
+    """Arrays joined along a new axis.
+
+    >>> ct.stack([[1, 2], [3, 4]], axis=1)
+    array([[1, 3],
+           [2, 4]], dtype=int64)
+    """
     found = _cotangent.promoted(*arrays)
     if not found:
         raise raise_("Arity", "stack of no arrays")
@@ -97,13 +132,21 @@ def stack(arrays: Sequence[ArrayLike], /, *, axis: int = 0) -> Array:
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The parts along an axis, which is removed."""
+    """The parts along an axis, which is removed.
+
+    >>> ct.unstack([[1, 2], [3, 4]])
+    (array([1, 2], dtype=int64), array([3, 4], dtype=int64))
+    """
     x = moveaxis(x, axis, 0)
     return tuple(x[k] for k in range(x.shape[0]))
 
 
 def split(x: ArrayLike, sections: Any, axis: int = 0) -> list[Array]:
-    """Parts along an axis: a number of equal ones, or those between positions."""
+    """Parts along an axis: a number of equal ones, or those between positions.
+
+    >>> ct.split(ct.arange(5), [2, 3])
+    [array([0, 1], dtype=int64), array([2], dtype=int64), array([3, 4], dtype=int64)]
+    """
     x = array(x)
     axis = one_axis(axis, x.ndim)
     n = x.shape[axis]
@@ -119,14 +162,22 @@ def split(x: ArrayLike, sections: Any, axis: int = 0) -> list[Array]:
 
 
 def flip(x: ArrayLike, /, *, axis: Axis = None) -> Array:
-    """Reversed along axes."""
+    """Reversed along axes.
+
+    >>> ct.flip([1, 2, 3])
+    array([3, 2, 1], dtype=int64)
+    """
     x = array(x)
     axes = axes_of(axis, x.ndim)
     return op("reverse", (x,), {"axes": sorted(axes)}) if axes else x
 
 
 def roll(x: ArrayLike, /, shift: Any, *, axis: Axis = None) -> Array:
-    """Elements shifted around along axes; of all elements in a row for ``None``."""
+    """Elements shifted around along axes; of all elements in a row for ``None``.
+
+    >>> ct.roll([1, 2, 3, 4], 1)
+    array([4, 1, 2, 3], dtype=int64)
+    """
     x = array(x)
     if axis is None:
         return _reshape(roll(reshape(x, -1), shift, axis=0), x.shape)
@@ -134,44 +185,45 @@ def roll(x: ArrayLike, /, shift: Any, *, axis: Axis = None) -> Array:
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
     if len(shifts) != len(axes):
         raise raise_("Attribute", "roll takes a shift for each axis")
+    y = array(x)
     for s, k in zip(shifts, axes):
-        n = x.shape[k]
-        if n and s % n:
-            head = (slice(None),) * k
-            x = concat([x[head + (slice(n - s % n, None),)], x[head + (slice(None, n - s % n),)]], axis=k)
-    return x
+        y = op("roll", (y,), {"shift": s, "axis": k})
+    return y
 
 
 def repeat(x: ArrayLike, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Each element several times; an array of counts must be known."""
+    """Each element several times; an array of counts must be known.
+
+    >>> ct.repeat([1, 2], 2)
+    array([1, 1, 2, 2], dtype=int64)
+    """
     from cotangent._search import take
     x = array(x)
     if axis is None:
         x, axis = reshape(x, -1), 0
     axis = one_axis(axis, x.ndim)
     if isinstance(repeats, int):
-        y = broadcast_to(expand_dims(x, axis + 1), x.shape[:axis + 1] + (repeats,) + x.shape[axis + 1:])
-        return _reshape(y, x.shape[:axis] + (x.shape[axis] * repeats,) + x.shape[axis + 1:])
+        return op("repeat", (x,), {"count": repeats, "axis": axis})
     import numpy as np
     return take(x, np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)), axis=axis)
 
 
 def tile(x: ArrayLike, repetitions: Any, /) -> Array:
-    """The whole array several times along each axis."""
+    """The whole array several times along each axis.
+
+    >>> ct.tile([1, 2], 2)
+    array([1, 2, 1, 2], dtype=int64)
+    """
     x = array(x)
-    times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
-    rank = builtins.max(len(times), x.ndim)
-    times = (1,) * (rank - len(times)) + times
-    x = _reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape))
-    inner, wide = [], []
-    for r, n in zip(times, x.shape):
-        inner += [1, n]
-        wide += [r, n]
-    return _reshape(broadcast_to(_reshape(x, inner), tuple(wide)), [r * n for r, n in zip(times, x.shape)])
+    return op("tile", (x,), {"counts": [repetitions] if isinstance(repetitions, int) else list(repetitions)})
 
 
 def pad(x: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Array:
-    """Elements added around: a number, or by mode ``edge``, ``reflect``, ``symmetric`` or ``wrap`` from the array."""
+    """Elements added around: a number, or by mode ``edge``, ``reflect``, ``symmetric`` or ``wrap`` from the array.
+
+    >>> ct.pad([1, 2], 1, "edge")
+    array([1, 1, 2, 2], dtype=int64)
+    """
     x = array(x)
     if isinstance(pad_width, int):
         widths = [(pad_width, pad_width)] * x.ndim
@@ -188,10 +240,11 @@ def pad(x: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: A
     import numpy as np
 
     from cotangent._search import take
+    y = array(x)
     for k, (low, high) in enumerate(widths):
         if low or high:
-            x = take(x, np.pad(np.arange(x.shape[k]), (low, high), mode=mode), axis=k)  # type: ignore[call-overload]
-    return x
+            y = take(y, np.pad(np.arange(y.shape[k]), (low, high), mode=mode), axis=k)  # type: ignore[call-overload]
+    return y
 
 
 def of_nested(leaves: list[Any], shape: tuple[int, ...]) -> Array:

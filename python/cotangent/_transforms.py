@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, Union, overload
 
 from cotangent import _cotangent
-from cotangent._core import raise_
-from cotangent._cotangent import Jitted, Program
+from cotangent._core import Array, raise_
+from cotangent._cotangent import Jitted, Linearized, LinearMap, Program
 
 Argnums = Union[int, Sequence[int]]
 F = Callable[..., Any]
-CacheInfo = collections.namedtuple("CacheInfo", "hits misses entries limit")
+P = ParamSpec("P")
+A = TypeVar("A")
+R = TypeVar("R")
+
+
+class CacheInfo(NamedTuple):
+    """Use of the cache of a jitted function."""
+
+    hits: int
+    misses: int
+    entries: int
+    limit: int
 
 
 def _named(g: Any, f: Any, what: str) -> Any:
@@ -29,7 +39,7 @@ def _positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
     return (functools.partial(f, **kwargs) if kwargs else f), args
 
 
-def _by(f: F, argnums: Argnums, has_aux: bool, value: bool, what: str) -> F:
+def _by(f: F, argnums: Argnums, has_aux: bool, value: bool, what: str) -> Any:
     single = isinstance(argnums, int)
     nums = [argnums] if isinstance(argnums, int) else list(argnums)
 
@@ -41,27 +51,67 @@ def _by(f: F, argnums: Argnums, has_aux: bool, value: bool, what: str) -> F:
             return ((y, aux) if has_aux else y), grads
         return (grads, aux) if has_aux else grads
 
-    return _named(derived, f, what)  # type: ignore[no-any-return]
+    return _named(derived, f, what)
 
 
+@overload
+def grad(f: Callable[Concatenate[A, P], Any], argnums: Literal[0] = 0, has_aux: Literal[False] = False) -> Callable[  # type: ignore[overload-overlap]
+    Concatenate[A, P], A]: ...
+@overload
+def grad(f: Callable[Concatenate[A, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[True]) -> Callable[  # type: ignore[overload-overlap]
+    Concatenate[A, P], tuple[A, Any]]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: Argnums, has_aux: bool = False) -> Callable[P, Any]: ...
 def grad(f: F, argnums: Argnums = 0, has_aux: bool = False) -> F:
-    """The gradient of a function that returns a real scalar, in the structure of the arguments ``argnums``."""
-    return _by(f, argnums, has_aux, False, "grad")
+    """The gradient of a function that returns a real scalar, in the structure of the arguments ``argnums``.
+
+    >>> ct.grad(lambda x: ct.sum(x**2))(np.array([1.0, 2.0]))
+    array([2., 4.], dtype=float64)
+    >>> ct.grad(lambda p, x: p["a"] * x, argnums=(0, 1))({"a": 2.0}, 3.0)
+    ({'a': array(3., dtype=float64)}, array(2., dtype=float64))
+    """
+    return _by(f, argnums, has_aux, False, "grad")  # type: ignore[no-any-return]
 
 
+@overload
+def value_and_grad(f: Callable[Concatenate[A, P], R], argnums: Literal[0] = 0, has_aux: bool = False) -> Callable[  # type: ignore[overload-overlap]
+    Concatenate[A, P], tuple[R, A]]: ...
+@overload
+def value_and_grad(f: Callable[P, R], argnums: Argnums, has_aux: bool = False) -> Callable[P, tuple[R, Any]]: ...
 def value_and_grad(f: F, argnums: Argnums = 0, has_aux: bool = False) -> F:
-    """The value and the gradient. With ``has_aux`` the function returns a pair: ``((value, aux), gradient)``."""
-    return _by(f, argnums, has_aux, True, "value_and_grad")
+    """The value and the gradient. With ``has_aux`` the function returns a pair: ``((value, aux), gradient)``.
+
+    >>> ct.value_and_grad(lambda x: x**3)(2.0)
+    (array(8., dtype=float64), array(12., dtype=float64))
+    """
+    return _by(f, argnums, has_aux, True, "value_and_grad")  # type: ignore[no-any-return]
 
 
+@overload
+def jvp(f: Callable[..., R], primals: Any, tangents: Any, has_aux: Literal[False] = False) -> tuple[R, R]: ...
+@overload
+def jvp(f: Callable[..., tuple[R, A]], primals: Any, tangents: Any, has_aux: Literal[True]) -> tuple[R, R, A]: ...
 def jvp(f: F, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
-    """The result of ``f(*primals)`` and its tangent along ``tangents``."""
+    """The result of ``f(*primals)`` and its tangent along ``tangents``.
+
+    >>> ct.jvp(ct.sin, (0.0,), (2.0,))
+    (array(0., dtype=float64), array(2., dtype=float64))
+    """
     y, dy = _cotangent.jvp(f, primals, tangents)
     return (y[0], dy[0], y[1]) if has_aux else (y, dy)
 
 
+@overload
+def vjp(f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False) -> tuple[R, LinearMap]: ...
+@overload
+def vjp(f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]) -> tuple[R, F, A]: ...
 def vjp(f: F, *primals: Any, has_aux: bool = False) -> Any:
-    """The result of ``f(*primals)``, and a function from its cotangent to those of the arguments (a tuple)."""
+    """The result of ``f(*primals)``, and a function from its cotangent to those of the arguments (a tuple).
+
+    >>> y, pull = ct.vjp(lambda x: x**2, np.array([1.0, 2.0]))
+    >>> pull(np.array([1.0, 10.0]))
+    (array([ 2., 40.], dtype=float64),)
+    """
     if not has_aux:
         return _cotangent.vjp(f, primals)
     y, pull = _cotangent.vjp(f, primals)
@@ -75,16 +125,25 @@ def _zeros_of(tree: Any) -> Any:
     return tree_map(zeros_like, tree)
 
 
-def linearize(f: F, *primals: Any) -> Any:
-    """The result of ``f(*primals)``, and its derivative there as a function of tangents."""
+def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Linearized]:
+    """The result of ``f(*primals)``, and its derivative there as a function of tangents.
+
+    >>> y, push = ct.linearize(ct.sin, 0.0)
+    >>> push(2.0)
+    array(2., dtype=float64)
+    """
     return _cotangent.linearize(f, primals)
 
 
-def linear_transpose(f: F, *types: Any) -> F:
-    """The transpose of a linear function of arrays like ``types``: from a cotangent to a tuple of cotangents."""
+def linear_transpose(f: F, *types: Any) -> LinearMap:
+    """The transpose of a linear function of arrays like ``types``: from a cotangent to a tuple of cotangents.
+
+    >>> ct.linear_transpose(lambda x: ct.asarray([[1.0, 2.0], [3.0, 4.0]]) @ x, ct.ones(2))(np.array([1.0, 0.0]))
+    (array([1., 2.], dtype=float64),)
+    """
     y, pull = _cotangent.vjp(f, types)
     del y
-    return pull  # type: ignore[no-any-return]
+    return pull
 
 
 def jvp_basis(x: Any) -> Any:
@@ -94,7 +153,7 @@ def jvp_basis(x: Any) -> Any:
     return reshape(eye(x.size, dtype=x.dtype), (x.size, *x.shape))
 
 
-def _jac(f: F, argnums: Argnums, mode: str) -> F:
+def _jac(f: Callable[P, Any], argnums: Argnums, mode: str) -> Callable[P, Any]:
     single = isinstance(argnums, int)
     nums = [argnums] if isinstance(argnums, int) else list(argnums)
 
@@ -161,23 +220,42 @@ def _forward(f: F, x: tuple[Any, ...]) -> Any:
     return out.unflatten([_Box(structure.unflatten(list(parts))) for parts in zip(*columns)])
 
 
-def jacobian(f: F, argnums: Argnums = 0) -> F:
-    """All derivatives: for each result and argument an array of the shape ``result.shape + argument.shape``."""
+def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+    """All derivatives: for each result and argument an array of the shape ``result.shape + argument.shape``.
+
+    >>> ct.jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]], dtype=float64)
+    """
     return _jac(f, argnums, "auto")
 
 
-def jacfwd(f: F, argnums: Argnums = 0) -> F:
-    """The Jacobian by forward mode, a pass for each element of the arguments."""
+def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+    """The Jacobian by forward mode, a pass for each element of the arguments.
+
+    >>> ct.jacfwd(lambda x: x**2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]], dtype=float64)
+    """
     return _jac(f, argnums, "forward")
 
 
-def jacrev(f: F, argnums: Argnums = 0) -> F:
-    """The Jacobian by reverse mode, a pass for each element of the results."""
+def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+    """The Jacobian by reverse mode, a pass for each element of the results.
+
+    >>> ct.jacrev(lambda x: ct.sum(x**2))(np.array([1.0, 2.0]))
+    array([2., 4.], dtype=float64)
+    """
     return _jac(f, argnums, "reverse")
 
 
-def hessian(f: F, argnums: Argnums = 0) -> F:
-    """The second derivatives of a function that returns a real scalar: a tree of trees."""
+def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
+    """The second derivatives of a function that returns a real scalar: a tree of trees.
+
+    >>> ct.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]], dtype=float64)
+    """
     single = isinstance(argnums, int)
     nums = [argnums] if isinstance(argnums, int) else list(argnums)
 
@@ -195,12 +273,22 @@ def hessian(f: F, argnums: Argnums = 0) -> F:
 
 
 def hvp(f: F, primals: Any, tangents: Any) -> Any:
-    """The product of the Hessian of ``f(*primals)`` with ``tangents``, in the structure of ``primals``."""
+    """The product of the Hessian of ``f(*primals)`` with ``tangents``, in the structure of ``primals``.
+
+    >>> ct.hvp(lambda x: ct.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    (array([6., 0.], dtype=float64),)
+    """
     return _cotangent.hvp(f, primals, tangents)
 
 
-def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0) -> F:
-    """``f`` of each element of a batch: ``in_axes`` and ``out_axes`` are an axis, or trees of axes and ``None``."""
+def vmap(f: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, R]:
+    """``f`` of each element of a batch: ``in_axes`` and ``out_axes`` are an axis, or trees of axes and ``None``.
+
+    >>> ct.vmap(ct.sum)(np.array([[1, 2], [3, 4]]))
+    array([3, 7], dtype=int64)
+    >>> ct.vmap(ct.matmul, in_axes=(None, 0))(ct.eye(2), ct.ones((3, 2))).shape
+    (3, 2)
+    """
     def mapped(*args: Any, **kwargs: Any) -> Any:
         g, args = _positional(f, args, kwargs)
         axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
@@ -212,13 +300,27 @@ def _names(x: Union[str, Sequence[str]]) -> list[str]:
     return [x] if isinstance(x, str) else list(x)
 
 
+@overload
+def jit(f: Callable[P, R], *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (), shapes: Any = None,
+        donate_argnums: Argnums = (), cache_limit: int = 256) -> Jitted[P, R]: ...
+@overload
+def jit(f: None = None, *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (), shapes: Any = None,
+        donate_argnums: Argnums = (), cache_limit: int = 256) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (),
         shapes: Any = None, donate_argnums: Argnums = (), cache_limit: int = 256) -> Any:
     """``f``, traced once for the structure, types and shapes of its arguments, and compiled.
 
     Static arguments are constants of the program; other values of them are traced again. ``shapes`` makes extents
-    symbols: ``(("n", 3), ("n",))`` is one program for every ``n``. The ``cache_limit`` most recently used programs are
-    kept. Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
+    symbols: ``(("n", 3), ("n",))`` is one program for every ``n``; an argument that is a tree has a tree of extents, and
+    ``None`` where they are those of each call. ``donate_argnums``: results may have the memory of these arguments, if they are
+    results of such a function; they cannot be used afterwards. The ``cache_limit`` most recently used programs are kept.
+    Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
+
+    >>> f = ct.jit(lambda x: ct.sum(x * x))
+    >>> f(np.array([1.0, 2.0]))
+    array(5., dtype=float64)
+    >>> f.cache_info()
+    CacheInfo(hits=0, misses=1, entries=1, limit=256)
     """
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
@@ -226,17 +328,20 @@ def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Un
     if not callable(f):
         raise TypeError(f"jit of {f!r}, which is no function")
     nums = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+    given = [donate_argnums] if isinstance(donate_argnums, int) else list(donate_argnums)
     names = _names(static_argnames)
-    if names or any(n < 0 for n in nums):
+    if names or any(n < 0 for n in nums + given):
         parameters = list(_signature(f).parameters.values())
         positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         unknown = [n for n in names if n not in [p.name for p in parameters] and not any(
             p.kind == p.VAR_KEYWORD for p in parameters)]
         if unknown:
             raise raise_("Attribute", f"jit: there are no parameters {', '.join(unknown)}")
-        nums = [n % len(positional) if n < 0 else n for n in nums]
+        nums, given = ([n % len(positional) if n < 0 else n for n in of] for of in (nums, given))
         nums += [positional.index(n) for n in names if n in positional]
-    jitted = Jitted(f, sorted(set(nums)), names, shapes, cache_limit)
+    if set(nums) & set(given):
+        raise raise_("Attribute", "jit: a static argument has no elements that could be donated")
+    jitted: Any = Jitted(f, sorted(set(nums)), names, shapes, given, cache_limit)
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(f, name):
             setattr(jitted, name, getattr(f, name))
@@ -254,20 +359,22 @@ def _reduce(jitted: Any) -> Any:
     return _rebuild, (jitted.__wrapped__, jitted._options)
 
 
-Jitted.__reduce__ = _reduce
+setattr(Jitted, "__reduce__", _reduce)
 
 
-@functools.lru_cache(maxsize=1024)
 def _signature_of(f: Any) -> Any:
     import inspect
     return inspect.signature(f)
 
 
+_known_signature = functools.lru_cache(maxsize=1024)(_signature_of)
+
+
 def _signature(f: Any) -> Any:
     try:
-        return _signature_of(f)
+        return _known_signature(f)
     except TypeError:  # it cannot be hashed
-        return _signature_of.__wrapped__(f)
+        return _signature_of(f)
 
 
 def bind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -281,45 +388,92 @@ def bind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
 
 
 def trace(f: F, *args: Any, **kwargs: Any) -> Program:
-    """The program of ``f`` for arguments of these types."""
-    return jit(f).lower(*args, **kwargs)  # type: ignore[no-any-return]
+    """The program of ``f`` for arguments of these types.
+
+    >>> print(ct.trace(lambda x: x + 1.0, ct.ones(2)).text)
+    tgraph.module @main {
+      %0 = tgraph.arg : tensor<2xf64>
+      %1 = tgraph.constant {value = 1.0} : tensor<2xf64>
+      %2 = tgraph.add %0, %1 : tensor<2xf64>
+      tgraph.return %2 : tensor<2xf64>
+    }
+    """
+    return jit(f).lower(*args, **kwargs)
 
 
-def checkpoint(f: F, policy: Any = None) -> F:
-    """``f``, whose derivatives compute its intermediate values again instead of keeping them."""
+def checkpoint(f: Callable[P, R], policy: int | str | tuple[str, int] | None = None) -> Callable[P, R]:
+    """``f``, whose derivatives compute intermediate values again instead of keeping them: all, or by ``policy`` those of loops.
+
+    A policy says what derivatives of the loops in ``f`` keep: a number k, the carries of every k-th step; ``"sqrt"``, of about
+    the square root of their number; ``("snapshots", s)``, of about s steps. The length of the loop must be known for the last
+    two.
+
+    >>> ct.grad(ct.checkpoint(lambda x: ct.sin(ct.sin(x))))(0.0)
+    array(1., dtype=float64)
+    """
+    saving = None if policy is None else _cotangent.Saving(policy)
+
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if saving is not None:
+            with saving:
+                return f(*args, **kwargs)
         g, args = _positional(f, args, kwargs)
         return _cotangent.checkpoint(g, args)
     return _named(checkpointed, f, "checkpoint")  # type: ignore[no-any-return]
 
 
-def custom_jvp(f: F, jvp: F) -> F:
-    """``f`` with the derivative ``jvp(primals, tangents) -> (y, dy)``, linear in the tangents."""
+def custom_jvp(f: Callable[P, R], jvp: F) -> Callable[P, R]:
+    """``f`` with the derivative ``jvp(primals, tangents) -> (y, dy)``, linear in the tangents.
+
+    >>> f = ct.custom_jvp(ct.sin, lambda x, t: (ct.sin(x[0]), 10.0 * t[0]))
+    >>> ct.grad(f)(0.0)
+    array(10., dtype=float64)
+    """
     def ruled(*args: Any) -> Any:
         return _cotangent.custom_jvp(f, jvp, args)
     return _named(ruled, f, "custom_jvp")  # type: ignore[no-any-return]
 
 
-def custom_vjp(f: F, fwd: F, bwd: F) -> F:
-    """``f`` with a reverse derivative: ``fwd(*args) -> (y, residuals)``, ``bwd(residuals, ct) -> cotangents`` (a tuple)."""
+def custom_vjp(f: Callable[P, R], fwd: F, bwd: F) -> Callable[P, R]:
+    """``f`` with a reverse derivative: ``fwd(*args) -> (y, residuals)``, ``bwd(residuals, ct) -> cotangents`` (a tuple).
+
+    >>> f = ct.custom_vjp(ct.sin, lambda x: (ct.sin(x), x), lambda x, t: (10.0 * t,))
+    >>> ct.grad(f)(0.0)
+    array(10., dtype=float64)
+    """
     def ruled(*args: Any) -> Any:
         return _cotangent.custom_vjp(f, fwd, bwd, args)
     return _named(ruled, f, "custom_vjp")  # type: ignore[no-any-return]
 
 
 def check_grads(f: F, args: Any, order: int = 2, modes: Sequence[str] = ("fwd", "rev")) -> str:
-    """Derivatives of ``f(*args)`` against finite differences, and the two modes against each other: a report.
+    """The derivatives of ``f(*args)`` up to ``order`` (at most 3) against finite differences: a report.
 
-    A difference is a :class:`CheckError`. With ``order`` 2 the gradient is checked, too.
+    With ``"fwd"`` forward mode is checked; with ``"rev"`` reverse mode, against forward mode, and Hessians. A difference is a
+    :class:`CheckError`.
+
+    >>> print(ct.check_grads(ct.sin, (0.5,), order=1).splitlines()[0])
+    check of `f`: passed: 3 of 3 laws hold
     """
-    report = _cotangent.check_grads(f, tuple(args))
-    if order > 1:
-        from cotangent._reductions import sum as sum_
-        from cotangent._trees import tree_leaves
-        def total(*x: Any) -> Any:
-            return sum(sum_(t) for t in tree_leaves(f(*x)) if t.dtype.kind == "f")
-        report += _cotangent.check_grads(grad(total, tuple(range(len(args)))), tuple(args))
-    return report  # type: ignore[no-any-return]
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    if not modes or not {"fwd", "rev"}.issuperset(modes):
+        raise raise_("Attribute", f"check_grads: modes are 'fwd' and 'rev', not {modes}")
+    if order not in (1, 2, 3):
+        raise raise_("Attribute", f"check_grads: order is 1, 2 or 3, not {order}")
+    args, fwd, rev = tuple(args), "fwd" in modes, "rev" in modes
+    report: str = _cotangent.check_grads(f, args, order if rev else 1, fwd, rev)
+    if not rev and order > 1:
+        # Forward mode of forward mode: that of the tangents.
+        directions = _cotangent.tree_flatten(args)[1].unflatten([_direction(x) for x in _cotangent.tree_flatten(args)[0]])
+        report += check_grads(lambda x, t: jvp(f, x, t)[1], (args, directions), order - 1, modes)
+    return report
+
+
+def _direction(x: Any) -> Any:
+    """A tangent of an array, with elements that differ."""
+    from cotangent._create import arange, asarray
+    x = asarray(x)
+    return asarray(1.0 + arange(x.size) / (1.0 + x.size)).reshape(x.shape).astype(x.dtype)
 
 
 NAMES = ["grad", "value_and_grad", "jvp", "vjp", "linearize", "linear_transpose", "jacobian", "jacfwd", "jacrev", "hessian",

@@ -9,10 +9,10 @@ from cotangent._core import Array, ArrayLike, Axis, array, axes_of, check_device
 
 
 def _complex(x: ArrayLike) -> Array:
-    x = floating(x)
-    if x.dtype.kind == "c":
-        return x
-    return _cotangent.convert(x, "complex128" if x.dtype == "float64" else "complex64")
+    y = floating(x)
+    if y.dtype.kind == "c":
+        return y
+    return _cotangent.convert(y, "complex128" if y.dtype == "float64" else "complex64")
 
 
 def _real(x: ArrayLike) -> Array:
@@ -41,7 +41,7 @@ def _scaled(x: Array, n: Any, norm: str, inverse: bool) -> Array:
     if norm == "backward":
         return x
     if norm == "ortho":
-        return x * float(n) ** (0.5 if inverse else -0.5)
+        return x * float(float(n) ** (0.5 if inverse else -0.5))
     return x * float(n) if inverse else x / float(n)
 
 
@@ -52,22 +52,38 @@ def _one(name: str, x: Array, n: int | None, axis: int, norm: str, inverse: bool
 
 
 def fft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The Fourier transform along an axis, of ``n`` elements."""
+    """The Fourier transform along an axis, of ``n`` elements.
+
+    >>> ct.fft.fft([1.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
+    """
     return _one("fft", _complex(x), n, axis, norm, False)
 
 
 def ifft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse Fourier transform along an axis."""
+    """The inverse Fourier transform along an axis.
+
+    >>> ct.fft.ifft([4.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
+    """
     return _one("ifft", _complex(x), n, axis, norm, True)
 
 
 def rfft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """Half of the Fourier transform of a real array along an axis."""
+    """Half of the Fourier transform of a real array along an axis.
+
+    >>> ct.fft.rfft([1.0, 1.0, 1.0, 1.0])
+    array([4.+0.j, 0.-0.j, 0.+0.j], dtype=complex128)
+    """
     return _one("rfft", _real(x), n, axis, norm, False)
 
 
 def irfft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of ``rfft``: real, with ``n`` elements (an even number without it)."""
+    """The inverse of ``rfft``: real, with ``n`` elements (an even number without it).
+
+    >>> ct.fft.irfft([4.0, 0.0, 0.0])
+    array([1., 1., 1., 1.], dtype=float64)
+    """
     x = _complex(x)
     axis = one_axis(axis, x.ndim)
     n = 2 * (x.shape[axis] - 1) if n is None else n
@@ -91,17 +107,32 @@ def _axes(x: Array, s: Any, axes: Axis) -> list[int]:
 
 
 def fftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
-    """The Fourier transform over axes."""
+    """The Fourier transform over axes.
+
+    >>> ct.fft.fftn([[1.0, 1.0], [1.0, 1.0]])
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex128)
+    """
     return _many("fftn", _complex(x), s, axes, norm, False)
 
 
 def ifftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
-    """The inverse Fourier transform over axes."""
+    """The inverse Fourier transform over axes.
+
+    >>> ct.fft.ifftn([[4.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]], dtype=complex128)
+    """
     return _many("ifftn", _complex(x), s, axes, norm, True)
 
 
 def rfftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
-    """Half of the Fourier transform of a real array over axes."""
+    """Half of the Fourier transform of a real array over axes.
+
+    >>> ct.fft.rfftn([[1.0, 1.0], [1.0, 1.0]])
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex128)
+    """
     x = _real(x)
     at = _axes(x, s, axes)
     if at == sorted(at):
@@ -111,7 +142,12 @@ def rfftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "bac
 
 
 def irfftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
-    """The inverse of ``rfftn``: real."""
+    """The inverse of ``rfftn``: real.
+
+    >>> ct.fft.irfftn([[4.0, 0.0], [0.0, 0.0]])
+    array([[1., 1.],
+           [1., 1.]], dtype=float64)
+    """
     x = _complex(x)
     at = _axes(x, s, axes)
     if at != sorted(at):
@@ -131,17 +167,29 @@ _INVERSE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def hfft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The real transform of a signal that is Hermitian along an axis."""
+    """The real transform of a signal that is Hermitian along an axis.
+
+    >>> ct.fft.hfft([1.0, 0.0, 0.0])
+    array([1., 1., 1., 1.], dtype=float64)
+    """
     return irfft(op("conj", (_complex(x),)), n=n, axis=axis, norm=_INVERSE.get(norm, norm))
 
 
 def ihfft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of ``hfft``: half of a Hermitian signal."""
+    """The inverse of ``hfft``: half of a Hermitian signal.
+
+    >>> ct.fft.ihfft([4.0, 0.0, 0.0, 0.0])
+    array([1.-0.j, 1.+0.j, 1.-0.j], dtype=complex128)
+    """
     return op("conj", (rfft(x, n=n, axis=axis, norm=_INVERSE.get(norm, norm)),))
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of ``fft`` for samples at a distance ``d``."""
+    """The frequencies of ``fft`` for samples at a distance ``d``.
+
+    >>> ct.fft.fftfreq(4)
+    array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float64)
+    """
     check_device(device)
     k = _create.arange(n, dtype="float64")
     y = (k - n * _cotangent.convert(k >= (n + 1) // 2, "float64")) / (n * d)
@@ -149,26 +197,37 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of ``rfft``."""
+    """The frequencies of ``rfft``.
+
+    >>> ct.fft.rfftfreq(4)
+    array([0.  , 0.25, 0.5 ], dtype=float64)
+    """
     check_device(device)
     y = _create.arange(n // 2 + 1, dtype="float64") / (n * d)
     return y if dtype is None else _cotangent.convert(y, dtype)
 
 
 def fftshift(x: ArrayLike, /, *, axes: Axis = None) -> Array:
-    """The zero frequency moved to the middle."""
+    """The zero frequency moved to the middle.
+
+    >>> ct.fft.fftshift([0, 1, 2, 3])
+    array([2, 3, 0, 1], dtype=int64)
+    """
     x = array(x)
     at = axes_of(axes, x.ndim)
     return _shapes.roll(x, [x.shape[k] // 2 for k in at], axis=at)
 
 
 def ifftshift(x: ArrayLike, /, *, axes: Axis = None) -> Array:
-    """The inverse of ``fftshift``."""
+    """The inverse of ``fftshift``.
+
+    >>> ct.fft.ifftshift([2, 3, 0, 1])
+    array([0, 1, 2, 3], dtype=int64)
+    """
     x = array(x)
     at = axes_of(axes, x.ndim)
     return _shapes.roll(x, [-(x.shape[k] // 2) for k in at], axis=at)
 
 
-NAMES = ["fft", "ifft", "rfft", "irfft", "fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft", "fftfreq", "rfftfreq", "fftshift",
+__all__ = ["fft", "ifft", "rfft", "irfft", "fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft", "fftfreq", "rfftfreq", "fftshift",
          "ifftshift"]
-__all__ = NAMES

@@ -4,6 +4,9 @@ A wrapped function becomes three primitives: the value, the push (the derivative
 (its transpose). Each is lowered to one call of a compiled program, without Python in it.
 """
 
+# Of the other library: it may be missing, or without types.
+# mypy: disable-error-code="no-untyped-call, import-not-found, import-untyped, misc"
+
 from __future__ import annotations
 
 import functools
@@ -17,10 +20,19 @@ from cotangent import _cotangent
 TARGET = "cotangent_program"
 
 
-@functools.cache
+# The primitives, after the handler was registered.
+_PRIMITIVES: list[Any] = []
+
+
 def register() -> None:
-    """Registers the handler of programs with XLA. :func:`wrap` calls it."""
+    """Registers the handler of programs with XLA. :func:`wrap` calls it.
+
+    >>> ct.jax.register()
+    """
     import jax
+    if _PRIMITIVES:
+        return
+    _PRIMITIVES.extend(_primitives())
     jax.ffi.register_ffi_target(TARGET, _cotangent.xla_handler(), platform="cpu", api_version=1)
 
 
@@ -30,6 +42,7 @@ class _Function:
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
         self.programs: dict[Any, Any] = {}
+        self.derived: dict[Any, _Function] = {}
 
     @functools.cached_property
     def pushed(self) -> _Function:
@@ -47,16 +60,14 @@ class _Function:
             return tuple(map(ct.conj, back(tuple(map(ct.conj, both[n:])))))
         return _Function(pull)
 
-    @functools.cache
     def pulled_at(self, n: int) -> _Function:
         """The pull for ``n`` arguments."""
         f = self.pulled.f
-        return _Function(lambda *both: f(*both, n=n))
+        return self.derived.setdefault(n, _Function(lambda *both: f(*both, n=n)))
 
-    @functools.cache
     def batched(self, axes: tuple[Any, ...]) -> _Function:
         """The function of a batch."""
-        return _Function(ct.vmap(self.f, in_axes=axes))
+        return self.derived.setdefault(axes, _Function(ct.vmap(self.f, in_axes=axes)))
 
     def program(self, avals: Any) -> Any:
         """The program for arguments of these types."""
@@ -79,18 +90,17 @@ def _lower(ctx: Any, *args: Any, function: _Function, **_: Any) -> Any:
     register()
     program = function.program(ctx.avals_in)
     constants = [np.asarray(c) for c in program._constants]
-    number = _cotangent.xla_register(program)
-    # The compiled module of JAX refers to the number for as long as the process lives: JAX gives no sign of its end. A program
-    # is listed once for each function and types.
+    listed = _cotangent.xla_register(program)
+    # Compiled modules refer to the program by its number: it is listed as long as one of them lives.
+    ctx.module_context.add_keepalive(listed)
     call = jax.ffi.ffi_lowering(TARGET)
     if constants:
         from jax.interpreters import mlir
         args = (*args, *(mlir.ir_constant(c) for c in constants))
         ctx = ctx.replace(avals_in=[*ctx.avals_in, *(jax.core.ShapedArray(c.shape, c.dtype) for c in constants)])
-    return call(ctx, *args, program=np.int64(number))
+    return call(ctx, *args, program=np.int64(listed.number))
 
 
-@functools.cache
 def _primitives() -> Any:
     """The three primitives, with their rules."""
     import jax
@@ -173,14 +183,20 @@ _FUNCTIONS: Any = weakref.WeakKeyDictionary()
 
 
 def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f`` as a function of JAX's arrays and trees of them, which every transform of JAX takes."""
+    """``f`` as a function of JAX's arrays and trees of them, which every transform of JAX takes.
+
+    >>> import jax
+    >>> f = ct.jax.wrap(lambda x: ct.sum(x**2))
+    >>> jax.grad(f)(np.array([1.0, 2.0], dtype="float32")).tolist()
+    [2.0, 4.0]
+    """
     register()
 
     def wrapped(*args: Any) -> Any:
         import jax
         leaves, structure = jax.tree.flatten(args)
         leaves = [jax.numpy.asarray(x) for x in leaves]
-        value = _primitives()[0]
+        value = _PRIMITIVES[0]
         known = _FUNCTIONS.setdefault(wrapped, {})
         flat = known.get(structure)
         if flat is None:
@@ -203,7 +219,13 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def from_jax(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
-    """A function of JAX as a program for arguments of these types: it takes and returns trees as ``f`` does."""
+    """A function of JAX as a program for arguments of these types: it takes and returns trees as ``f`` does.
+
+    >>> import jax
+    >>> f = ct.jax.from_jax(lambda x: jax.numpy.sum(x**2), np.ones(2, dtype="float32"))
+    >>> ct.grad(f)(np.array([1.0, 2.0], dtype="float32"))
+    array([2., 4.], dtype=float32)
+    """
     import jax
     program = ct.Program.from_stablehlo(jax.jit(f).lower(*args).as_text())
     leaves_in, tree_in = _cotangent.tree_flatten(args)
@@ -217,5 +239,4 @@ def from_jax(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     return call
 
 
-NAMES = ["wrap", "from_jax", "register"]
-__all__ = NAMES
+__all__ = ["wrap", "from_jax", "register"]

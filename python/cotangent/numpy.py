@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import cotangent as ct
-from cotangent import (abs, acos, acosh, add, all, any, arange, argsort, asin, asinh, atan, atan2, atanh, broadcast_arrays,  # noqa: F401
-                       broadcast_shapes, broadcast_to, cbrt, ceil, conj, copysign, cos, cosh, count_nonzero, divide, einsum,
-                       equal, exp, exp2, expand_dims, expm1, eye, flip, floor, floor_divide, fmod, full, full_like, greater,
-                       greater_equal, hypot, imag, isfinite, isin, isinf, isnan, kron, less, less_equal, linspace, log, log1p,
-                       log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor, matmul, maximum, meshgrid,
-                       minimum, moveaxis, multiply, negative, nextafter, nonzero, not_equal, ones, ones_like, outer, pad,
-                       permute_dims, positive, real, reciprocal, remainder, repeat, roll, round, searchsorted, sign, signbit,
-                       sin, sinc, sinh, sort, split, sqrt, square, squeeze, stack, subtract, take_along_axis, tan, tanh,
-                       tensordot, tile, tril, triu, trunc, vecdot, where, zeros, zeros_like)
+from cotangent import (abs, acos, acosh, add, arange, asin, asinh, atan, atan2, atanh, broadcast_arrays, broadcast_shapes,  # noqa: F401
+                       broadcast_to, cbrt, ceil, conj, copysign, cos, cosh, count_nonzero, divide, equal, exp, exp2, expm1, eye,
+                       floor, floor_divide, fmod, full, greater, greater_equal, hypot, imag, isfinite, isin, isinf, isnan, kron,
+                       less, less_equal, linspace, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or,
+                       logical_xor, matmul, maximum, meshgrid, minimum, multiply, negative, nextafter, nonzero, not_equal, ones,
+                       pad, permute_dims, positive, real, reciprocal, remainder, round, sign, signbit, sin, sinc, sinh, split,
+                       sqrt, square, subtract, tan, tanh, tensordot, trunc, vecdot, zeros)
 from cotangent._core import Array, array, axes_of, one_axis, reshape as _reshape
 
 concat = ct.concat
 
 
-def _plain(f: Any) -> Any:
+def _plain(f: Callable[..., Array]) -> Callable[..., Array]:
     """A reduction with NumPy's order of arguments."""
     @functools.wraps(f)
     def reduced(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **options: Any) -> Array:
         options = {k: v for k, v in options.items() if v is not None and k not in ("initial", "where", "overwrite_input")}
-        return f(a, axis=axis, keepdims=keepdims is True, **options)  # type: ignore[no-any-return]
+        return f(a, axis=axis, keepdims=keepdims is True, **options)
     return reduced
 
 
@@ -101,7 +100,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Array:
     return ct.concat(arrays, axis=axis)
 
 
-def stack(arrays: Any, axis: int = 0) -> Array:  # noqa: F811
+def stack(arrays: Any, axis: int = 0) -> Array:
     """Arrays joined along a new axis."""
     return ct.stack(arrays, axis=axis)
 
@@ -171,22 +170,22 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     return array(a).swapaxes(axis1, axis2)
 
 
-def squeeze(a: Any, axis: Any = None) -> Array:  # noqa: F811
+def squeeze(a: Any, axis: Any = None) -> Array:
     """Without axes of extent 1."""
     return array(a).squeeze(axis)
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Array:  # noqa: F811
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
     """Axes moved."""
     return ct.moveaxis(a, source, destination)
 
 
-def expand_dims(a: Any, axis: Any) -> Array:  # noqa: F811
+def expand_dims(a: Any, axis: Any) -> Array:
     """New axes of extent 1."""
     return ct.expand_dims(a, axis)
 
 
-def flip(m: Any, axis: Any = None) -> Array:  # noqa: F811
+def flip(m: Any, axis: Any = None) -> Array:
     """Reversed along axes."""
     return ct.flip(m, axis=axis)
 
@@ -201,32 +200,32 @@ def flipud(m: Any) -> Array:
     return ct.flip(m, axis=0)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Array:  # noqa: F811
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     """Elements shifted around."""
     return ct.roll(a, shift, axis=axis)
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:  # noqa: F811
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
     """Each element several times."""
     return ct.repeat(a, repeats, axis=axis)
 
 
-def tile(A: Any, reps: Any) -> Array:  # noqa: F811
+def tile(A: Any, reps: Any) -> Array:
     """The whole several times."""
     return ct.tile(A, reps)
 
 
-def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:  # noqa: F811
+def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
     """Elements in order."""
     return ct.sort(array(a).flatten() if axis is None else a, axis=-1 if axis is None else axis)
 
 
-def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:  # noqa: F811
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
     """Positions that sort."""
     return ct.argsort(array(a).flatten() if axis is None else a, axis=-1 if axis is None else axis)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:  # noqa: F811
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
     """Where to insert."""
     return ct.searchsorted(a, v, side=side, sorter=sorter)
 
@@ -237,7 +236,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
     return ct.take(a, indices, axis=0 if axis is None else axis, mode=None if mode == "raise" else mode)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Array:  # noqa: F811
+def take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Array:
     """Elements at positions, row by row."""
     return ct.take_along_axis(arr, indices, axis=axis)
 
@@ -247,17 +246,17 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     return ct.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:  # noqa: F811
+def where(condition: Any, x: Any = None, y: Any = None) -> Array | tuple[Array, ...]:
     """x where the condition holds, otherwise y; positions with one argument."""
     return ct.nonzero(condition) if x is None else ct.where(condition, x, y)
 
 
 def dot(a: Any, b: Any) -> Array:
     """The product: of vectors, matrices, or the last axis of a and the last but one of b."""
-    a, b = array(a), array(b)
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
-    return ct.tensordot(a, b, axes=([a.ndim - 1], [builtins.max(b.ndim - 2, 0)]))
+    x, y = array(a), array(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    return ct.tensordot(x, y, axes=([x.ndim - 1], [builtins.max(y.ndim - 2, 0)]))
 
 
 def inner(a: Any, b: Any) -> Array:
@@ -271,7 +270,7 @@ def vdot(a: Any, b: Any) -> Array:
     return ct.vecdot(array(a).flatten(), array(b).flatten())
 
 
-def outer(a: Any, b: Any) -> Array:  # noqa: F811
+def outer(a: Any, b: Any) -> Array:
     """Every element of a times every element of b."""
     return ct.outer(array(a).flatten(), array(b).flatten())
 
@@ -301,17 +300,17 @@ def diag(v: Any, k: int = 0) -> Array:
     return ct.eye(n, k=k, dtype=v.dtype) * (placed[None, :] if k > 0 else placed[:, None])
 
 
-def tril(m: Any, k: int = 0) -> Array:  # noqa: F811
+def tril(m: Any, k: int = 0) -> Array:
     """The lower triangle."""
     return ct.tril(m, k=k)
 
 
-def triu(m: Any, k: int = 0) -> Array:  # noqa: F811
+def triu(m: Any, k: int = 0) -> Array:
     """The upper triangle."""
     return ct.triu(m, k=k)
 
 
-def einsum(subscripts: str, *operands: Any, optimize: Any = "auto", **_: Any) -> Array:  # noqa: F811
+def einsum(subscripts: str, *operands: Any, optimize: Any = "auto", **_: Any) -> Array:
     """A sum of products in Einstein's notation."""
     return ct.einsum(subscripts, *operands, optimize="auto")
 
@@ -342,7 +341,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return y if not keepdims else ct.expand_dims(y, tuple(axes))
 
 
-def array_equal(a: Any, b: Any) -> Any:
+def array_equal(a: Any, b: Any) -> Array | builtins.bool:
     """Whether shapes and elements are equal."""
     a, b = array(a), array(b)
     return a.shape == b.shape and ct.all(a == b)
@@ -355,47 +354,47 @@ def fabs(x: Any) -> Array:
 
 def deg2rad(x: Any) -> Array:
     """Degrees as radians."""
-    return x * (ct.pi / 180)
+    return array(x) * (ct.pi / 180)
 
 
 def rad2deg(x: Any) -> Array:
     """Radians as degrees."""
-    return x * (180 / ct.pi)
+    return array(x) * (180 / ct.pi)
 
 
 def logaddexp2(x1: Any, x2: Any) -> Array:
     """log2(2**x1 + 2**x2)."""
     log_2 = 0.6931471805599453
-    return ct.logaddexp(x1 * log_2, x2 * log_2) / log_2
+    return ct.logaddexp(array(x1) * log_2, array(x2) * log_2) / log_2
 
 
 def ndim(a: Any) -> int:
     """The number of axes."""
-    return array(a).ndim  # type: ignore[no-any-return]
+    return array(a).ndim
 
 
-def shape(a: Any) -> Any:
+def shape(a: Any) -> tuple[int, ...]:
     """The shape."""
     return array(a).shape
 
 
-def size(a: Any, axis: int | None = None) -> Any:
+def size(a: Any, axis: int | None = None) -> int:
     """The number of elements."""
-    a = array(a)
-    return a.size if axis is None else a.shape[one_axis(axis, a.ndim)]
+    x = array(a)
+    return x.size if axis is None else x.shape[one_axis(axis, x.ndim)]
 
 
-def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:  # noqa: F811
+def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:
     """Zeros."""
     return ct.zeros_like(a, dtype=dtype) if shape is None else ct.zeros(shape, dtype=dtype or array(a).dtype)
 
 
-def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:  # noqa: F811
+def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:
     """Ones."""
     return ct.ones_like(a, dtype=dtype) if shape is None else ct.ones(shape, dtype=dtype or array(a).dtype)
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:  # noqa: F811
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Array:
     """One number everywhere."""
     return ct.full(array(a).shape if shape is None else shape, fill_value, dtype=dtype or array(a).dtype)
 
@@ -406,24 +405,59 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Array:
 
 
 # NumPy's names of functions that have another name here.
-ALIASES = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctanh": "atanh", "arctan2": "atan2", "conjugate": "conj", "power": "pow", "float_power": "pow", "true_divide": "divide",
-    "mod": "remainder", "rint": "round", "fix": "trunc", "around": "round", "invert": "bitwise_invert",
-    "bitwise_not": "bitwise_invert", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
-    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "radians": "deg2rad",
-    "degrees": "rad2deg", "fmax": "maximum", "fmin": "minimum", "row_stack": "vstack", "astype": "astype",
-    "unstack": "unstack",
-}
-_OWN = dict(globals())
-for _n, _m in ALIASES.items():
-    if _m is not None:
-        globals()[_n] = _OWN[_m] if _m in _OWN and callable(_OWN[_m]) else getattr(ct, _m)
+absolute = abs
+arccos = acos
+arccosh = acosh
+arcsin = asin
+arcsinh = asinh
+arctan = atan
+arctanh = atanh
+arctan2 = atan2
+conjugate = conj
+power = ct.pow
+float_power = ct.pow
+true_divide = divide
+mod = remainder
+rint = round
+fix = trunc
+around = round
+invert = ct.bitwise_invert
+bitwise_not = ct.bitwise_invert
+left_shift = ct.bitwise_left_shift
+right_shift = ct.bitwise_right_shift
+bitwise_and = ct.bitwise_and
+bitwise_or = ct.bitwise_or
+bitwise_xor = ct.bitwise_xor
+radians = deg2rad
+degrees = rad2deg
+row_stack = vstack
+astype = ct.astype
+unstack = ct.unstack
 
 
-@functools.cache
+def fmax(x1: Any, x2: Any) -> Array:
+    """The larger operand; the other one if one is NaN."""
+    x, y = ct.broadcast_arrays(x1, x2)
+    return ct.where(ct.isnan(x), y, ct.where(ct.isnan(y), x, ct.maximum(x, y)))
+
+
+def fmin(x1: Any, x2: Any) -> Array:
+    """The smaller operand; the other one if one is NaN."""
+    x, y = ct.broadcast_arrays(x1, x2)
+    return ct.where(ct.isnan(x), y, ct.where(ct.isnan(y), x, ct.minimum(x, y)))
+
+
+_TABLE: dict[Any, Any] = {}
+
+
 def _functions() -> dict[Any, Any]:
     """The functions of this module by NumPy's functions (and ufuncs of SciPy)."""
+    if not _TABLE:
+        _TABLE.update(_by_numpy_s())
+    return _TABLE
+
+
+def _by_numpy_s() -> dict[Any, Any]:
     import numpy as np
     found: dict[Any, Any] = {}
     for name, mine in list(globals().items()):
@@ -438,7 +472,7 @@ def _functions() -> dict[Any, Any]:
     found[np.linalg.norm] = norm
     import sys
     special = sys.modules.get("scipy.special")
-    for name in ct.special.NAMES:
+    for name in ct.special.__all__:
         theirs = getattr(special, name, None)
         if isinstance(theirs, np.ufunc):
             found[theirs] = getattr(ct.special, name)

@@ -1,5 +1,8 @@
 """Functions for SciPy: objectives of ``scipy.optimize``, and linear operators."""
 
+# Of the other library: it may be missing, or without types.
+# mypy: disable-error-code="import-not-found, import-untyped"
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,6 +16,11 @@ def objective(f: Callable[..., Any]) -> tuple[Callable[..., float], Callable[...
 
     Each is one compiled program, takes and returns arrays of NumPy, and further arguments are those of ``args=``. The
     value is shared between ``fun`` and ``jac`` at one point.
+
+    >>> fun, jac, hessp = ct.scipy.objective(lambda x: ct.sum(x**3))
+    >>> x = np.array([1.0, 2.0])
+    >>> fun(x), jac(x), hessp(x, x)
+    (9.0, array([ 3., 12.]), array([ 6., 24.]))
     """
     import numpy as np
     both = ct.jit(ct.value_and_grad(f))
@@ -42,7 +50,12 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def linear_operator(f: Callable[[Any], Any], x: Any) -> Any:
-    """The derivative of ``f`` at ``x`` as a ``scipy.sparse.linalg.LinearOperator`` on vectors."""
+    """The derivative of ``f`` at ``x`` as a ``scipy.sparse.linalg.LinearOperator`` on vectors.
+
+    >>> A = ct.scipy.linear_operator(lambda x: x**2, [1.0, 2.0])
+    >>> A @ np.ones(2)
+    array([2., 4.])
+    """
     import numpy as np
     from scipy.sparse.linalg import LinearOperator
     x = ct.asarray(x)
@@ -60,5 +73,4 @@ def linear_operator(f: Callable[[Any], Any], x: Any) -> Any:
     return LinearOperator((y.size, x.size), matvec=matvec, rmatvec=rmatvec, dtype=dtype)
 
 
-NAMES = ["objective", "linear_operator"]
-__all__ = NAMES
+__all__ = ["objective", "linear_operator"]

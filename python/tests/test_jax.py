@@ -48,3 +48,32 @@ def test_an_error_of_a_program_is_an_error_of_jax():
 def test_functions_of_jax_are_programs():
     f = ct.jax.from_jax(same, P, X)
     np.testing.assert_allclose(ct.grad(f)(P, X)["w"], jax.grad(same)(P, X)["w"], rtol=1e-12)
+
+
+def test_programs_are_listed_as_long_as_something_refers_to_them():
+    import gc
+
+    from cotangent import _cotangent
+    gc.collect()
+    before = _cotangent.xla_programs()
+    other = ct.jax.wrap(lambda x: ct.sum(ct.sin(x) * x))
+    compiled = jax.jit(jax.value_and_grad(other)).lower(X).compile()
+    want = np.sin(X) + X * np.cos(X)
+    np.testing.assert_allclose(jax.jit(jax.grad(other))(X), want, rtol=1e-12)
+    assert _cotangent.xla_programs() > before
+    del other
+    jax.clear_caches()
+    gc.collect()
+    # What is compiled ahead of time still refers to its programs.
+    np.testing.assert_allclose(compiled(X)[1], want, rtol=1e-12)
+    del compiled
+    jax.clear_caches()
+    gc.collect()
+    assert _cotangent.xla_programs() <= before
+
+
+def test_the_example_runs(capsys):
+    import pathlib
+    import runpy
+    runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / "jax_model.py"))
+    assert capsys.readouterr().out

@@ -83,3 +83,11 @@ def test_linear_algebra_is_numpy_s(name):
 def test_fourier_transforms_are_numpy_s(name, norm):
     x = A[0, :, 0] if "n" not in name[1:] else A[0]
     np.testing.assert_allclose(getattr(ct.fft, name)(x, norm=norm), getattr(np.fft, name)(x, norm=norm), rtol=1e-12, atol=1e-13)
+
+
+def test_floor_division_at_infinities_is_the_array_api_s():
+    x = ct.asarray([np.inf, -np.inf, 3.0, -3.0, np.inf, np.nan, 1.0, -1.0])
+    y = ct.asarray([2.0, 2.0, -np.inf, np.inf, np.inf, 1.0, 0.0, 0.0])
+    for got in (np.asarray(x // y), np.asarray(ct.jit(ct.floor_divide)(x, y))):
+        np.testing.assert_array_equal(got, [np.inf, -np.inf, -0.0, -0.0, np.nan, np.nan, np.inf, -np.inf])
+        assert np.signbit(got[2]) and np.signbit(got[3])

@@ -52,6 +52,19 @@ def test_a_parameter_is_a_hidden_argument():
     assert float(f(np.ones(3))) == 3.0
     w.set(2.0 * np.ones(3))
     assert float(f(np.ones(3))) == 6.0 and len(calls) == 1
+    # Also where no argument is beside it, and in what is computed of it.
+    inner = ct.jit(lambda: ct.sum(w.detach()) + ct.einsum("i,i->", w, w))
+    functions = [ct.jit(lambda: ct.sum(w * 2.0)), ct.jit(lambda x: ct.exp(ct.max(w)) + 0.0 * x), inner, ct.jit(lambda: inner() * 2.0),
+                 ct.jit(lambda: ct.cond(w[0] > 0.0, lambda: ct.sum(w), lambda: 0.0)), ct.jit(lambda: np.sum(np.sin(w)))]
+    for g in functions:
+        args = (0.0,) if g is functions[1] else ()
+        before = float(g(*args))
+        w.set(3.0 * np.ones(3))
+        assert float(g(*args)) != before and g.cache_info().misses == 1
+        w.set(2.0 * np.ones(3))
+        assert float(g(*args)) == before
+    with pytest.raises(ct.ConcretizationError):
+        ct.jit(lambda: float(w[0]))()
 
 
 def test_a_compiled_function_is_one_operation_of_the_tape():

@@ -23,3 +23,10 @@ def test_forward_mode_and_batches():
     assert torch.allclose(dy, want)
     many = torch.func.vmap(layer, in_dims=(None, 0))(W.detach(), torch.stack([X, 2 * X]))
     assert np.allclose(many, torch.tanh(torch.stack([X, 2 * X]) @ W.detach()))
+
+
+def test_the_example_runs(capsys):
+    import pathlib
+    import runpy
+    runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / "torch_module.py"))
+    assert capsys.readouterr().out

@@ -1,6 +1,7 @@
 //! Parser of the command line.
 
 use cotangent::ad::Policy;
+use cotangent::stablehlo::Target as XlaTarget;
 use cotangent::{Code, Error, Result};
 use lexopt::prelude::*;
 use std::ffi::{OsStr, OsString};
@@ -29,6 +30,10 @@ pub(crate) struct Args {
     pub write: bool,
     /// `--raise` of `convert`.
     pub raise: bool,
+    /// `--target` of `convert`.
+    pub written_for: Option<XlaTarget>,
+    /// `--bound` of `convert`.
+    pub bound: Option<usize>,
     /// `--allow-skipped` of `check`.
     pub allow_skipped: bool,
     /// `--grad` of `profile`.
@@ -45,6 +50,8 @@ pub(crate) struct Args {
     pub passes: bool,
     /// `--plan` of `explain`.
     pub plan: bool,
+    /// `--on`.
+    pub on: Option<String>,
     /// `--help` was given.
     pub help: bool,
 }
@@ -53,14 +60,14 @@ pub(crate) struct Args {
 pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics", "check"]),
-    ("convert", &["numerics", "raise"]),
-    ("run", &["numerics", "in", "out"]),
-    ("grad", &["wrt", "numerics", "in", "out"]),
-    ("vjp", &["wrt", "numerics", "in", "out"]),
-    ("jvp", &["wrt", "numerics", "in", "out"]),
-    ("hvp", &["wrt", "numerics", "in", "out"]),
-    ("jacobian", &["wrt", "numerics", "in", "out"]),
-    ("hessian", &["wrt", "numerics", "in", "out"]),
+    ("convert", &["numerics", "raise", "target", "bound"]),
+    ("run", &["numerics", "in", "out", "on"]),
+    ("grad", &["wrt", "numerics", "in", "out", "on"]),
+    ("vjp", &["wrt", "numerics", "in", "out", "on"]),
+    ("jvp", &["wrt", "numerics", "in", "out", "on"]),
+    ("hvp", &["wrt", "numerics", "in", "out", "on"]),
+    ("jacobian", &["wrt", "numerics", "in", "out", "on"]),
+    ("hessian", &["wrt", "numerics", "in", "out", "on"]),
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
     (
         "explain",
@@ -70,6 +77,7 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
         "profile",
         &["wrt", "numerics", "in", "grad", "runs", "trace"],
     ),
+    ("devices", &[]),
     ("ops", &[]),
     ("help", &[]),
     ("version", &[]),
@@ -79,9 +87,9 @@ pub(crate) fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Input, message).note("`cotangent --help` lists the commands")
 }
 
-/// Parses the command line.
-pub(crate) fn parse() -> Result<Args> {
-    from(lexopt::Parser::from_env())
+/// Parses the arguments of the command line.
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Args> {
+    from(lexopt::Parser::from_args(arguments))
 }
 
 /// The value of `--numerics`.
@@ -92,12 +100,12 @@ fn numerics(text: &str) -> Result<Policy> {
     })
 }
 
-/// The value of `--runs`.
-fn runs(text: &OsStr) -> Result<usize> {
+/// The value of `--runs` or `--bound`.
+fn count(name: &str, text: &OsStr) -> Result<usize> {
     let n = text.to_str().and_then(|t| t.parse().ok());
     n.filter(|n| (1..=1_000_000).contains(n)).ok_or_else(|| {
         usage(format!(
-            "--runs takes a number from 1 to 1000000, not `{}`",
+            "--{name} takes a number from 1 to 1000000, not `{}`",
             text.display()
         ))
     })
@@ -160,7 +168,15 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("trace") => a.trace = Some(p.value().map_err(mistake)?.into()),
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
             Long("html") => a.html = Some(p.value().map_err(mistake)?.into()),
-            Long("runs") => a.runs = Some(runs(&p.value().map_err(mistake)?)?),
+            Long("runs") => a.runs = Some(count("runs", &p.value().map_err(mistake)?)?),
+            Long("bound") => a.bound = Some(count("bound", &p.value().map_err(mistake)?)?),
+            Long("target") => {
+                let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
+                let target = text.parse();
+                let wrong = |e: Error| usage(format!("--target {text}: {}", e.message()));
+                a.written_for = Some(target.map_err(wrong)?);
+            }
+            Long("on") => a.on = Some(p.value().and_then(|v| v.string()).map_err(mistake)?),
             Long("grad") => a.grad = true,
             Long("passes") => a.passes = true,
             Long("plan") => a.plan = true,
@@ -186,6 +202,11 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             other => return Err(mistake(other.unexpected())),
         }
     }
+    checked(a, &seen)
+}
+
+/// The arguments, if their command exists and takes the options that were seen.
+fn checked(mut a: Args, seen: &[&str]) -> Result<Args> {
     if a.command.is_empty() {
         a.command = "help".into();
     }
@@ -196,6 +217,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
     };
     if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
         return Err(usage(format!("`{name}` has no option `--{s}`")));
+    }
+    if a.bound.is_some() && a.written_for != Some(XlaTarget::Portable) {
+        return Err(usage("`--bound` is an option of `--target portable`"));
     }
     if a.check && a.write {
         return Err(usage(
@@ -239,6 +263,14 @@ mod tests {
             (&["fmt", "f", "--wrt", "x"], "`fmt` has no option `--wrt`"),
             (&["run", "f", "--in"], "--in"),
             (&["run", "f", "--frob"], "--frob"),
+            (
+                &["convert", "f", "--target", "tpu"],
+                "the targets are jax and portable, not `tpu`",
+            ),
+            (
+                &["convert", "f", "--bound", "9"],
+                "`--bound` is an option of `--target portable`",
+            ),
             (&["run", "f", "g"], "g"),
             (
                 &["run", "f", "--in", "a", "--in", "b"],

@@ -15,6 +15,7 @@ cotangent: differentiable tensor programs in files
   cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
   cotangent explain  FILE[@NAME]               residuals, and the cost of derivatives in time and memory
   cotangent profile  FILE[@NAME] [--grad]      the time of each step of a run
+  cotangent devices                            the devices of --on
   cotangent ops      [NAME]                    the operation set
 
 FILE is .tgraph or StableHLO (.mlir, .mlirbc, .jax_export); `-` is standard input. @NAME selects a module,
@@ -37,6 +38,11 @@ const NUMERICS: &str = "\
 may be omitted), strong_zero, stable, raise (also =false). Keys that N omits keep their value in FILE (book/src/numerics.md).
 ";
 
+const ON: &str = "\
+--on D runs on a device: cpu (the default), or that of a PJRT plugin: xla, cuda, tpu, or another than its first one, cuda:1.
+Results are near to those of the CPU, and not the same bits (book/src/devices.md).
+";
+
 /// Name and help text of each command.
 const TOPICS: &[(&str, &str)] = &[
     (
@@ -49,35 +55,35 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "convert",
-        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T] [--bound N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --bound is then the largest number of steps of while loops in\nderivatives. --target jax, the default, is for JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",
-        "cotangent run FILE[@NAME] [--numerics N] [--in A.npz] [--out B.npz]\n\nExample: cotangent run examples/attention.tgraph\n",
+        "cotangent run FILE[@NAME] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nExample: cotangent run examples/attention.tgraph\n",
     ),
     (
         "grad",
-        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\nPrinted gradients name their value, as in grad_0 (Q); archives have the number alone.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (book/src/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\nPrinted gradients name their value, as in grad_0 (Q); archives have the number alone.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (book/src/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
     ),
     (
         "vjp",
-        "cotangent vjp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nReverse mode: vjp_0 by the first value of --wrt, vjp_1 by the second, .., from cotangents ct_0, ct_1, .. of the results\n(1 for a real scalar).\n",
+        "cotangent vjp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nReverse mode: vjp_0 by the first value of --wrt, vjp_1 by the second, .., from cotangents ct_0, ct_1, .. of the results\n(1 for a real scalar).\n",
     ),
     (
         "jvp",
-        "cotangent jvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nForward mode: results out_k and their tangents jvp_k, from tangents t_0 of the first value of --wrt, t_1 of the second,\n.. (or t_NAME).\n",
+        "cotangent jvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nForward mode: results out_k and their tangents jvp_k, from tangents t_0 of the first value of --wrt, t_1 of the second,\n.. (or t_NAME).\n",
     ),
     (
         "hvp",
-        "cotangent hvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_0 by the first value of --wrt, .., from directions v_0 (or t_0) of the first, .. (or v_NAME);\nfor modules with other results than one real scalar, of the sum of ct_k times result k.\n",
+        "cotangent hvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nHessian-vector product hvp_0 by the first value of --wrt, .., from directions v_0 (or t_0) of the first, .. (or v_NAME);\nfor modules with other results than one real scalar, of the sum of ct_k times result k.\n",
     ),
     (
         "jacobian",
-        "cotangent jacobian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\njacobian_k_i: result k by value i of --wrt, of shape result.shape + wrt.shape.\n",
+        "cotangent jacobian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\njacobian_k_i: result k by value i of --wrt, of shape result.shape + wrt.shape.\n",
     ),
     (
         "hessian",
-        "cotangent hessian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nhessian_i_j: of a real scalar by values i and j of --wrt, of shape wrt_i.shape + wrt_j.shape.\n\nExample: cotangent hessian examples/rosenbrock.tgraph\n",
+        "cotangent hessian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz] [--on D]\n\nhessian_i_j: of a real scalar by values i and j of --wrt, of shape wrt_i.shape + wrt_j.shape.\n\nExample: cotangent hessian examples/rosenbrock.tgraph\n",
     ),
     (
         "check",
@@ -90,6 +96,10 @@ const TOPICS: &[(&str, &str)] = &[
     (
         "profile",
         "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--numerics N] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, its operations, and its share of this machine's peak arithmetic and bandwidth, which are measured first.\n--trace writes the last run for Perfetto or chrome://tracing. Without arrays it generates them.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
+    ),
+    (
+        "devices",
+        "cotangent devices\n\nPrints the devices that --on takes: this CPU, and those of the PJRT plugins that are installed, with kind and memory,\nor why a plugin cannot be used. COTANGENT_PJRT_<NAME> is the path of a plugin's library.\n",
     ),
     (
         "ops",
@@ -112,7 +122,8 @@ pub(crate) fn text(topic: Option<&str>) -> Result<String> {
         ""
     };
     let inputs = if lines.contains("--in ") { INPUTS } else { "" };
-    let notes = [wrt, numerics, inputs].concat();
+    let on = if lines.contains("--on D") { ON } else { "" };
+    let notes = [wrt, numerics, inputs, on].concat();
     Ok(format!(
         "{lines}{}{notes}",
         if notes.is_empty() { "" } else { "\n" }

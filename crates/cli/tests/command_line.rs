@@ -70,13 +70,31 @@ fn help_is_there_for_everything() {
     assert!(good(&["--help"], "").contains("Exit status"));
     for command in [
         "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian",
-        "check", "explain", "profile", "ops",
+        "check", "explain", "profile", "devices", "ops",
     ] {
         let text = good(&[command, "--help"], "");
-        assert!(text.starts_with(&format!("cotangent {command} ")), "{text}");
+        assert!(text.starts_with(&format!("cotangent {command}")), "{text}");
         assert_eq!(good(&["help", command], ""), text);
     }
     assert!(good(&["--version"], "").starts_with("cotangent "));
+}
+
+#[test]
+fn devices_are_listed_and_chosen() {
+    let text = good(&["devices"], "");
+    assert!(
+        text.starts_with("cpu         Cotangent's own runtime"),
+        "{text}"
+    );
+    for name in ["xla", "cuda", "tpu", "cotangent"] {
+        assert!(text.contains(name), "{text}");
+    }
+    let two = "tgraph.module @m {\n  %y = tgraph.constant {value = 2.0} : f64\n  tgraph.return %y : f64\n}\n";
+    let plain = good(&["run", "-"], two);
+    assert_eq!(good(&["run", "-", "--on", "cpu"], two), plain);
+    let npu = ["run", "-", "--on", "npu"];
+    bad(&npu, two, "`cotangent devices` lists them");
+    bad(&["run", "-", "--on", "xla:x"], two, "as in `cuda:1`");
 }
 
 #[test]

@@ -72,6 +72,14 @@ pub enum Code {
     Io,
     /// The hook of a run ended it.
     Interrupted,
+    /// A device, or its plugin, lacks a function or a type.
+    Unsupported,
+    /// Tensors of different devices meet in one operation.
+    DeviceMismatch,
+    /// A device has too little memory.
+    OutOfMemory,
+    /// A device or its compiler failed.
+    DeviceLost,
     /// An error of the program that calls this library: see [`Error::foreign`].
     Foreign,
 }

@@ -77,13 +77,15 @@ fn quotients_round_toward_minus_infinity_and_remainders_have_the_sign_of_the_div
 }
 
 #[test]
-fn quotients_and_remainders_at_infinities_are_those_of_numpy() {
+fn quotients_at_infinities_are_the_array_api_s_and_remainders_numpy_s() {
     let inf = f64::INFINITY;
     for (x, y, q, r) in [
-        (inf, 1.0, f64::NAN, f64::NAN),
+        (inf, 1.0, inf, f64::NAN),
+        (-inf, 2.0, -inf, f64::NAN),
+        (inf, inf, f64::NAN, f64::NAN),
         (1.0, inf, 0.0, 1.0),
-        (-1.0, inf, -1.0, inf),
-        (1.0, -inf, -1.0, -inf),
+        (-1.0, inf, -0.0, inf),
+        (1.0, -inf, -0.0, -inf),
         (-1.0, -inf, 0.0, -1.0),
         (-0.0, 1.0, -0.0, 0.0),
         (0.0, -1.0, -0.0, -0.0),

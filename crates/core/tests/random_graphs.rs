@@ -5,13 +5,14 @@
 //! `SEEDS=20000 cargo test --release -p cotangent-core --test random_graphs -- --ignored`. One
 //! graph: `SEED=17 cargo test -p cotangent-core --test random_graphs`.
 
-use cotangent_core::check::random::{Case, graph};
+use cotangent_core::check::random::{Case, graph, loop_graph};
 use cotangent_core::check::{Law, Options, Verdict, agree, check_function, read_again};
-use cotangent_core::rewrite::simplify;
+use cotangent_core::rewrite::{simplify, with_simple_loops};
 use cotangent_core::text::print_function;
 use cotangent_core::transform::{AdContext, Direction, Rule, RuleSet, batch, jacobian, vjp};
 use cotangent_core::{Arg, Array, Code, DType, Emit, Function, Op, Result, Val, reference};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The checks that a graph fails, as messages.
@@ -262,6 +263,55 @@ fn assert_laws(seeds: std::ops::Range<u64>) {
 #[test]
 fn laws_hold_on_random_graphs() {
     assert_laws(0..300);
+}
+
+/// Results of a function and of its adjoint, with and without simpler loops.
+fn same_loops(ad: &AdContext, case: Case) -> Result<std::result::Result<(), String>> {
+    let Case { function, args } = case;
+    let f = Arc::new(function);
+    let y = reference::run(&f, &args)?;
+    let simple = reference::run(&with_simple_loops(&f), &args)?;
+    if let Err(e) = agree_in_bits(&simple, &y) {
+        return Ok(Err(e));
+    }
+    let Ok(g) = vjp(ad, &f, &differentiable(&f)) else {
+        return Ok(Ok(()));
+    };
+    let cts = y.iter().filter(|a| a.dtype().has_tangent()).map(ones);
+    let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
+    for g in [Arc::new(simplify(&g)), Arc::new(g)] {
+        let simple = reference::run(&with_simple_loops(&g), &args)?;
+        if let Err(e) = agree_in_bits(&simple, &reference::run(&g, &args)?) {
+            return Ok(Err(format!("adjoint: {e}")));
+        }
+    }
+    Ok(Ok(()))
+}
+
+#[test]
+fn simpler_loops_have_the_same_bits() {
+    let ad = AdContext::default();
+    let seeds = std::env::var("SEEDS").map_or(600, |n| n.parse().expect("a number"));
+    let (mut changed, mut loops) = (0, 0);
+    for seed in 0..seeds {
+        let case = match seed % 3 {
+            0 => graph(seed, 4 + seed as usize % 20).unwrap(),
+            _ => loop_graph(seed).unwrap(),
+        };
+        let f = Arc::new(case.function.clone());
+        loops += usize::from(f.depth() > 0);
+        changed += usize::from(!Arc::ptr_eq(&f, &with_simple_loops(&f)));
+        let same = same_loops(&ad, case);
+        assert!(
+            matches!(same, Ok(Ok(()))),
+            "seed {seed}: {same:?}\n{f}\n{}",
+            with_simple_loops(&f)
+        );
+    }
+    assert!(
+        changed * 3 > loops && loops * 2 > seeds as usize,
+        "{changed} of {loops}"
+    );
 }
 
 #[test]

@@ -66,6 +66,7 @@ pub mod npz;
 mod operand;
 mod operators;
 pub mod optim;
+pub mod pjrt;
 mod plain;
 pub mod program;
 pub mod random;
@@ -173,6 +174,7 @@ mod book {
         Complex "complex.md",
         Conventions "conventions.md",
         DerivedPrograms "derived-programs.md",
+        Devices "devices.md",
         Eager "eager.md",
         Einsum "einsum.md",
         Equations "equations.md",

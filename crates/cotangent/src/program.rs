@@ -5,6 +5,7 @@ use crate::here::{AtCaller, here};
 use crate::rewrite::raise_for_derivatives;
 use crate::traced::record_in;
 use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, Val, bail, text};
+use cotangent_stablehlo::{Target, WriteOptions};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -381,7 +382,43 @@ impl Program {
     /// # Errors
     /// As [`to_stablehlo`](Self::to_stablehlo).
     pub fn stablehlo_of(&self, functions: &[Arc<Function>]) -> Result<String> {
-        cotangent_stablehlo::write_with(functions, self.numerics).map_err(|e| self.locate(e))
+        self.stablehlo_for(functions, Target::Jax, None)
+    }
+
+    /// The named functions as StableHLO text for a target; the first one is the main function.
+    /// `bound` is that of [`WriteOptions`].
+    ///
+    /// ```
+    /// use cotangent::Program;
+    /// use cotangent::stablehlo::Target;
+    /// let program = Program::from_tgraph("
+    ///     tgraph.module @values {
+    ///       %a = tgraph.arg : tensor<3x3xf64>
+    ///       %w = tgraph.eigh %a {vectors = false}
+    ///       tgraph.return %w
+    ///     }")?;
+    /// let functions = [program.main().clone()];
+    /// let text = program.stablehlo_for(&functions, Target::Portable, None)?;
+    /// assert!(!text.contains("custom_call"));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An operation has no form for this target.
+    pub fn stablehlo_for(
+        &self,
+        functions: &[Arc<Function>],
+        target: Target,
+        bound: Option<usize>,
+    ) -> Result<String> {
+        let options = WriteOptions {
+            numerics: self.numerics,
+            target,
+            file: self.file.as_deref(),
+            bound,
+            ..WriteOptions::default()
+        };
+        cotangent_stablehlo::write_as(functions, &options).map_err(|e| self.locate(e))
     }
 
     /// The public functions as tgraph text.

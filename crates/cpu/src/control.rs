@@ -2,14 +2,38 @@
 
 use crate::element::pick;
 use crate::executor::Compiler;
-use crate::kernel::{Kernel, Operands, Sizes};
+use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::movement::integer;
+use crate::plan::nested::Nested;
 use crate::program::Program;
-use crate::tensor::{Tensor, copied};
+use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
 use cotangent_core::ops::{Call, Guard, Switch};
-use cotangent_core::{C64, C128, DType, Function, Result, Type, bail, bf16, f16};
+use cotangent_core::{C64, C128, DType, Env, Function, Result, Type, bail, bf16, f16};
 use smallvec::smallvec;
 use std::sync::Arc;
+
+/// The results of an operation whose regions run in place; `None` if they run on tensors only.
+pub(crate) fn in_place(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<Option<Results>> {
+    let forms: Vec<(DType, Extents)> = x.iter().map(|x| (x.dtype(), x.shape().into())).collect();
+    let Some(run) = nested.at(&forms, env) else {
+        return Ok(None);
+    };
+    let packed = x.iter().cloned().map(Tensor::into_packed);
+    let x = packed.collect::<Result<Operands>>()?;
+    let (mut made, forms) = (Vec::new(), run.results());
+    for (dtype, shape) in &forms {
+        made.push(Fresh::initialised(*dtype, volume(shape)?)?);
+    }
+    let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
+    let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
+    // SAFETY: operands have the extents that `at` was given, and `into_packed` made them
+    // contiguous. New buffers have room for the results.
+    unsafe { run.run(&from, &to)? };
+    let all = made.into_iter().zip(&forms);
+    // SAFETY: the run wrote all elements.
+    let y = all.map(|(y, (_, shape))| unsafe { y.into_tensor(shape) });
+    Ok(Some(y.collect()))
+}
 
 /// Kernel of a call. The callee has its own symbols, bound by its arguments.
 pub(crate) fn call(cx: &Compiler<'_>, c: &Call) -> Result<Kernel> {

@@ -8,6 +8,7 @@ use crate::lower::lower;
 use crate::plan::Runtime;
 use crate::program::Program;
 use crate::tensor::Tensor;
+use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
 use cotangent_kernels::environment::chosen;
 use cotangent_kernels::parallel::with_threads;
@@ -218,6 +219,7 @@ impl Executor {
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         self.check()?;
         f.check_arrays()?;
+        let f = &with_simple_loops(f);
         let compile = |runtime| Program::compile(&Compiler::new(self, runtime), f, None);
         match self.runtime() {
             Runtime::Both => Ok(compile(Runtime::Old)?.compared_with(compile(Runtime::New)?)),

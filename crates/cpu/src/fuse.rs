@@ -330,7 +330,16 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
             binders.extend(e.results().next().map(|r| (s.clone(), r)));
         }
     }
+    // Equations that must run do so in their order: each reads a result of the one before it.
+    let mut before: FxHashMap<usize, Val> = FxHashMap::default();
+    let effects = alive.iter().filter(|&&i| f.eqns()[i].op.must_run());
+    for (i, next) in effects.clone().zip(effects.skip(1)) {
+        before.extend(f.eqns()[*i].results().next().map(|r| (*next, r)));
+    }
     let deciders = |i: usize, visit: &mut dyn FnMut(Val)| {
+        if let Some(&v) = before.get(&i) {
+            visit(v);
+        }
         if !binders.is_empty() {
             let e = &f.eqns()[i];
             let mut mention = |s: &Sym| {
@@ -362,8 +371,9 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     f.results().iter().for_each(|v| used[v.index()] = true);
     let mut runs = vec![false; f.eqns().len()];
     for &i in alive.iter().rev() {
+        let e = &f.eqns()[i];
         runs[i] =
-            f.eqns()[i].results().any(|r| used[r.index()]) || !f.eqns()[i].op.binds().is_empty();
+            e.results().any(|r| used[r.index()]) || !e.op.binds().is_empty() || e.op.must_run();
         if runs[i] {
             operands(i, &mut |v, _| used[v.index()] = true);
         }

@@ -21,6 +21,7 @@ use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
+use std::sync::OnceLock;
 
 /// Estimated work of a step that creates tensors, in elementary operations.
 const STEP_WORK: usize = 1024;
@@ -131,6 +132,16 @@ fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) ->
         stack.put(i, &y)?;
     }
     Ok(y)
+}
+
+/// Whether all steps of a scan of this length run as one compiled loop. The loop is compiled when
+/// that is asked.
+pub(crate) fn is_compiled(s: &Scan) -> Box<dyn Fn(usize) -> bool + Send + Sync> {
+    let (s, elements) = (s.clone(), OnceLock::new());
+    Box::new(move |steps| {
+        let elements: &Option<Loop> = elements.get_or_init(|| Loop::of(&s));
+        elements.as_ref().is_some_and(|e| e.is_ready(steps))
+    })
 }
 
 /// Kernel of a scan: a loop over the first axis of its inputs.

@@ -5,6 +5,10 @@ use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
+use crate::plan::Runtime;
+use crate::plan::control::{Control, ControlRegion};
+use crate::plan::nested::Nested;
+use crate::program::Program;
 use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
@@ -15,14 +19,67 @@ use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
+use std::sync::Arc;
 
 /// The kernel of an operation for operands of these types. `used` marks the results that are read;
 /// their bits do not depend on it.
+pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
+    let on_tensors = on_tensors(cx, op, x, used)?;
+    let Some(nested) = nested(cx, op)? else {
+        return Ok(on_tensors);
+    };
+    Ok(Box::new(move |env, x| {
+        match control::in_place(&*nested, env, &x)? {
+            Some(y) => Ok(y),
+            None => on_tensors(env, x),
+        }
+    }))
+}
+
+/// The regions of an operation, for a plan that runs them in place. `None` without plans.
+pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
+    if cx.runtime != Runtime::New {
+        return Ok(None);
+    }
+    let region = |p: Arc<Program>, own: bool| Some(ControlRegion::new(p.plan()?.clone(), own));
+    let control = match op {
+        Op::Scan(s) => region(cx.looped(&s.body, s.consts)?, false).map(|body| Control::Scan {
+            body,
+            length: s.length.clone(),
+            reverse: s.reverse,
+            consts: s.consts,
+            carry: s.carry,
+            compiled: loops::is_compiled(s),
+        }),
+        Op::While(w) if w.saves.is_none() => {
+            let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
+            let regions = region(cond, false).zip(region(body, false));
+            regions.map(|(cond, body)| Control::While {
+                cond,
+                body,
+                cond_consts: w.cond_consts,
+                body_consts: w.body_consts,
+            })
+        }
+        Op::Switch(s) => {
+            let arms = s.branches.iter().map(|b| cx.body(b));
+            let arms = arms.collect::<Result<Vec<_>>>()?.into_iter();
+            let arms = arms.map(|p| region(p, false)).collect::<Option<_>>();
+            arms.map(Control::Switch)
+        }
+        Op::Call(c) => region(cx.body(&c.callee)?, true).map(Control::Once),
+        Op::CustomJvp(c) => region(cx.body(&c.body)?, false).map(Control::Once),
+        Op::LinearSolve(l) => region(cx.body(&l.solve)?, false).map(Control::Once),
+        _ => None,
+    };
+    Ok(control.map(|c| Arc::new(c) as Arc<dyn Nested>))
+}
+
 #[expect(
     clippy::too_many_lines,
     reason = "one exhaustive match over the operations"
 )]
-pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
+fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
         // A scalar predicate selects a whole operand.

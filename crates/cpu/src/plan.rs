@@ -9,15 +9,18 @@
 //! box decides are packed tile by tile (`pack`). Extents that data decides end a segment, which is
 //! resolved when they are known.
 //!
-//! Calls, regions among them, run today's kernels.
+//! Calls run today's kernels. Operations with regions run in place (`control`) if their bodies can;
+//! a plan knows them as `nested`.
 
 mod arena;
 mod boxes;
 mod build;
 mod code;
 mod compose;
+pub(crate) mod control;
 mod execute;
 mod laid;
+pub(crate) mod nested;
 mod pack;
 mod reads;
 mod resolve;
@@ -35,9 +38,11 @@ pub(crate) use build::Kernels;
 
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
-use build::{PlanParts, build};
+use build::{PlanParts, StepKind, build};
 use compose::Planned;
 use cotangent_core::{Env, Function, Result};
+use laid::{LaidStep, Resolved};
+use resolve::Extent;
 use run::Runs;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -84,8 +89,25 @@ impl Plan {
     }
 
     /// Runs the plan on arguments of the function's types, whose extents are bound in `env`.
-    pub(crate) fn run(&self, inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+    pub(crate) fn run(&self, inputs: Operands, mut env: Cow<'_, Env>) -> Result<Results> {
+        // Symbols that its equations bind may have the names of symbols around a region.
+        for s in self.function.bound_syms() {
+            if env.contains_key(s) {
+                env.to_mut().remove(s);
+            }
+        }
         self.runs.run(&self.parts, &self.function, inputs, env)
+    }
+
+    /// The numbers of the first segment for arguments of these layouts.
+    fn resolved(&self, env: &Env, arguments: &[Strides]) -> Result<Arc<Resolved>> {
+        let extent = Extent {
+            f: &self.function,
+            env,
+            arguments,
+            by_rows: true,
+        };
+        self.runs.resolved(&self.parts, &extent, 0)
     }
 
     /// Live equations that run without a call of a kernel, and all live equations.
@@ -96,6 +118,22 @@ impl Plan {
         [equations - called, equations]
     }
 
+    /// Operations with regions that run in place for these arguments, and all of them, up to the
+    /// first extent that data decides.
+    pub(crate) fn in_place(&self, arguments: &[Strides], env: &Env) -> Result<[usize; 2]> {
+        let (parts, mut count) = (&self.parts, [0, 0]);
+        let resolved = self.resolved(env, arguments)?;
+        for (step, laid) in parts.steps.iter().zip(&resolved.steps) {
+            if let (StepKind::Call(c), LaidStep::Call { operands, .. }) = (&step.kind, laid)
+                && let Some(nested) = &c.nested
+            {
+                let run = nested.at(&c.forms(&resolved.shapes, operands), env);
+                count = [count[0] + usize::from(run.is_some()), count[1] + 1];
+            }
+        }
+        Ok(count)
+    }
+
     /// The plan as text, for these extents of symbols and row-major arguments.
     pub(crate) fn text(&self, env: &Env) -> Result<String> {
         let mut resolved = Vec::new();
@@ -104,10 +142,7 @@ impl Plan {
         if let Ok(shapes) = shapes.collect::<Result<Vec<_>>>() {
             let arguments: Vec<Strides> = shapes.iter().map(|s| row_major(s)).collect();
             // Later segments need extents that data decides.
-            resolved.push(
-                self.runs
-                    .resolved(&self.parts, &self.function, env, &arguments, 0)?,
-            );
+            resolved.push(self.resolved(env, &arguments)?);
         }
         let known: Vec<_> = (0..self.parts.segments.len())
             .map(|k| resolved.get(k).map(|r| &**r))

@@ -13,11 +13,11 @@ use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
 use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
-use crate::lower::lower;
+use crate::lower::{lower, nested};
 use crate::nests::nest::Why;
 use crate::plan::{Kernels, Plan, Runtime};
 use crate::raw::{Raw, RawMut};
-use crate::tensor::{Extents, Tensor, copied};
+use crate::tensor::{Extents, Strides, Tensor, copied};
 use crate::tiny::Tiny;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
@@ -40,7 +40,7 @@ pub struct Program {
     tiny: Option<Tiny>,
     limits: RunLimits,
     /// The plan that runs instead of steps.
-    plan: Option<Plan>,
+    plan: Option<Arc<Plan>>,
     /// The program whose results are compared with those of this one.
     other: Option<Box<Program>>,
 }
@@ -121,6 +121,7 @@ fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<std::result::Result<P
     }
     let kernels = Kernels {
         lower: &|op, types, used| lower(cx, op, types, used),
+        nested: &|op| nested(cx, op),
         extension: &|op| cx.executor.has_kernel(op),
     };
     Ok(Plan::new(f, &kernels)?.map_err(Some))
@@ -335,7 +336,7 @@ impl Program {
             slots,
             tiny,
             limits: cx.executor.limits().clone(),
-            plan: planned(cx, f)?.ok(),
+            plan: planned(cx, f)?.ok().map(Arc::new),
             other: None,
         })
     }
@@ -352,8 +353,21 @@ impl Program {
     /// without a plan.
     #[doc(hidden)]
     pub fn plan_share(&self) -> Option<[usize; 2]> {
-        let own = self.plan.as_ref().map(Plan::share);
+        let own = self.plan.as_ref().map(|p| p.share());
         own.or_else(|| self.other.as_ref()?.plan_share())
+    }
+
+    /// Operations with regions that a plan runs in place for these arguments, and all of them;
+    /// `None` without a plan. Extents that data decides end the count.
+    #[doc(hidden)]
+    pub fn regions_in_place(&self, inputs: &[Tensor]) -> Option<Result<[usize; 2]>> {
+        let Some(plan) = &self.plan else {
+            return self.other.as_ref()?.regions_in_place(inputs);
+        };
+        let arguments: Vec<Strides> = inputs.iter().map(|x| x.strides().into()).collect();
+        let outer = Env::default();
+        let env = self.bind(inputs, &outer);
+        Some(env.and_then(|env| plan.in_place(&arguments, &env)))
     }
 
     /// The compiled function.
@@ -463,6 +477,11 @@ impl Program {
     /// The straight-line form of the program, if it is small.
     pub(crate) fn tiny(&self) -> Option<&Tiny> {
         self.tiny.as_ref()
+    }
+
+    /// The plan that runs instead of steps.
+    pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
+        self.plan.as_ref()
     }
 
     /// Runs the program on tensors. Its parameters bind their symbols anew.

@@ -135,9 +135,12 @@ impl Loop {
     /// on first use.
     pub(crate) fn takes(&self, steps: usize, x: &[Tensor]) -> bool {
         let parts = [self.consts, self.consts + self.carries];
-        steps >= MIN_COMPILED_STEPS
-            && fits(&self.inputs, &self.outputs, steps, parts, x)
-            && self.code.is_ready()
+        fits(&self.inputs, &self.outputs, steps, parts, x) && self.is_ready(steps)
+    }
+
+    /// Whether there is code for a loop of `steps` steps. Compiles it on first use.
+    pub(crate) fn is_ready(&self, steps: usize) -> bool {
+        steps >= MIN_COMPILED_STEPS && self.code.is_ready()
     }
 
     /// Runs all steps.

@@ -215,7 +215,13 @@ unsafe fn product<T: Gemm>(
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
 /// overlap.
-unsafe fn rows<T: Reduced>(fold: ReduceOp, y: *mut u8, x: *const u8, count: usize, len: usize) {
+pub(crate) unsafe fn rows<T: Reduced>(
+    fold: ReduceOp,
+    y: *mut u8,
+    x: *const u8,
+    count: usize,
+    len: usize,
+) {
     // SAFETY: the caller guarantees `count * len` readable and `count` exclusive, writable elements
     // (# Safety). Every bit pattern is a value of `T`.
     let (y, x) = unsafe {

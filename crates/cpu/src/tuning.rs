@@ -53,6 +53,8 @@ tuning! {
     CLAIM_NS: u64 = 20_000;
     /// Estimated time to pack an element, in ps.
     PACK_PS_PER_ELEMENT: u64 = 700;
+    /// Estimated time to fold or to store an element of a phase, in ps.
+    PHASE_PS_PER_ELEMENT: u64 = 30;
 }
 
 // Products in groups, sorts and scatters: `cargo bench -p cotangent --bench workloads`.

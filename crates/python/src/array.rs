@@ -26,12 +26,29 @@ pub(crate) enum State {
     Traced(TracedTensor),
     /// Elements that can be replaced.
     Parameter(Mutex<ParameterSlot>),
+    /// A result of a function that takes over arguments: it can be one of them.
+    Donable(Donable),
+}
+
+/// Elements that a call may take over.
+pub(crate) struct Donable {
+    ty: Type,
+    value: Mutex<Option<EagerTensor>>,
+}
+
+impl Donable {
+    fn value(&self) -> MutexGuard<'_, Option<EagerTensor>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An immutable n-dimensional array of numbers of one type.
 ///
 /// Its elements are known, or recorded on a tape, or those of a value of a program that is being
 /// traced. Functions and operators of the package work on all of them alike.
+///
+/// >>> ct.asarray([1.0, 2.0]).at[0].set(5.0) * 2
+/// array([10.,  4.], dtype=float64)
 #[pyclass(module = "cotangent", frozen, subclass, weakref)]
 pub(crate) struct Array {
     pub state: State,
@@ -61,6 +78,29 @@ impl Array {
         Python::attach(|py| Ok(Array::eager(RUNTIME.constant_from(t).or_raise(py)?)))
     }
 
+    /// Elements that a call may take over.
+    pub(crate) fn donable(t: Tensor) -> PyResult<Array> {
+        let array = Array::known(t)?;
+        let ty = array.ty();
+        match array.state {
+            State::Eager(x) => Ok(Array::of(State::Donable(Donable {
+                ty,
+                value: Mutex::new(Some(x)),
+            }))),
+            _ => Ok(array),
+        }
+    }
+
+    /// The elements, which the array gives up if it can: nothing else refers to them then.
+    pub(crate) fn given_up(&self, py: Python<'_>) -> PyResult<Tensor> {
+        let State::Donable(d) = &self.state else {
+            return self.tensor(py, "a call");
+        };
+        let x = d.value().take().ok_or_else(donated)?;
+        let t = Tensor::clone(&*x.tensor_read().or_raise(py)?);
+        Ok(t)
+    }
+
     pub(crate) fn of_node(t: TracedTensor, scope: Option<Arc<Scope>>) -> Array {
         Array {
             scope,
@@ -80,16 +120,21 @@ impl Array {
         }
     }
 
-    /// Whether it is a value of a program.
+    /// Whether it is a value of a program: a parameter is one while a compiled function is traced,
+    /// which reads its elements at each call.
     pub(crate) fn is_traced(&self) -> bool {
-        matches!(self.state, State::Traced(_))
+        match self.state {
+            State::Traced(_) => true,
+            State::Parameter(_) => scope::captures(),
+            State::Eager(_) | State::Donable(_) => false,
+        }
     }
 
     /// Whether it depends on a variable of the tape.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.state {
             State::Eager(x) => x.tracks_grad(),
-            State::Traced(_) => false,
+            State::Traced(_) | State::Donable(_) => false,
             State::Parameter(_) => self.slot().is_some_and(|s| s.tape),
         }
     }
@@ -99,6 +144,7 @@ impl Array {
         match &self.state {
             State::Eager(x) => eager_type(x),
             State::Traced(t) => t.ty().unwrap_or_else(|_| Type::scalar(DType::F64)),
+            State::Donable(d) => d.ty.clone(),
             State::Parameter(_) => {
                 let slot = self.slot().expect("it is a parameter");
                 eager_type(&slot.value)
@@ -129,7 +175,9 @@ impl Array {
     pub(crate) fn elements(&self, py: Python<'_>, what: &str) -> PyResult<EagerTensor> {
         match &self.state {
             State::Eager(x) => Ok(x.clone()),
+            State::Parameter(_) if scope::captures() => Err(unknown(what, &self.ty())),
             State::Parameter(_) => Ok(self.slot().expect("it is a parameter").value.clone()),
+            State::Donable(d) => d.value().clone().ok_or_else(donated),
             State::Traced(t) => {
                 self.check()?;
                 if !t.is_known() {
@@ -169,7 +217,8 @@ impl Array {
                     None => Ok(t.clone()),
                 }
             }
-            State::Eager(x) => {
+            State::Eager(_) | State::Donable(_) => {
+                let x = array.elements(py, "a program")?;
                 if x.tracks_grad() {
                     return Err(recorded());
                 }
@@ -216,6 +265,15 @@ fn recorded() -> PyErr {
     )
 }
 
+/// The error of a use of elements that a call took over.
+fn donated() -> PyErr {
+    raise(
+        "ModifiedInPlace",
+        "the elements of this array were donated to a compiled function (donate_argnums), whose results have their \
+         memory: use its results, or copy the array before the call",
+    )
+}
+
 /// The error of a use of elements that are not known while a function is traced.
 pub(crate) fn unknown(what: &str, ty: &Type) -> PyErr {
     raise(
@@ -229,6 +287,14 @@ pub(crate) fn unknown(what: &str, ty: &Type) -> PyErr {
 
 /// An array whose elements can be replaced: a hidden argument of compiled functions, read anew at
 /// each call.
+///
+/// >>> w = ct.Parameter([1.0, 2.0])
+/// >>> f = ct.jit(lambda: ct.sum(w))
+/// >>> f()
+/// array(3., dtype=float64)
+/// >>> w.set([5.0, 5.0])
+/// >>> f()
+/// array(10., dtype=float64)
 #[pyclass(module = "cotangent", frozen, extends = Array)]
 pub(crate) struct Parameter;
 

@@ -1,10 +1,9 @@
 //! Python functions as closures over values of programs.
 //!
-//! An exception of the user's function passes through the library as a marker: it is stored for the
-//! thread, and raised in place of the marker. So is the exception of a signal that ends a run.
+//! An exception of the user's function passes through the library as a foreign error that holds it.
 
 use crate::array::Array;
-use crate::error::{OrRaise, guarded, marker};
+use crate::error::{OrRaise, guarded};
 use crate::operand;
 use crate::run::hook;
 use crate::scope::{self, Open};
@@ -13,22 +12,11 @@ use cotangent::cpu::with_interrupt;
 use cotangent::{DType, Error, TracedTensor, closures};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-thread_local! {
-    static THROWN: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-/// The exception that a closure of this thread stored.
-pub(crate) fn take_thrown() -> Option<PyErr> {
-    THROWN.take()
-}
-
-/// The error that stands for an exception.
+/// The error that holds an exception.
 pub(crate) fn throw(e: PyErr) -> Error {
-    THROWN.set(Some(e));
-    marker()
+    Error::foreign(Box::new(e))
 }
 
 /// The leaves of a function's result, whose scope ends with this value.
@@ -80,7 +68,7 @@ impl Function {
 
     /// Calls the function on these leaves: the leaves of its result.
     pub(crate) fn call<'py>(&self, py: Python<'py>, x: Vec<TracedTensor>) -> PyResult<Called<'py>> {
-        let open = Open::new(false);
+        let open = Open::new(false)?;
         let args: Vec<Bound<'py, PyAny>> = x
             .into_iter()
             .zip(self.weak.iter().chain(std::iter::repeat(&false)))

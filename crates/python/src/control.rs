@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::closure::{Function, applied, finish, nodes, result, throw};
 use crate::dtype;
-use crate::error::{OrRaise, marker, raise};
+use crate::error::{OrRaise, raise, stop};
 use crate::operand;
 use crate::tree::{Tree, flatten};
 use cotangent::closures::{self, Checkpoint, LoopBound, checkpointing};
@@ -219,7 +219,7 @@ fn looped<T>(
     let check = |y: &[TracedTensor]| match carry.converted(y)? {
         Some(x) => {
             *better.borrow_mut() = Some(x);
-            Err(marker())
+            Err(stop())
         }
         None => Ok(()),
     };
@@ -276,8 +276,8 @@ pub(crate) fn scan<'py>(
             Ok((y, outs))
         };
         let y = match reverse {
-            false => closures::scan(body, init, xs.clone()),
-            true => closures::scan_reverse(body, init, xs.clone()),
+            false => loops().scan(body, init, xs.clone()),
+            true => loops().scan_reverse(body, init, xs.clone()),
         };
         Ok((call, y?))
     })?;
@@ -301,7 +301,7 @@ pub(crate) fn while_loop<'py>(
     let (body, y) = looped(py, &carry, |init, weak, check| {
         let test = Function::new(cond_fun, args.clone(), weak.to_vec());
         let body = Function::new(body_fun, args.clone(), weak.to_vec());
-        let y = closures::while_loop(
+        let y = loops().while_loop(
             |c: Vec<TracedTensor>| {
                 let y = test.run(c)?;
                 match y.as_slice() {
@@ -353,8 +353,7 @@ pub(crate) fn fori_loop<'py>(
             check(&y)?;
             Ok(y)
         };
-        let y =
-            checkpointing(Checkpoint::Never).fori_loop(lower.clone(), upper.clone(), step, init)?;
+        let y = loops().fori_loop(lower.clone(), upper.clone(), step, init)?;
         Ok((body, y))
     })?;
     result(py, &body, y)
@@ -370,4 +369,53 @@ pub(crate) fn checkpoint<'py>(
     let (call, x) = applied(f, args.as_any())?;
     let y = closures::checkpoint(|x: Vec<TracedTensor>| call.run(x))(x);
     result(py, &call, y.or_raise(py)?)
+}
+
+thread_local! {
+    /// The policies of the blocks that this thread is in, for the loops that it traces.
+    static SAVED: RefCell<Vec<Checkpoint>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Loops with the policy of the innermost block.
+fn loops() -> closures::Loops {
+    checkpointing(SAVED.with_borrow(|s| s.last().copied().unwrap_or_default()))
+}
+
+/// A block whose loops save by a policy: the carries of every k-th step, for an integer k; of about
+/// the square root of the steps, for "sqrt"; of about s steps, for ("snapshots", s).
+#[pyclass(module = "cotangent", frozen)]
+pub(crate) struct Saving(Checkpoint);
+
+#[pymethods]
+impl Saving {
+    #[new]
+    fn new(policy: &Bound<'_, PyAny>) -> PyResult<Saving> {
+        let policy = match (
+            policy.extract::<usize>(),
+            policy.extract::<(String, usize)>(),
+        ) {
+            (Ok(k), _) if k > 0 => Checkpoint::Every(k),
+            (_, Ok((word, s))) if word == "snapshots" && s > 0 => Checkpoint::Snapshots(s),
+            _ if policy.extract::<&str>().is_ok_and(|w| w == "sqrt") => Checkpoint::Sqrt,
+            _ => {
+                return Err(raise(
+                    "Attribute",
+                    format!(
+                        "a policy is None, a positive integer, 'sqrt' or ('snapshots', steps), not {}",
+                        policy.repr()?
+                    ),
+                ));
+            }
+        };
+        Ok(Saving(policy))
+    }
+
+    fn __enter__(&self) {
+        SAVED.with_borrow_mut(|s| s.push(self.0));
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        SAVED.with_borrow_mut(|s| s.pop());
+    }
 }

@@ -1,14 +1,15 @@
 //! Arrays of numbers, lists and memory; constants; files.
 
 use crate::array::Array;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, raise};
 use crate::operand::{self, Number};
 use crate::{dims, dtype};
 use cotangent::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// The array of an object. `copy=False` shares memory of NumPy and DLPack objects, or raises
 /// `ValueError`.
@@ -103,10 +104,24 @@ pub(crate) fn iota<'py>(
     Bound::new(py, Array::known(Tensor::iota(d, vec![n], 0).or_raise(py)?)?)
 }
 
+/// The error of a file that cannot be read.
+pub(crate) fn unreadable(path: &Path, e: &std::io::Error) -> PyErr {
+    let code = match e.kind() {
+        ErrorKind::NotFound => "FileNotFound",
+        _ => "Io",
+    };
+    raise(code, format!("{}: {e}", path.display()))
+}
+
 /// The arrays of a file, by name (`""` for a file of one array).
 #[pyfunction]
 pub(crate) fn read_file<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
-    let all = py.detach(|| Tensor::read_all(&path)).or_raise(py)?;
+    std::fs::File::open(&path).map_err(|e| unreadable(&path, &e))?;
+    let all = py.detach(|| match path.extension().is_some_and(|e| e == "npy") {
+        true => Ok(vec![(String::new(), Tensor::read_npy(&path)?)]),
+        false => Tensor::read_all(&path),
+    });
+    let all = all.or_raise(py)?;
     let out = PyDict::new(py);
     for (name, t) in all {
         out.set_item(name, Bound::new(py, Array::known(t)?)?)?;

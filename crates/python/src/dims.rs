@@ -10,6 +10,10 @@ use pyo3::types::{PyBool, PyInt, PyTuple};
 use std::sync::Arc;
 
 /// An extent that is known at run time: a polynomial over symbols, with integer arithmetic.
+///
+/// >>> f = ct.jit(lambda x: x.shape[0] * 2 + 1, shapes=(("n",),))
+/// >>> int(f(ct.ones(3))), int(f(ct.ones(5)))
+/// (7, 11)
 #[pyclass(name = "Dim", module = "cotangent", frozen)]
 pub(crate) struct PyDim {
     dim: Dim,

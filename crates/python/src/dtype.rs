@@ -9,6 +9,9 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 
 /// An element type. Equal to NumPy's element type of this name, to its scalar type, and to the
 /// name.
+///
+/// >>> ct.float32 == np.float32, ct.float32 == "float32", ct.float32.itemsize
+/// (True, True, 4)
 #[pyclass(name = "DType", module = "cotangent", frozen)]
 pub(crate) struct PyDType(pub(crate) DType);
 

@@ -40,10 +40,17 @@ fn of_code(
     Ok(PyErr::from_value(error))
 }
 
-/// The exception of an error. An error that stands for an exception of the user's function is that
-/// exception.
+/// The exception of an error. An error that holds an exception of the user's function, or one that
+/// ended a run, is that exception.
 pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
-    if let Some(thrown) = crate::closure::take_thrown() {
+    let held = match e.code() {
+        Code::Interrupted => crate::run::take_signal(),
+        _ => e
+            .take_foreign()
+            .and_then(|x| x.downcast::<PyErr>().ok())
+            .map(|x| *x),
+    };
+    if let Some(thrown) = held {
         return thrown;
     }
     let (mut notes, mut at) = (e.notes().to_vec(), None);
@@ -68,12 +75,7 @@ pub(crate) fn python(py: Python<'_>, e: Error) -> PyErr {
         Loc::Byte(at) => message = format!("byte {at}: {message}"),
         Loc::None | Loc::Rust(_) => {}
     }
-    let mut code = format!("{:?}", e.code());
-    // A guard that fails in programs has one code; others are in front of its message. (Successor:
-    // guards that fail in programs with a code of their own.)
-    if let Some((named, rest)) = message.strip_prefix('@').and_then(|m| m.split_once(' ')) {
-        (code, message) = (named.to_owned(), rest.to_owned());
-    }
+    let code = format!("{:?}", e.code());
     of_code(py, &code, &message, at, &notes).unwrap_or_else(|e| e)
 }
 
@@ -94,9 +96,9 @@ impl<T> OrRaise<T> for Result<T, ad::Error> {
     }
 }
 
-/// The error that a closure returns in place of a Python exception, which is stored.
-pub(crate) fn marker() -> Error {
-    Error::new(Code::Invalid, "a Python exception")
+/// The error of a closure that ends a trace whose result is not wanted.
+pub(crate) fn stop() -> Error {
+    Error::foreign(Box::new(()))
 }
 
 /// The result of `f`. A panic, which is a defect of the library, is an exception that says what to

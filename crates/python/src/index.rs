@@ -258,7 +258,7 @@ pub(crate) fn shape<'py>(slf: &Bound<'py, Array>) -> PyResult<Bound<'py, PyTuple
     match &a.state {
         crate::array::State::Traced(t) => dims::of_traced(py, t, a.scope.as_ref()),
         crate::array::State::Eager(x) => PyTuple::new(py, x.shape()),
-        crate::array::State::Parameter(_) => {
+        crate::array::State::Parameter(_) | crate::array::State::Donable(_) => {
             PyTuple::new(py, a.ty().shape.as_const().unwrap_or_default())
         }
     }

@@ -1,19 +1,18 @@
 //! [`Jitted`]: a Python function that is traced once for a signature, and compiled.
 
 use crate::array::Array;
-use crate::closure::take_thrown;
 use crate::error::{OrRaise, raise};
 use crate::operand;
 use crate::program::PyProgram;
 use crate::run::{self, Arg, Compiled};
 use crate::scope::Open;
-use crate::tree::{Tree, flatten};
+use crate::tree::{Tree, check_level, flatten};
 use cotangent::{
     Builder, DType, Dim, Emit, Function, GraphCompiler, Shape, TracedTensor, Type, Val,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -80,14 +79,130 @@ impl Entry {
     }
 }
 
+/// Extents of a tree of arrays, as names and numbers.
+enum Extents {
+    /// The extents of each call.
+    Any,
+    Of(Vec<Dim>),
+    /// Of the children of a node, in their order.
+    Children(Vec<Extents>),
+    /// Of the values of a dictionary; any for other keys.
+    Keyed(Vec<(Py<PyAny>, Extents)>),
+}
+
+impl Extents {
+    /// `None`; a tuple of names and numbers for an array; a sequence or a dict for a container.
+    fn read(x: &Bound<'_, PyAny>, level: usize) -> PyResult<Extents> {
+        check_level(level)?;
+        if x.is_none() {
+            return Ok(Extents::Any);
+        }
+        if let Ok(d) = x.cast::<PyDict>() {
+            let one = |(k, v): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+                Ok((k.unbind(), Extents::read(&v, level + 1)?))
+            };
+            return Ok(Extents::Keyed(d.iter().map(one).collect::<PyResult<_>>()?));
+        }
+        if x.is_instance_of::<PyString>() || x.is_instance_of::<PyInt>() {
+            return Err(PyTypeError::new_err(format!(
+                "shapes has a tuple of extents for each array: {x} is one extent"
+            )));
+        }
+        let parts: Vec<Bound<'_, PyAny>> = x.try_iter()?.collect::<PyResult<_>>()?;
+        let extent = |x: &Bound<'_, PyAny>| match x.extract::<String>() {
+            Ok(name) => Some(Dim::sym(&name)),
+            Err(_) => x.extract::<usize>().ok().map(Dim::from),
+        };
+        match parts.iter().map(extent).collect::<Option<Vec<Dim>>>() {
+            Some(all) => Ok(Extents::Of(all)),
+            None => {
+                let all = parts.iter().map(|x| Extents::read(x, level + 1));
+                Ok(Extents::Children(all.collect::<PyResult<_>>()?))
+            }
+        }
+    }
+
+    /// Replaces extents of the leaves of a tree, from the one at `at` on. `name` is the argument.
+    fn generalise(
+        &self,
+        py: Python<'_>,
+        tree: &Tree,
+        specs: &mut [Spec],
+        name: &str,
+    ) -> PyResult<()> {
+        let differs = |what: String| Err(raise("ShapeMismatch", format!("{name} {what}")));
+        let each = |parts: Vec<(&Extents, &Tree)>, specs: &mut [Spec]| {
+            let mut at = 0;
+            parts.into_iter().try_for_each(|(e, t)| {
+                let end = at + t.len();
+                let done = e.generalise(py, t, &mut specs[at..end], name);
+                at = end;
+                done
+            })
+        };
+        match (self, tree) {
+            (Extents::Any, _) => Ok(()),
+            (Extents::Of(shape), Tree::Leaf) => {
+                let given = &specs[0].1;
+                let fits = |(d, n): (&Dim, &Dim)| d.as_sym().is_some() || d == n;
+                if given.len() != shape.len() || !shape.iter().zip(given.iter()).all(fits) {
+                    return differs(format!("has the shape {given:?}, shapes says {shape:?}"));
+                }
+                specs[0].1 = shape.clone().into();
+                Ok(())
+            }
+            // An empty tuple is the shape of a scalar, and the extents of a node without arrays.
+            (Extents::Of(none), t) if none.is_empty() && t.len() == 0 => Ok(()),
+            (Extents::Children(all), t) if t.children().len() == all.len() => {
+                each(all.iter().zip(t.children()).collect(), specs)
+            }
+            (Extents::Keyed(all), t) => {
+                let Some(children) = t.keyed() else {
+                    return differs(format!("is {}, shapes has a dict", t.show(py)));
+                };
+                for (key, _) in all {
+                    let known = |c: &(&Py<PyAny>, &Tree)| c.0.bind(py).eq(key.bind(py));
+                    if !children
+                        .iter()
+                        .map(known)
+                        .collect::<PyResult<Vec<_>>>()?
+                        .contains(&true)
+                    {
+                        return differs(format!(
+                            "has no key {}, which shapes has",
+                            key.bind(py).repr()?
+                        ));
+                    }
+                }
+                let of = |(k, t): (&Py<PyAny>, _)| {
+                    for (key, e) in all {
+                        if key.bind(py).eq(k.bind(py))? {
+                            return Ok((e, t));
+                        }
+                    }
+                    Ok((&Extents::Any, t))
+                };
+                let parts = children.into_iter().map(of);
+                each(parts.collect::<PyResult<_>>()?, specs)
+            }
+            (_, t) => differs(format!(
+                "is {}, which is not the structure of shapes",
+                t.show(py)
+            )),
+        }
+    }
+}
+
 /// A function that is traced once for a signature and compiled: the result of `jit`.
 #[pyclass(module = "cotangent", frozen, dict, weakref)]
 pub(crate) struct Jitted {
     f: Py<PyAny>,
     static_argnums: Vec<usize>,
     static_argnames: Vec<String>,
-    /// For each positional argument, the names and numbers of its extents.
-    shapes: Vec<Option<Vec<Dim>>>,
+    /// Extents of positional arguments, for trees in their structure.
+    shapes: Vec<Extents>,
+    /// Positions of arguments whose elements a call may take over.
+    donated: Vec<usize>,
     limit: usize,
     /// The most recently used first.
     entries: Mutex<Vec<Arc<Entry>>>,
@@ -159,7 +274,7 @@ impl Jitted {
         let args: Vec<Arg<'py>> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
         let mut specs: Vec<Spec> = args.iter().map(Arg::spec).collect();
         if !self.shapes.is_empty() {
-            self.generalise(&tree, &mut specs)?;
+            self.generalise(py, &tree, &mut specs)?;
         }
         Ok(Call {
             statics,
@@ -170,29 +285,37 @@ impl Jitted {
     }
 
     /// Replaces extents by the symbols of `shapes`.
-    fn generalise(&self, tree: &Tree, specs: &mut [Spec]) -> PyResult<()> {
+    fn generalise(&self, py: Python<'_>, tree: &Tree, specs: &mut [Spec]) -> PyResult<()> {
         let Tree::Tuple(pair) = tree else {
             return Ok(());
         };
-        let Tree::Tuple(args) = &pair[0] else {
-            return Ok(());
-        };
         let mut at = 0;
-        for (k, arg) in args.iter().enumerate() {
-            if let (Some(Some(shape)), Tree::Leaf) = (self.shapes.get(k), arg) {
-                let given = &specs[at].1;
-                let fits = |(d, n): (&Dim, &Dim)| d.as_sym().is_some() || d == n;
-                if given.len() != shape.len() || !shape.iter().zip(given.iter()).all(fits) {
-                    return Err(raise(
-                        "ShapeMismatch",
-                        format!("argument {k} has the shape {given:?}, shapes says {shape:?}"),
-                    ));
-                }
-                specs[at].1 = shape.clone().into();
+        for (k, arg) in pair[0].children().iter().enumerate() {
+            let end = at + arg.len();
+            if let Some(extents) = self.shapes.get(k) {
+                extents.generalise(py, arg, &mut specs[at..end], &format!("argument {k}"))?;
             }
-            at += arg.len();
+            at = end;
         }
         Ok(())
+    }
+
+    /// Whether a call may take over the elements of each leaf; empty if of none.
+    fn donations(&self, tree: &Tree) -> Vec<bool> {
+        let Tree::Tuple(pair) = tree else {
+            return Vec::new();
+        };
+        if self.donated.is_empty() {
+            return Vec::new();
+        }
+        let mut all = vec![false; tree.len()];
+        let positions = (0..).filter(|k| !self.static_argnums.contains(k));
+        let mut at = 0;
+        for (k, arg) in positions.zip(pair[0].children()) {
+            all[at..at + arg.len()].fill(self.donated.contains(&k));
+            at += arg.len();
+        }
+        all
     }
 
     /// The entry of a signature.
@@ -223,8 +346,7 @@ impl Jitted {
 
     /// Calls the function on placeholders.
     fn trace<'py>(&self, py: Python<'py>, call: &mut Call<'py>) -> PyResult<Arc<Entry>> {
-        take_thrown();
-        let open = Open::new(true);
+        let open = Open::new(true)?;
         let placeholders: Vec<TracedTensor> = call
             .specs
             .iter()
@@ -270,13 +392,23 @@ impl Jitted {
                 None => Source::Outer(t),
             }
         };
+        let sources: Vec<Source> = inputs.into_iter().map(source).collect();
+        let of_leaves = self.donations(&call.tree);
+        let given_up = |s: &Source| match s {
+            Source::Argument(k) => of_leaves[*k],
+            _ => false,
+        };
+        let donated = match of_leaves.is_empty() {
+            true => Vec::new(),
+            false => sources.iter().map(given_up).collect(),
+        };
         Ok(Arc::new(Entry {
             statics: std::mem::take(&mut call.statics),
             tree: call.tree.clone(),
             specs: call.specs.clone(),
             threads: run::threads(),
-            compiled: Compiled::new(function),
-            sources: inputs.into_iter().map(source).collect(),
+            compiled: Compiled::new(function, donated),
+            sources,
             out,
         }))
     }
@@ -387,23 +519,20 @@ impl Jitted {
         f: Bound<'_, PyAny>,
         static_argnums: Vec<usize>,
         static_argnames: Vec<String>,
-        shapes: Option<Vec<Option<Bound<'_, PyTuple>>>>,
+        shapes: Option<Vec<Bound<'_, PyAny>>>,
+        donated: Vec<usize>,
         cache_limit: usize,
     ) -> PyResult<Jitted> {
-        let extent = |x: Bound<'_, PyAny>| match x.extract::<String>() {
-            Ok(name) => Ok(Dim::sym(&name)),
-            Err(_) => Ok::<Dim, PyErr>(x.extract::<usize>()?.into()),
-        };
-        let shape = |s: Option<Bound<'_, PyTuple>>| {
-            s.map(|s| s.iter().map(extent).collect::<PyResult<_>>())
-                .transpose()
-        };
-        let shapes = shapes.unwrap_or_default().into_iter().map(shape);
+        let shapes = shapes.unwrap_or_default();
         Ok(Jitted {
             f: f.unbind(),
             static_argnums,
             static_argnames,
-            shapes: shapes.collect::<PyResult<_>>()?,
+            shapes: shapes
+                .iter()
+                .map(|x| Extents::read(x, 0))
+                .collect::<PyResult<_>>()?,
+            donated,
             limit: cache_limit,
             entries: Mutex::default(),
             hits: AtomicUsize::new(0),

@@ -5,6 +5,7 @@
 mod array;
 mod buffer;
 mod closure;
+mod console;
 mod control;
 mod create;
 mod custom;
@@ -37,6 +38,7 @@ fn _cotangent(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<array::Array>()?;
     m.add_class::<array::Parameter>()?;
+    m.add_class::<control::Saving>()?;
     m.add_class::<dims::PyDim>()?;
     m.add_class::<dtype::PyDType>()?;
     m.add_class::<jit::Jitted>()?;
@@ -44,12 +46,14 @@ fn _cotangent(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<transforms::LinearMap>()?;
     m.add_class::<transforms::Linearized>()?;
     m.add_class::<tree::TreeDef>()?;
+    m.add_class::<xla::Listed>()?;
     macro_rules! functions {
         ($($module:ident: $($name:ident)*;)*) => {
             $($(m.add_function(wrap_pyfunction!($module::$name, m)?)?;)*)*
         };
     }
     functions! {
+        console: command_line;
         control: cond switch scan while_loop fori_loop checkpoint;
         create: asarray full iota read_file write_file write_npy;
         custom: custom_jvp custom_vjp solve_equation linear_solve;
@@ -65,7 +69,7 @@ fn _cotangent(m: &Bound<'_, PyModule>) -> PyResult<()> {
         tape: silence variable grad_of clear_grads;
         transforms: value_and_grad jvp vjp linearize jacobian hessian hvp vmap check_grads;
         tree: tree_flatten register_pytree_node;
-        xla: xla_register xla_release xla_handler;
+        xla: xla_register xla_programs xla_handler;
     }
     Ok(())
 }

@@ -179,7 +179,10 @@ impl Array {
     /// Whether it is a value of a program, whose elements are not known.
     #[getter]
     fn traced(&self) -> bool {
-        matches!(&self.state, State::Traced(t) if !t.is_known())
+        match &self.state {
+            State::Traced(t) => !t.is_known(),
+            _ => self.is_traced(),
+        }
     }
 
     /// Whether it is a Python number that a traced function received.
@@ -221,19 +224,19 @@ impl Array {
     }
 
     fn __floordiv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        function(slf, o, "floor_divide", false)
+        operator(slf, o, ("floor_divide", "integer"), false)
     }
 
     fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        function(slf, o, "floor_divide", true)
+        operator(slf, o, ("floor_divide", "integer"), true)
     }
 
     fn __mod__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        function(slf, o, "remainder", false)
+        operator(slf, o, ("floor_mod", "integer"), false)
     }
 
     fn __rmod__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        function(slf, o, "remainder", true)
+        operator(slf, o, ("floor_mod", "integer"), true)
     }
 
     fn __matmul__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {

@@ -4,6 +4,7 @@ use crate::array::{Array, RUNTIME, State};
 use crate::error::{OrRaise, guarded, raise};
 use crate::operand::{Number, Operand, array, common};
 use crate::program::PyProgram;
+use crate::tree::check_level;
 use crate::{dims, dtype, place, scope, tape};
 use cotangent::extend::{Attr, Attrs, Entry, Kind, Spelled};
 use cotangent::ops::{Comparison, Composite, Op, composites, entries};
@@ -110,7 +111,10 @@ pub(crate) fn operations() -> Vec<(&'static str, &'static str)> {
 fn write(cx: &dyn Emit, name: &str, s: &mut Spelled<'_>, x: &[Val]) -> Result<Vec<Val>, Error> {
     match NAMED.get(name) {
         Some(Named::Op(e)) => {
-            cx.set_method(e.name);
+            // A guard is part of a function, and its error names the condition.
+            if e.name != "guard" {
+                cx.set_method(e.name);
+            }
             let op = (e.parse)(s)?;
             s.attrs.finish(name)?;
             Ok(cx.emit(op, x).to_vec())
@@ -129,7 +133,8 @@ fn write(cx: &dyn Emit, name: &str, s: &mut Spelled<'_>, x: &[Val]) -> Result<Ve
 }
 
 /// The attribute that a Python object is.
-fn attribute(x: &Bound<'_, PyAny>) -> PyResult<Attr> {
+fn attribute(x: &Bound<'_, PyAny>, level: usize) -> PyResult<Attr> {
+    check_level(level)?;
     if x.is_instance_of::<PyBool>() {
         return Ok(Attr::Bool(x.extract()?));
     }
@@ -146,7 +151,7 @@ fn attribute(x: &Bound<'_, PyAny>) -> PyResult<Attr> {
         return Ok(Attr::Dim(d));
     }
     if x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>() {
-        let all = x.try_iter()?.map(|a| attribute(&a?));
+        let all = x.try_iter()?.map(|a| attribute(&a?, level + 1));
         return Ok(Attr::List(all.collect::<PyResult<_>>()?));
     }
     if let Ok(d) = x.cast::<dtype::PyDType>() {
@@ -163,7 +168,7 @@ fn attribute(x: &Bound<'_, PyAny>) -> PyResult<Attr> {
         return Ok(Attr::Num(n.scalar(dtype::default(n.level()))?));
     }
     if let Ok(i) = x.call_method0("__index__") {
-        return attribute(&i);
+        return attribute(&i, level + 1);
     }
     Err(raise(
         "Attribute",
@@ -176,7 +181,7 @@ fn attributes(x: Option<&Bound<'_, PyDict>>) -> PyResult<Attrs> {
     for (name, value) in x.into_iter().flat_map(|d| d.iter()) {
         if !value.is_none() {
             let name: String = name.extract()?;
-            all.0.push((name.into(), attribute(&value)?));
+            all.0.push((name.into(), attribute(&value, 0)?));
         }
     }
     Ok(all)
@@ -302,7 +307,7 @@ pub(crate) fn strong<'py>(x: &Bound<'py, Array>) -> PyResult<Bound<'py, Array>> 
     match &a.state {
         State::Traced(t) => Bound::new(x.py(), Array::of_node(t.clone(), a.scope.clone())),
         State::Eager(t) => Bound::new(x.py(), Array::eager(t.clone())),
-        State::Parameter(_) => Ok(x.clone()),
+        State::Parameter(_) | State::Donable(_) => Ok(x.clone()),
     }
 }
 

@@ -17,6 +17,12 @@ use std::sync::Arc;
 
 /// A program: a function, and the others of its text. Call it with arrays, by position or by the
 /// names of arguments.
+///
+/// >>> p = ct.trace(lambda x: ct.sum(x * x), ct.ones(2))
+/// >>> p.inputs
+/// [('0', 'f64[2]')]
+/// >>> p.grad()(ct.asarray([1.0, 3.0]))
+/// array([2., 6.], dtype=float64)
 #[pyclass(name = "Program", module = "cotangent", frozen, weakref)]
 pub(crate) struct PyProgram {
     /// The text that it was read from.
@@ -32,7 +38,7 @@ impl PyProgram {
     fn of(source: Option<Program>, function: Arc<Function>) -> PyProgram {
         PyProgram {
             source,
-            compiled: Compiled::new(function),
+            compiled: Compiled::new(function, Vec::new()),
             constants: Vec::new(),
             trees: None,
         }
@@ -161,7 +167,8 @@ impl PyProgram {
     /// Reads a `.tgraph` or `.mlir` file.
     #[classmethod]
     fn from_file(class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<PyProgram> {
-        let text = std::fs::read_to_string(&path)?;
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|e| crate::create::unreadable(&path, &e))?;
         PyProgram::from_text(class, py, &text, Some(&path.display().to_string()))
     }
 

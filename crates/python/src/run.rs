@@ -5,7 +5,7 @@ use crate::array::{Array, RUNTIME, State};
 use crate::error::{OrRaise, guarded};
 use crate::numpy::{Borrowed, borrow};
 use crate::operand::{self, Number};
-use crate::{buffer, closure, dims, dtype, place, scope, tape};
+use crate::{buffer, dims, dtype, place, scope, tape};
 use cotangent::cpu::Hook;
 use cotangent::extend::for_dtype;
 use cotangent::tensor::Order;
@@ -14,6 +14,7 @@ use cotangent::{
     TracedTensor,
 };
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -37,6 +38,16 @@ pub(crate) fn set_threads(py: Python<'_>, n: usize) -> PyResult<usize> {
     Ok(old)
 }
 
+thread_local! {
+    /// The exception of a signal that ended a run of this thread.
+    static SIGNAL: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// The exception of the signal that ended the last run of this thread.
+pub(crate) fn take_signal() -> Option<PyErr> {
+    SIGNAL.take()
+}
+
 /// The hook of runs: asks the interpreter for signals, whose exception it stores.
 pub(crate) fn hook() -> &'static Hook {
     static HOOK: LazyLock<Hook> = LazyLock::new(|| {
@@ -44,7 +55,7 @@ pub(crate) fn hook() -> &'static Hook {
             Python::attach(|py| match py.check_signals() {
                 Ok(()) => false,
                 Err(e) => {
-                    closure::throw(e);
+                    SIGNAL.set(Some(e));
                     true
                 }
             })
@@ -66,15 +77,19 @@ pub(crate) fn backend() -> CpuBackend {
 pub(crate) struct Compiled {
     pub function: Arc<Function>,
     program: OnceLock<Executable>,
+    /// Whether a run takes over the elements of each parameter; empty: of none.
+    donated: Vec<bool>,
     /// Whether a run took long, so that the next one releases the interpreter.
     slow: AtomicBool,
 }
 
 impl Compiled {
-    pub(crate) fn new(function: Arc<Function>) -> Compiled {
+    /// A function that takes over the elements of some parameters (`donated`; empty: of none).
+    pub(crate) fn new(function: Arc<Function>, donated: Vec<bool>) -> Compiled {
         Compiled {
             function,
             program: OnceLock::new(),
+            donated,
             slow: AtomicBool::new(true),
         }
     }
@@ -155,7 +170,7 @@ impl<'py> Arg<'py> {
             Arg::Array(a) => {
                 let known = |a: &Array| match &a.state {
                     State::Traced(t) => t.is_known() && !scope::is_lazy(),
-                    _ => true,
+                    _ => !a.is_traced(),
                 };
                 !known(a.get())
             }
@@ -242,11 +257,18 @@ fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Ve
 /// Runs the program.
 fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<Array>> {
     let program = f.program(py)?;
-    let params = f.function.params();
+    let taken = f.donated.iter().copied().chain(std::iter::repeat(false));
     let views = args
         .iter()
-        .zip(params)
-        .map(|(a, &p)| Ok(a.tensor(py, f.function.ty(p).dtype)?.into_view()))
+        .zip(f.function.params())
+        .zip(taken)
+        .map(|((a, &p), taken)| {
+            let t = match a {
+                Arg::Array(a) if taken => a.get().given_up(py)?,
+                a => a.tensor(py, f.function.ty(p).dtype)?,
+            };
+            Ok(t.into_view())
+        })
         .collect::<PyResult<Vec<_>>>()?;
     let begin = Instant::now();
     let y = match f.slow.load(Ordering::Relaxed) {
@@ -271,5 +293,9 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
             }
         }
     }
-    y.into_iter().map(Array::known).collect()
+    let array = match f.donated.is_empty() {
+        true => Array::known,
+        false => Array::donable,
+    };
+    y.into_iter().map(array).collect()
 }

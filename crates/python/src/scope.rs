@@ -56,6 +56,9 @@ thread_local! {
     static STACK: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Limit of functions that are being traced inside each other: each takes some of the stack.
+const MAX_TRACES: usize = 100;
+
 /// An open scope of this thread.
 pub(crate) struct Open {
     scope: Arc<Scope>,
@@ -64,7 +67,16 @@ pub(crate) struct Open {
 
 impl Open {
     /// Begins a scope. `compiled`: arrays from outside become placeholders.
-    pub(crate) fn new(compiled: bool) -> Open {
+    pub(crate) fn new(compiled: bool) -> PyResult<Open> {
+        if STACK.with_borrow(|s| s.len() >= MAX_TRACES) {
+            return Err(raise(
+                "Limit",
+                format!(
+                    "more than {MAX_TRACES} functions are traced inside each other: a transformed function calls itself \
+                     without an end, or loops should take the place of recursion"
+                ),
+            ));
+        }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let scope = Arc::new(Scope {
             number,
@@ -77,7 +89,7 @@ impl Open {
             });
             s.len()
         });
-        Open { scope, depth }
+        Ok(Open { scope, depth })
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {
@@ -101,6 +113,11 @@ impl Drop for Open {
 /// Whether a function is being traced on this thread.
 pub(crate) fn tracing() -> bool {
     STACK.with_borrow(|s| !s.is_empty())
+}
+
+/// Whether a compiled function is being traced on this thread: it captures arrays from outside.
+pub(crate) fn captures() -> bool {
+    STACK.with_borrow(|s| s.iter().any(|f| f.captured.is_some()))
 }
 
 /// The innermost scope of this thread.

@@ -96,13 +96,11 @@ impl Array {
     /// The same elements, which are not recorded.
     fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
         let py = slf.py();
-        match &slf.get().state {
-            State::Traced(_) => {
-                crate::ops::emit_one(py, std::slice::from_ref(slf), slf.get().weak, |cx, x| {
-                    cx.stop_gradient(x[0])
-                })
-            }
-            _ => {
+        match slf.get().is_traced() {
+            true => crate::ops::emit_one(py, std::slice::from_ref(slf), slf.get().weak, |cx, x| {
+                cx.stop_gradient(x[0])
+            }),
+            false => {
                 let x = slf.get().elements(py, "detach")?;
                 Bound::new(py, Array::eager(x.detach()))
             }

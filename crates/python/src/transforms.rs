@@ -2,9 +2,10 @@
 
 use crate::array::Array;
 use crate::closure::{Function, applied, finish, nodes, result, throw};
-use crate::error::{OrRaise, marker, raise};
+use crate::error::{OrRaise, raise, stop};
 use crate::operand;
 use crate::tree::{Tree, flatten};
+use cotangent::check::{Law, Options};
 use cotangent::closures::{self, DerivativeMap};
 use cotangent::{Error, TracedTensor};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -320,7 +321,7 @@ pub(crate) fn jacobian<'py>(
             (Tree::Leaf, 1) => Ok(y.remove(0)),
             _ => {
                 several.set(true);
-                Err(marker())
+                Err(stop())
             }
         }
     });
@@ -464,14 +465,31 @@ fn out_positions(
     Ok(to)
 }
 
-/// The derivatives of `f` at `args` against finite differences, and forward against reverse mode.
+/// The derivatives of `f` at `args` up to an order against finite differences, and forward against
+/// reverse mode: a report of the laws of these modes.
 #[pyfunction]
 pub(crate) fn check_grads<'py>(
     py: Python<'py>,
     f: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
+    order: usize,
+    forward: bool,
+    reverse: bool,
 ) -> PyResult<String> {
     let (call, x) = applied(f, args.as_any())?;
-    let report = closures::check(|x: Vec<TracedTensor>| call.run(x), x).or_raise(py)?;
-    Ok(report.to_string())
+    let options = Options {
+        second_order: order > 1,
+        third_order: order > 2,
+        ..Options::default()
+    };
+    let run = |x: Vec<TracedTensor>| call.run(x);
+    let mut report = closures::check_with(run, x, options).or_raise(py)?;
+    report.rows.retain(|row| match row.law {
+        Law::Difference | Law::Linear => forward,
+        _ => reverse,
+    });
+    match report.passed() {
+        true => Ok(report.to_string()),
+        false => Err(raise("CheckFailed", report.to_string())),
+    }
 }

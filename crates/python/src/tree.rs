@@ -89,11 +89,21 @@ fn dict_classes(py: Python<'_>) -> PyResult<&(Py<PyType>, Py<PyType>)> {
     })
 }
 
-fn all<'py>(
-    items: impl Iterator<Item = Bound<'py, PyAny>>,
-    leaves: &mut Vec<Bound<'py, PyAny>>,
-) -> PyResult<Vec<Tree>> {
-    items.map(|x| flatten(&x, leaves)).collect()
+/// Limit of the levels of a tree, and of other nested containers: functions of trees recurse.
+const MAX_LEVELS: usize = 400;
+
+/// An error for a container at this level, if that is too deep.
+pub(crate) fn check_level(level: usize) -> PyResult<()> {
+    match level > MAX_LEVELS {
+        true => Err(raise(
+            "Limit",
+            format!(
+                "a container is nested more than {MAX_LEVELS} levels deep, or contains itself: arrays that belong \
+                 together go into one array, or into a flat list"
+            ),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The structure of an object; appends its leaves.
@@ -101,18 +111,35 @@ pub(crate) fn flatten<'py>(
     x: &Bound<'py, PyAny>,
     leaves: &mut Vec<Bound<'py, PyAny>>,
 ) -> PyResult<Tree> {
+    flatten_at(x, leaves, 0)
+}
+
+fn all<'py>(
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    leaves: &mut Vec<Bound<'py, PyAny>>,
+    level: usize,
+) -> PyResult<Vec<Tree>> {
+    items.map(|x| flatten_at(&x, leaves, level + 1)).collect()
+}
+
+fn flatten_at<'py>(
+    x: &Bound<'py, PyAny>,
+    leaves: &mut Vec<Bound<'py, PyAny>>,
+    level: usize,
+) -> PyResult<Tree> {
     let py = x.py();
+    check_level(level)?;
     if x.is_none() {
         return Ok(Tree::None);
     }
     if let Ok(t) = x.cast_exact::<PyTuple>() {
-        return Ok(Tree::Tuple(all(t.iter(), leaves)?.into()));
+        return Ok(Tree::Tuple(all(t.iter(), leaves, level)?.into()));
     }
     if let Ok(l) = x.cast_exact::<PyList>() {
-        return Ok(Tree::List(all(l.iter(), leaves)?.into()));
+        return Ok(Tree::List(all(l.iter(), leaves, level)?.into()));
     }
     if let Ok(d) = x.cast_exact::<PyDict>() {
-        return dict(d, None, leaves);
+        return dict(d, None, leaves, level);
     }
     let class = x.get_type();
     if let Some(row) = registered(&class) {
@@ -122,22 +149,22 @@ pub(crate) fn flatten<'py>(
         return Ok(Tree::Custom(Arc::new(Custom {
             class: row,
             aux: aux.unbind(),
-            children: all(children.into_iter(), leaves)?,
+            children: all(children.into_iter(), leaves, level)?,
         })));
     }
     if let Ok(t) = x.cast::<PyTuple>() {
         if x.hasattr("_fields")? {
-            let children = all(t.iter(), leaves)?;
+            let children = all(t.iter(), leaves, level)?;
             return Ok(Tree::Named(Arc::new((class.unbind(), children))));
         }
     } else if let Ok(d) = x.cast::<PyDict>() {
         let (ordered, default) = dict_classes(py)?;
         if class.is(ordered) {
-            return dict(d, Some((class.unbind(), None)), leaves);
+            return dict(d, Some((class.unbind(), None)), leaves, level);
         }
         if class.is(default) {
             let factory = x.getattr("default_factory")?.unbind();
-            return dict(d, Some((class.unbind(), Some(factory))), leaves);
+            return dict(d, Some((class.unbind(), Some(factory))), leaves, level);
         }
     }
     leaves.push(x.clone());
@@ -148,6 +175,7 @@ fn dict<'py>(
     d: &Bound<'py, PyDict>,
     class: Option<(Py<PyType>, Option<Py<PyAny>>)>,
     leaves: &mut Vec<Bound<'py, PyAny>>,
+    level: usize,
 ) -> PyResult<Tree> {
     let keys = d.keys();
     let sorted = keys.as_any().py().import("builtins")?.getattr("sorted")?;
@@ -169,7 +197,7 @@ fn dict<'py>(
         order[at] = k;
         let key = keys.get_item(at)?;
         let value = d.get_item(&key)?.expect("it is a key");
-        children.push(flatten(&value, leaves)?);
+        children.push(flatten_at(&value, leaves, level + 1)?);
         all.push(key.unbind());
     }
     Ok(Tree::Dict(Arc::new(Dict {
@@ -181,7 +209,8 @@ fn dict<'py>(
 }
 
 impl Tree {
-    fn children(&self) -> &[Tree] {
+    /// The structures of the children of a node, in the order of the leaves.
+    pub(crate) fn children(&self) -> &[Tree] {
         match self {
             Tree::Leaf | Tree::None => &[],
             Tree::Tuple(c) | Tree::List(c) => c,
@@ -374,6 +403,9 @@ fn each<'py>(
 }
 
 /// The structure of a tree, without its leaves.
+///
+/// >>> ct.tree_structure({"a": 1.0, "b": (2.0, None)})
+/// TreeDef({'a': *, 'b': (*, None)})
 #[pyclass(name = "TreeDef", module = "cotangent", frozen)]
 pub(crate) struct TreeDef(pub(crate) Tree);
 

@@ -11,7 +11,9 @@ use cotangent::{DType, Executable};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::RandomState;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[repr(C)]
@@ -124,33 +126,59 @@ const MAJOR: c_int = 0;
 const MINOR: c_int = 3;
 
 /// The last number that was given, and the programs by number.
-#[derive(Default)]
 struct Table {
     last: i64,
     all: FxHashMap<i64, Arc<Executable>>,
 }
 
+impl Table {
+    /// An empty table. Numbers of two processes differ: a module that XLA compiled in another one
+    /// and kept in a file finds no program here, instead of a wrong one.
+    fn new() -> Table {
+        let random = RandomState::new().hash_one(std::process::id());
+        Table {
+            last: (random >> 2) as i64,
+            all: FxHashMap::default(),
+        }
+    }
+}
+
 static PROGRAMS: Mutex<Option<Table>> = Mutex::new(None);
 
-/// Lists a program. Returns its number.
+/// A program of the table, which the last reference to this object removes.
+#[pyclass(module = "cotangent", frozen)]
+pub(crate) struct Listed {
+    /// The attribute of its calls.
+    #[pyo3(get)]
+    number: i64,
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        let mut table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = table.as_mut().and_then(|t| t.all.remove(&self.number));
+        drop(table);
+        drop(old);
+    }
+}
+
+/// Lists a program.
 #[pyfunction]
-pub(crate) fn xla_register(py: Python<'_>, program: &Bound<'_, PyProgram>) -> PyResult<i64> {
+pub(crate) fn xla_register(py: Python<'_>, program: &Bound<'_, PyProgram>) -> PyResult<Listed> {
     let function = program.get().function().clone();
     let executable = py.detach(|| cotangent::compile(&function)).or_raise(py)?;
     let mut table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = table.get_or_insert_default();
+    let table = table.get_or_insert_with(Table::new);
     table.last += 1;
     table.all.insert(table.last, Arc::new(executable));
-    Ok(table.last)
+    Ok(Listed { number: table.last })
 }
 
-/// Removes a program.
+/// Number of programs in the table.
 #[pyfunction]
-pub(crate) fn xla_release(number: i64) {
-    let mut table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let old = table.as_mut().and_then(|t| t.all.remove(&number));
-    drop(table);
-    drop(old);
+pub(crate) fn xla_programs() -> usize {
+    let table = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    table.as_ref().map_or(0, |t| t.all.len())
 }
 
 /// The handler as a capsule.

@@ -24,6 +24,8 @@ pub(crate) type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
 /// A parsed text.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedModule<'a> {
+    /// The name of the outermost module with a name, without `@`.
+    pub name: Option<Cow<'a, str>>,
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
     /// Attributes of the enclosing modules, with their positions.
@@ -73,6 +75,17 @@ pub(crate) struct Argument<'a> {
     pub ty: Ty,
     /// Its value, if that is known: it is no parameter of the program.
     pub constant: Option<i64>,
+    /// Whether a call may take its memory, for a parameter of a function.
+    pub donated: bool,
+}
+
+/// Whether the attributes of a parameter let a call take its memory.
+pub(crate) fn donates(attrs: &[(Cow<'_, str>, Attr<'_>)]) -> bool {
+    attrs.iter().any(|(name, a)| match &**name {
+        "tf.aliasing_output" => true,
+        "jax.buffer_donor" => a.bool() == Some(true),
+        _ => false,
+    })
 }
 
 /// One operation.

@@ -21,14 +21,22 @@ mod ast;
 mod bytecode;
 mod constant;
 mod format;
+mod host_call;
 mod lexer;
 mod lower;
 mod names;
 mod parser;
+mod portable;
 mod scope;
+mod sharding;
+mod signature;
 mod write;
 
-pub use write::{write, write_with};
+pub use host_call::{HOST_CALL, HostCall};
+pub use portable::portable;
+pub use sharding::{Mesh, Sharding, Spec};
+pub use signature::{Declared, MainSignature, Parameter};
+pub use write::{Target, WriteOptions, write, write_as, write_with};
 
 use cotangent_core::rewrite::raise;
 use cotangent_core::transform::{Numerics, Policy};
@@ -57,6 +65,7 @@ pub struct Module {
     /// Names of functions, and whether each is public.
     names: Vec<(String, bool)>,
     main: Arc<Function>,
+    signature: Arc<MainSignature>,
     numerics: Numerics,
     at: usize,
     raises: bool,
@@ -141,6 +150,7 @@ fn lowered(parsed: &ast::ParsedModule<'_>, source: &[u8], raises: bool) -> Resul
         source: source.into(),
         names,
         main: main.clone(),
+        signature: Arc::new(signature::signature(parsed, at)),
         numerics,
         at,
         raises,
@@ -185,6 +195,11 @@ impl Module {
     /// The function `main`, else the first public function, else the first function.
     pub fn main(&self) -> &Arc<Function> {
         &self.main
+    }
+
+    /// The main function as the source declares it.
+    pub fn signature(&self) -> &MainSignature {
+        &self.signature
     }
 
     /// Notes for the user: parts of the text that were dropped.

@@ -1,5 +1,6 @@
 //! `grad vjp jvp hvp jacobian hessian`: derive, simplify, run.
 
+use super::devices;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
@@ -42,7 +43,7 @@ pub(super) fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         }
         _ => {}
     }
-    let y = cotangent::run(&derived, &x).map_err(located)?;
+    let y = devices::run(args, &derived, x).map_err(located)?;
     results(args, named(&args.command, f, &wrt, y), out)
 }
 

@@ -1,6 +1,7 @@
 //! Commands, one file per command or family.
 
 mod check;
+mod devices;
 mod diff;
 mod explain;
 mod ops;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "check" => check::check(&args, out),
         "explain" => explain::explain(&args, out),
         "profile" => profile::profile(&args, out),
+        "devices" => devices::devices(out),
         "ops" => ops::ops(&args, out),
         other => Err(usage(format!("unknown command `{other}`"))),
     }
@@ -108,12 +110,21 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         .map(|d| d.extension().and_then(OsStr::to_str))
     {
         Some(Some("mlir")) => true,
+        Some(Some("tgraph")) if args.written_for.is_some() => {
+            return Err(usage(
+                "`--target` is an option for StableHLO: give a .mlir file",
+            ));
+        }
         Some(Some("tgraph")) => false,
+        None if args.written_for.is_some() => true,
         None => !is_stablehlo(&source, Some(&target.name())),
         _ => return Err(usage("`convert` writes .mlir or .tgraph files")),
     };
     let text = match to_stablehlo {
-        true => program.stablehlo_of(&functions)?,
+        true => {
+            let xla = args.written_for.unwrap_or_default();
+            program.stablehlo_for(&functions, xla, args.bound)?
+        }
         false => program.tgraph_of(functions)?,
     };
     match &args.destination {
@@ -130,7 +141,7 @@ fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     target.refuse_overwrite("--out", args.output.as_deref())?;
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
-    let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;
+    let y = devices::run(args, &loaded.function, x).map_err(|e| loaded.locate(e))?;
     let y = y.into_iter().enumerate();
     results(
         args,

@@ -33,14 +33,27 @@ fn written() -> impl Iterator<Item = (String, String)> {
         .filter(|(name, _)| !name.starts_with("reference/"))
 }
 
-/// Fenced blocks of Rust.
-fn rust(text: &str) -> Vec<&str> {
+/// Fenced blocks of a language.
+fn programs<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let mut parts = text.split("\n```");
     parts.next();
     parts
         .step_by(2)
-        .filter_map(|b| b.strip_prefix("rust\n"))
+        .filter_map(|b| b.strip_prefix(language)?.strip_prefix('\n'))
         .collect()
+}
+
+/// Fenced blocks of Rust.
+fn rust(text: &str) -> Vec<&str> {
+    programs(text, "rust")
+}
+
+/// Whether a page has sessions of Python: `python/tests/test_book.py` runs them, and compares what
+/// they print.
+fn has_sessions(text: &str) -> bool {
+    programs(text, "python")
+        .iter()
+        .any(|b| b.starts_with(">>> "))
 }
 
 #[test]
@@ -80,7 +93,7 @@ fn chapters_have_their_form() {
         if links != 3 || end.lines().filter(|l| !l.is_empty()).count() != 3 {
             say("does not end with three links under `## Next`");
         }
-        let asserts = rust(&text).iter().any(|b| b.contains("assert"));
+        let asserts = rust(&text).iter().any(|b| b.contains("assert")) || has_sessions(&text);
         if !asserts && !WITHOUT_PROGRAM.contains(&name.as_str()) {
             say("has no program with an assertion");
         }

@@ -97,6 +97,7 @@ impl std::ops::BitOrAssign for Kinks {
 pub(super) struct Facts {
     cost: OnceLock<Cost>,
     opaque: OnceLock<Option<OpaqueType>>,
+    must_run: OnceLock<bool>,
     linear: Mutex<FxHashMap<Vec<bool>, bool>>,
 }
 
@@ -272,6 +273,7 @@ impl Function {
         // A value whose type mentions a symbol needs the equation that binds it.
         let mut syms = FxHashSet::default();
         let track = !self.bound.is_empty();
+        let effects = self.must_run();
         for e in self.eqns.iter().rev() {
             for s in e.op.binds().iter().filter(|s| track && syms.contains(*s)) {
                 let has = |r: &Val| self.ty(*r).shape.iter().any(|d| d.as_sym() == Some(s));
@@ -280,6 +282,9 @@ impl Function {
                     .rev()
                     .find(has)
                     .map_or(e.first as usize, Val::index)] = true;
+            }
+            if effects && e.op.must_run() {
+                e.results().for_each(|r| need[r.index()] = true);
             }
             if e.results().any(|r| need[r.index()]) {
                 for &x in self.operands(e) {
@@ -331,6 +336,15 @@ impl Function {
             let regions = || self.eqns.iter().flat_map(|e| e.op.regions());
             own.or_else(|| regions().find_map(|r| r.opaque_value()))
         })
+    }
+
+    /// Whether an operation in it is executed although its results are not needed, regions
+    /// included.
+    pub(crate) fn must_run(&self) -> bool {
+        *self
+            .facts
+            .must_run
+            .get_or_init(|| self.eqns.iter().any(|e| e.op.must_run()))
     }
 
     /// Memoized results of [`Function::linear_in`], by mask.

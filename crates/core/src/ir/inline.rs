@@ -69,7 +69,8 @@ fn needed_with(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> boo
     for (i, e) in f.eqns().iter().enumerate().rev() {
         let binds =
             !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]) && !decided(e);
-        if binds || e.results().any(|r| need[r.index()] && !is_known[r.index()]) {
+        let is_needed = e.results().any(|r| need[r.index()] && !is_known[r.index()]);
+        if binds || is_needed || e.op.must_run() {
             stays[i] = true;
             f.operands(e).iter().for_each(|x| need[x.index()] = true);
         }

@@ -218,6 +218,12 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether it is executed although the program needs none of its results: a call that writes
+    /// something outside. By default, whether a region has such an operation.
+    fn must_run(&self) -> bool {
+        self.regions().into_iter().any(|r| r.must_run())
+    }
+
     /// Whether it is the zero of its type: an operation without operands whose result is zero. Then
     /// linear programs may use its result where a linear value is needed.
     fn is_zeros(&self) -> bool {

@@ -2,10 +2,10 @@
 //!
 //! A guard replaces a result that would be wrong: factorisations of matrices that have none,
 //! derivatives at degenerate spectra, iterations that have not converged. A program returns NaN
-//! there. An eager runtime returns the error that `code` names. Missing convergence is an error in
-//! programs, too. Callers that want to continue read the convergence flag of the iteration instead.
-//! Linear in `x`. `ok` has the leading axes of `x`. A third operand, a float of any shape, is a
-//! measure that the error prints.
+//! there. An eager runtime returns the error that `code` names. With the attribute `raise`, and for
+//! missing convergence, it is an error in programs, too. Callers that want to continue read the
+//! convergence flag of the iteration instead. Linear in `x`. `ok` has the leading axes of `x`. A
+//! third operand, a float of any shape, is a measure that the error prints.
 
 use super::entry::{Entry, Spelled};
 use super::linalg::matrix;
@@ -27,6 +27,8 @@ pub struct Guard {
     pub code: String,
     /// An error message that replaces the one of the table.
     pub message: Option<String>,
+    /// Whether programs return the error, too.
+    pub raise: bool,
 }
 
 pub(crate) const NOT_POSITIVE_DEFINITE: &str = "not_positive_definite";
@@ -73,6 +75,7 @@ impl Guard {
         Guard {
             code: code.into(),
             message: None,
+            raise: code == NOT_CONVERGED,
         }
     }
 
@@ -82,7 +85,7 @@ impl Guard {
 
     /// Whether a program returns an error, too, instead of continuing with NaN.
     pub fn always_fails(&self) -> bool {
-        self.code == NOT_CONVERGED
+        self.raise
     }
 
     /// The error for a violated condition `ok`, with the first index in a batch where it is
@@ -126,10 +129,14 @@ impl Primitive for Guard {
     }
 
     fn attrs(&self) -> Attrs {
-        let attrs = Attrs::default().with("code", &*self.code);
-        match &self.message {
-            Some(m) => attrs.with("message", &**m),
-            None => attrs,
+        let mut attrs = Attrs::default().with("code", &*self.code);
+        if let Some(m) = &self.message {
+            attrs = attrs.with("message", &**m);
+        }
+        // Missing convergence is an error without the attribute.
+        match self.raise == (self.code == NOT_CONVERGED) {
+            true => attrs,
+            false => attrs.with("raise", self.raise),
         }
     }
 
@@ -269,9 +276,12 @@ impl Lin<'_> {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let code: String = s.attrs.get("code")?;
+    let raise = s.attrs.opt("raise")?;
     Ok(Guard {
-        code: s.attrs.get("code")?,
         message: s.attrs.opt("message")?,
+        raise: raise.unwrap_or(code == NOT_CONVERGED),
+        code,
     }
     .into())
 }
@@ -283,8 +293,13 @@ fn samples(_: &str) -> Vec<Sample> {
         message: Some("a sample".into()),
         ..Guard::of(NOT_CONVERGED)
     };
+    let raised = Guard {
+        raise: true,
+        ..Guard::of(NOT_POSITIVE_DEFINITE)
+    };
     vec![
         Sample::new(Guard::of(SINGULAR), vec![x.clone(), both.clone()]),
+        Sample::new(raised, vec![x.clone(), both.clone()]),
         Sample::new(
             Guard::of(DEGENERATE),
             vec![sample_array(DType::C128, &[3], 0), Array::scalar(true)],
@@ -302,7 +317,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The first operand where the second (with its leading axes) is true, NaN elsewhere; eager execution returns the error `code`.";
+    let doc = "The first operand where the second (with its leading axes) is true, NaN elsewhere; eager execution, and with `raise` programs, return the error `code`.";
     vec![Entry {
         name: "guard",
         doc,

@@ -12,12 +12,14 @@
 mod algebra;
 mod cse;
 mod fold;
+mod loops;
 mod pass;
 mod products;
 mod raise;
 mod windows;
 
 pub use crate::analysis::dce;
+pub use loops::with_simple_loops;
 pub use raise::{raise, raise_for_derivatives};
 
 use crate::analysis::without_dead;

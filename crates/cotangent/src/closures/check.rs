@@ -34,6 +34,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// placeholder.
 #[track_caller]
 pub fn check<A: Tree, R: Returns>(f: impl FnOnce(A) -> R, x: A) -> Result<Report> {
+    check_with(f, x, Options::default())
+}
+
+/// As [`check`], with the order of derivatives, the number of directions and the tolerance of
+/// `options`. Its `wrt` and `evaluator` are those of `check`.
+///
+/// ```
+/// use cotangent::{TracedTensor, check::Options, closures::check_with};
+/// let first = Options { second_order: false, ..Options::default() };
+/// let report = check_with(|x: TracedTensor| x.sin(), TracedTensor::scalar(0.5), first)?;
+/// assert!(report.passed() && report.rows.len() == 3, "{report}");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+#[track_caller]
+pub fn check_with<A: Tree, R: Returns>(
+    f: impl FnOnce(A) -> R,
+    x: A,
+    options: Options,
+) -> Result<Report> {
     let loc = here();
     let (f, captures) = Closed::named("f", &x, f)?.function()?;
     let args = evaluate(with(&x, &captures))?;
@@ -53,7 +75,7 @@ pub fn check<A: Tree, R: Returns>(f: impl FnOnce(A) -> R, x: A) -> Result<Report
     let options = Options {
         wrt: Some(wrt),
         evaluator: compiled(),
-        ..Options::default()
+        ..options
     };
     check_function(&ad(), &f, &args, &options).map_err(|e| e.at(loc))
 }

@@ -39,7 +39,7 @@ mod traced;
 mod tree;
 
 pub use capture::{with_numerics, with_rules};
-pub use check::check;
+pub use check::{check, check_with};
 pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use cotangent_derive::Tree;

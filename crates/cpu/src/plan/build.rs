@@ -6,7 +6,8 @@
 
 use super::code::{Code, ElementSlot};
 use super::compose::{Composition, LeafSource, Planned};
-use super::stage::{Phase, Staged, staged};
+use super::nested::Nested;
+use super::stage::{Staged, StagedPhase, staged};
 use crate::checks::{first_read, needs_check};
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
@@ -23,10 +24,15 @@ use std::sync::Arc;
 /// Compiles an operation for operands of these types.
 type LowerFn<'a> = dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel> + 'a;
 
+/// The regions of an operation that may run in place.
+type NestedFn<'a> = dyn Fn(&Op) -> Result<Option<Arc<dyn Nested>>> + 'a;
+
 /// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
     pub(crate) lower: &'a LowerFn<'a>,
+    /// An operation with regions in place.
+    pub(crate) nested: &'a NestedFn<'a>,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -69,6 +75,8 @@ pub(crate) struct PlaceView {
 /// A kernel that computes tensors from tensors.
 pub(crate) struct CallStep {
     pub(crate) kernel: Kernel,
+    /// The operation in place, if it has regions.
+    pub(crate) nested: Option<Arc<dyn Nested>>,
     pub(crate) name: String,
     pub(crate) why: Why,
     pub(crate) operands: Vec<PlaceView>,
@@ -283,6 +291,7 @@ impl Builder<'_> {
                 let used = first_read(self.f, e, live).map_or(used, |first| used.only(first));
                 let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
                 let kernel = (self.kernels.lower)(op, &types, used).map_err(|err| err.at(e.loc))?;
+                let nested = (self.kernels.nested)(op).map_err(|err| err.at(e.loc))?;
                 let def = self.steps.len() as u32;
                 let results = values
                     .iter()
@@ -295,6 +304,7 @@ impl Builder<'_> {
                     eqn: n.eqn,
                     kind: StepKind::Call(CallStep {
                         kernel,
+                        nested,
                         name: op.name().to_owned(),
                         why: *why,
                         operands: views,
@@ -331,7 +341,7 @@ impl Builder<'_> {
         let outputs = whole.map(&mut place).collect();
         let blocks = staged.blocks.into_iter().map(|v| (v, Home::Block));
         let blocks = blocks.map(&mut place).collect();
-        let placed = |p: Phase| PlacedPhase {
+        let placed = |p: StagedPhase| PlacedPhase {
             code: Box::new(p.code),
             places: p.values.iter().map(|v| self.place_of[v]).collect(),
             dead: Vec::new(),

@@ -11,6 +11,7 @@ use crate::nests::access::IndexMap;
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Order, Space, What};
 use cotangent_core::ops::{Op, Reduce, Reduction};
 use cotangent_core::{Array, DType, Dim, Env, Val};
+use cotangent_kernels::tile::fold::ReduceOp;
 use cotangent_kernels::tile::{Body, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -33,6 +34,10 @@ pub(crate) struct FoldCode {
     pub(crate) dtype: DType,
     /// The conversion of results to the type of the value, if that is another.
     pub(crate) narrow: Option<Box<Body>>,
+    /// The fold of rows of at most
+    /// [`FOLD_CHUNK_ELEMENTS`](cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS) elements of f32
+    /// or f64, if it has one.
+    pub(crate) of_short_rows: Option<ReduceOp>,
     /// The bytes of the reduction of no elements.
     pub(crate) empty: Vec<u8>,
 }
@@ -197,6 +202,7 @@ fn folded(
                 fold: RawFold::new(how, stable, dtype),
                 dtype: to,
                 narrow: (to != dtype).then(|| Box::new(conversion(to, dtype))),
+                of_short_rows: of_short_rows(how, stable, dtype),
                 empty: of_nothing(how, stable, dtype),
             };
             (Finish::Fold(fold), SmallVec::from_iter([wide]), dtype)
@@ -210,6 +216,16 @@ fn conversion(from: DType, to: DType) -> Body {
     let x = lowering.input(from);
     let y = lowering.convert(x, to);
     lowering.finish(&[y.0]).0
+}
+
+fn of_short_rows(how: Reduction, stable: bool, dtype: DType) -> Option<ReduceOp> {
+    let fold = match how {
+        Reduction::Sum if !stable => ReduceOp::Sum,
+        Reduction::Max => ReduceOp::Max,
+        Reduction::Min => ReduceOp::Min,
+        _ => return None,
+    };
+    matches!(dtype, DType::F32 | DType::F64).then_some(fold)
 }
 
 /// The bytes of a reduction of no elements, by the reference.

@@ -15,7 +15,7 @@ use super::pack::{Addresses, Table, indices};
 use crate::element::for_size;
 use crate::folds::{RawProduct, RawView};
 use crate::tensor::{Extents, Strides};
-use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT};
+use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
 use cotangent_core::DType;
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
@@ -30,9 +30,6 @@ const PACKED_ELEMENTS: usize = 1024;
 
 /// Number of elements of a block of rows that are folded.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
-
-/// Estimated time to fold or to store an element, in ps.
-const PHASE_PS: u64 = 30;
 
 thread_local! {
     /// Memory for packed inputs, for outputs that are folded or spread, and for blocks of rows.
@@ -83,9 +80,19 @@ impl GroupRun<'_> {
         unsafe {
             match &self.laid.rows {
                 Some(b) => self.by_rows(b),
-                None => (0..self.step.phases.len()).try_for_each(|k| self.phase(k, &[]).run()),
+                None => (0..self.step.phases.len()).try_for_each(|k| self.run_phase(k)),
             }
         }
+    }
+
+    /// Computes the members of a phase.
+    ///
+    /// # Safety
+    /// The preconditions of [`GroupRun::run`]; the phases before have run; the step does not run by
+    /// blocks of rows.
+    pub(crate) unsafe fn run_phase(&self, k: usize) -> Fallible {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { self.phase(k, &[]).run() }
     }
 
     /// A phase, with these addresses of places of which a thread has a block of rows.
@@ -117,7 +124,7 @@ impl GroupRun<'_> {
     unsafe fn by_rows(&self, b: &RowBlocks) -> Fallible {
         let phases = self.step.phases.iter().zip(&self.laid.phases);
         let cost: u64 = phases
-            .map(|(p, l)| (p.code.cost + PHASE_PS) * (l.rows * l.len / b.count) as u64)
+            .map(|(p, l)| (p.code.cost + PHASE_PS_PER_ELEMENT) * (l.rows * l.len / b.count) as u64)
             .sum();
         let cost = cost.max(1);
         let claim = (CLAIM_NS * 1000 / cost).clamp(1, b.count as u64) as usize;

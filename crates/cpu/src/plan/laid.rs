@@ -1,11 +1,11 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
 use super::boxes::LoopAxes;
-use super::build::CodeStep;
+use super::build::{CallStep, CodeStep, PlaceView};
 use super::code::{Code, CodeMember, Finish};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
-use cotangent_core::Error;
+use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::InputLayouts;
 use smallvec::SmallVec;
 
@@ -119,6 +119,21 @@ pub(crate) struct Resolved {
     pub(crate) arena: usize,
     /// Results of the function, in the last segment.
     pub(crate) results: Vec<LaidView>,
+}
+
+impl CallStep {
+    /// The types of the operands at the extents of a run.
+    pub(crate) fn forms(
+        &self,
+        shapes: &[Option<Extents>],
+        laid: &[LaidView],
+    ) -> Vec<(DType, Extents)> {
+        let form = |(v, laid): (&PlaceView, &LaidView)| {
+            let own = || shapes[v.place as usize].clone().unwrap_or_default();
+            (v.ty.dtype, laid.as_ref().map_or_else(own, |l| l.1.clone()))
+        };
+        self.operands.iter().zip(laid).map(form).collect()
+    }
 }
 
 /// Whether the one output of a step may be written over the place `over`: the phase that writes it

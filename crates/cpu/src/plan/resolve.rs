@@ -36,6 +36,8 @@ pub(crate) struct Extent<'a> {
     pub(crate) env: &'a Env,
     /// Strides of each argument.
     pub(crate) arguments: &'a [Strides],
+    /// Whether phases may run on a block of rows before the next.
+    pub(crate) by_rows: bool,
 }
 
 impl Extent<'_> {
@@ -214,6 +216,7 @@ impl Extent<'_> {
         }
         let rows = c
             .rows
+            .filter(|_| self.by_rows)
             .and_then(|n| row_blocks(parts, shapes, c, &spaces, n));
         // Rows of blocks are not cut.
         let first = c.rows.filter(|_| rows.is_some()).unwrap_or(0);

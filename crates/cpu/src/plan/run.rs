@@ -26,6 +26,7 @@ struct KnownSegment {
     segment: usize,
     env: Env,
     arguments: Vec<Strides>,
+    by_rows: bool,
     resolved: Arc<Resolved>,
 }
 
@@ -54,25 +55,27 @@ impl Runs {
     pub(crate) fn resolved(
         &self,
         parts: &PlanParts,
-        f: &Function,
-        env: &Env,
-        arguments: &[Strides],
+        extent: &Extent<'_>,
         segment: usize,
     ) -> Result<Arc<Resolved>> {
-        let same =
-            |k: &KnownSegment| k.segment == segment && k.env == *env && k.arguments == arguments;
+        let same = |k: &KnownSegment| {
+            k.segment == segment
+                && k.env == *extent.env
+                && k.arguments == extent.arguments
+                && k.by_rows == extent.by_rows
+        };
         if let Some(k) = locked(&self.known).iter().find(|k| same(k)) {
             return Ok(k.resolved.clone());
         }
-        let extent = Extent { f, env, arguments };
         let resolved = Arc::new(extent.resolve(parts, segment)?);
         let mut known = locked(&self.known);
         known.insert(
             0,
             KnownSegment {
                 segment,
-                env: env.clone(),
-                arguments: arguments.to_vec(),
+                env: extent.env.clone(),
+                arguments: extent.arguments.to_vec(),
+                by_rows: extent.by_rows,
                 resolved: resolved.clone(),
             },
         );
@@ -124,7 +127,13 @@ impl State {
         }
         let mut results = Results::new();
         for (segment, s) in parts.segments.iter().enumerate() {
-            let resolved = runs.resolved(parts, f, &env, &arguments, segment)?;
+            let extent = Extent {
+                f,
+                env: &env,
+                arguments: &arguments,
+                by_rows: true,
+            };
+            let resolved = runs.resolved(parts, &extent, segment)?;
             self.memory(parts, &resolved)?;
             for (k, laid) in s.steps.clone().zip(&resolved.steps) {
                 let step = &parts.steps[k];

@@ -19,14 +19,14 @@ use cotangent_core::Val;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Code, and the value of each of its members.
-pub(crate) struct Phase {
+pub(crate) struct StagedPhase {
     pub(crate) code: Code,
     pub(crate) values: Vec<Val>,
 }
 
 /// The phases of a group.
 pub(crate) struct Staged {
-    pub(crate) phases: Vec<Phase>,
+    pub(crate) phases: Vec<StagedPhase>,
     /// Number of first axes of every phase that are rows, if all phases may run on a block of rows
     /// before the next.
     pub(crate) rows: Option<usize>,
@@ -66,7 +66,7 @@ pub(crate) fn alone(cx: &Composition<'_>, nest: u32) -> Planned<Staged> {
     let code = code(cx, &n.space, &[CodeRoot::Nest(nest)], FxHashMap::default())?;
     let whole = vec![n.value];
     Ok(Staged {
-        phases: vec![Phase {
+        phases: vec![StagedPhase {
             code,
             values: whole.clone(),
         }],
@@ -208,7 +208,7 @@ impl<'a> Stage<'a> {
             }
             let space = &self.nest(&members[d.first]).space;
             let code = code(self.cx, space, &roots, inlined)?;
-            out.phases.push(Phase { code, values });
+            out.phases.push(StagedPhase { code, values });
         }
         Ok(out)
     }
@@ -231,7 +231,7 @@ impl<'a> Stage<'a> {
             let mut code = code(self.cx, &n.space, &root, inline.clone()).ok()?;
             code.region = region;
             let values = vec![n.value];
-            phases.push(Phase { code, values });
+            phases.push(StagedPhase { code, values });
         }
         Some(Staged {
             phases,
@@ -317,7 +317,7 @@ impl<'a> Stage<'a> {
         let space = loops.iter().map(axis).collect();
         let code = code(self.cx, &space, &roots, inlined).ok()?;
         Some(Staged {
-            phases: vec![Phase { code, values }],
+            phases: vec![StagedPhase { code, values }],
             rows: None,
             whole,
             blocks: Vec::new(),

@@ -54,7 +54,13 @@ impl<'a> Entries<'a> {
 
     /// Reads the number of an attribute, and the attribute.
     pub(super) fn attr(&mut self, c: &mut Cursor<'a>) -> Result<Attr<'a>> {
-        let i = c.index("attribute", self.attributes.len())?;
+        let v = c.varint()?;
+        self.attr_at(v, c)
+    }
+
+    /// The attribute of a number that was read before `c`.
+    pub(super) fn attr_at(&mut self, v: u64, c: &Cursor<'a>) -> Result<Attr<'a>> {
+        let i = c.below(v, "attribute", self.attributes.len())?;
         let entry = self.file.attributes[i];
         self.resolve(|e| &mut e.attributes, entry, i, Entries::attribute)
     }

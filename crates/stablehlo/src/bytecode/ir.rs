@@ -12,7 +12,7 @@ use super::file;
 use super::location;
 use super::operations::{self, VhloOperation};
 use crate::ast::{
-    Argument, Attr, Function, Id, MAX_REGIONS, NamedAttrs, Operation, ParsedModule, Region,
+    self, Argument, Attr, Function, Id, MAX_REGIONS, NamedAttrs, Operation, ParsedModule, Region,
     Signature, Ty,
 };
 use crate::scope::OpenRegions;
@@ -35,7 +35,9 @@ mod part {
 
 /// Attribute of a parameter that has one value in the whole program.
 const GLOBAL_CONSTANT: &str = "jax.global_constant";
-/// Its value for the parameter that selects a platform.
+/// Name of a module or function.
+const SYMBOL_NAME: &str = "sym_name";
+/// The value of [`GLOBAL_CONSTANT`] for the parameter that selects a platform.
 const PLATFORM_INDEX: &str = "_platform_index";
 
 /// Reads the module of a file. `platform` is the index of the platform `cpu`, if it has several.
@@ -173,7 +175,12 @@ impl<'a> Reader<'a> {
             let head = self.head(c)?;
             match head.kind {
                 OperationKind::Module => {
-                    let attrs = head.attrs.into_iter();
+                    let mut attrs = head.attrs;
+                    let name = attrs.iter().position(|a| a.0 == SYMBOL_NAME);
+                    if let Some(Attr::Str(name)) = name.map(|k| attrs.remove(k).1) {
+                        self.module.name.get_or_insert(name);
+                    }
+                    let attrs = attrs.into_iter();
                     let attrs = attrs.map(|(name, value)| (name, value, head.pos));
                     self.module.attrs.extend(attrs);
                     let mut regions = self.regions(c, head.regions)?;
@@ -250,6 +257,13 @@ impl<'a> Reader<'a> {
         if has(part::PROPERTIES) {
             let i = c.index("properties", self.entries.file.properties.len())?;
             let mut properties = self.entries.file.properties[i];
+            // A module has a name, or none.
+            if matches!(kind, OperationKind::Module)
+                && let (name, true) = properties.flagged()?
+            {
+                let name = self.entries.attr_at(name, &properties)?;
+                attrs.push((SYMBOL_NAME.into(), name));
+            }
             for &name in own {
                 let value = self.entries.attr(&mut properties)?;
                 attrs.push((name.into(), value));
@@ -294,7 +308,7 @@ impl<'a> Reader<'a> {
     fn function(&mut self, c: &mut Cursor<'a>, head: Head<'a>) -> Result<Function<'a>> {
         let attr = |name: &str| head.attrs.iter().find(|a| a.0 == name).map(|a| &a.1);
         let (Some(Attr::Str(name)), Some(Attr::Type(Ty::Function(ty))), 1) =
-            (attr("sym_name"), attr("function_type"), head.regions.0)
+            (attr(SYMBOL_NAME), attr("function_type"), head.regions.0)
         else {
             return Err(c.error("a function needs a name, a type and a region"));
         };
@@ -302,11 +316,13 @@ impl<'a> Reader<'a> {
         let mut regions = self.regions(c, head.regions)?;
         let mut body = self.region(&mut regions, &mut scope, true, head.pos)?;
         self.end(c, head.regions, regions)?;
-        if let (Some(Attr::List(all)), Some(platform)) = (attr("arg_attrs"), self.platform) {
+        if let Some(Attr::List(all)) = attr("arg_attrs") {
             for (arg, attrs) in body.args.iter_mut().zip(all.iter()) {
                 let constant = attrs.get(GLOBAL_CONSTANT).and_then(Attr::word);
                 let scalar = matches!(&arg.ty, Ty::Tensor(t) if t.rank() == 0 && t.dtype.is_int());
-                arg.constant = (constant == Some(PLATFORM_INDEX) && scalar).then_some(platform);
+                let platform = self.platform.filter(|_| scalar);
+                arg.constant = platform.filter(|_| constant == Some(PLATFORM_INDEX));
+                arg.donated = matches!(attrs, Attr::Dict(d) if ast::donates(d));
             }
         }
         Ok(Function {
@@ -454,6 +470,7 @@ impl<'a> Reader<'a> {
                     name: format!("arg{}", scope.args).into(),
                     ty,
                     constant: None,
+                    donated: false,
                 });
                 scope.args += 1;
             }

@@ -6,11 +6,13 @@
 //! its results is, and then its operands are live. Loops, branches and calls are analysed per
 //! result.
 
+use super::attributes::{attribute, find};
 use super::function::FunctionLowering;
 use super::module::ModuleLowering;
-use crate::ast::Operation;
+use crate::ast::{Attr, Operation, Signature, Ty};
+use crate::host_call::HostCall;
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Code, DType, Error, Loc, Result};
+use cotangent_core::{Code, DType, Dim, Error, Loc, Op, Result, Type};
 
 impl ModuleLowering<'_> {
     /// The note about dropped callbacks.
@@ -38,6 +40,36 @@ pub(super) fn unsupported_callback(name: &str) -> Error {
         "the host callback `@{name}` is not supported: its results are read, and it calls Python"
     );
     Error::new(Code::UnknownOperation, text)
+}
+
+/// The custom call of a function of the host, by an index in its `backend_config`.
+pub(super) const HOST_CALLBACK: &str = "cotangent_callback";
+
+/// Lowers a call of the host. Tokens come first among its operands and results.
+pub(super) fn host_callback(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let config = find(op, &["backend_config"]).and_then(Attr::word);
+    let Some(index) = config.and_then(|index| index.parse().ok()) else {
+        return Err(attribute(op, "backend_config", "the index of a function"));
+    };
+    let is_token = |t: &&Ty| matches!(t, Ty::Token);
+    let given = match &op.signature {
+        Signature::Function(types, _) => types.iter().take_while(is_token).count(),
+        _ => 0,
+    };
+    let token = Type::new(DType::Bool, vec![Dim::Const(0)]);
+    let returned = op.result_types().unwrap_or_default().iter();
+    let returned = returned.take_while(is_token).count();
+    let mut types = vec![token];
+    for k in returned..op.count as usize {
+        types.push(f.result(op, k)?);
+    }
+    let effect = find(op, &["has_side_effect"]).and_then(Attr::bool) == Some(true);
+    let call = HostCall::new(index, given, types, effect);
+    let results = f.cx().emit(Op::extension(call), &f.operands(op)?);
+    Ok(match returned {
+        0 => results.into_iter().skip(1).collect(),
+        _ => results,
+    })
 }
 
 /// Lowers a callback. If its results are read, that is an error; otherwise they are replaced by

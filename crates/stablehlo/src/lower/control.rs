@@ -180,7 +180,8 @@ fn switch(
     for &c in &all {
         x.push(f.value(c)?);
     }
-    Ok(f.cx().emit(Switch { branches, boolean }.into(), &x))
+    let results = f.cx().emit(Switch { branches, boolean }.into(), &x);
+    Ok(results.into_iter().take(op.count as usize).collect())
 }
 
 /// `case`: an index out of range, on either side, takes the last branch.

@@ -128,6 +128,10 @@ impl<'t> FunctionLowering<'t> {
                 .map_err(|e| e.at(f.pos))?;
             values.extend((*ty != Ty::Token).then_some(v));
         }
+        if values.is_empty() && !f.public {
+            // As a region, which a call ignores.
+            values.push(self.token());
+        }
         Ok(values)
     }
 
@@ -246,7 +250,11 @@ impl<'t> FunctionLowering<'t> {
             };
             frame.scope.borrow_mut().captured.insert(c, inside);
         }
-        let results = frame.ops(region)?;
+        let mut results = frame.ops(region)?;
+        if results.is_empty() {
+            // A region is executed for a result, or for a token of its effects.
+            results.push(frame.token());
+        }
         frame.b.finish(&results)
     }
 

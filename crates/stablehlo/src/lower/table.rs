@@ -99,7 +99,8 @@ const IDENTITIES: [&str; 8] = [
 ];
 
 /// Custom calls that check shapes or values, or print shardings. They are dropped.
-const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
+/// `dce_sink` keeps its operands alive in other compilers.
+const ASSERTIONS: [&str; 4] = ["shape_assertion", "check.eq", "InspectSharding", "dce_sink"];
 
 fn custom_call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(target) = needed::target(op) else {
@@ -110,6 +111,9 @@ fn custom_call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     if ASSERTIONS.contains(&target) {
         return control::nothing(f, op);
+    }
+    if target == callbacks::HOST_CALLBACK {
+        return callbacks::host_callback(f, op);
     }
     if needed::is_callback(target) {
         return callbacks::callback(f, op, target);

@@ -9,6 +9,7 @@ mod types;
 
 use crate::ast::{
     Argument, Attr, Function, Id, MAX_NESTED, MAX_REGIONS, NamedAttrs, ParsedModule, Region, Ty,
+    donates,
 };
 use crate::lexer::{Lexer, Pos, Token, TokenKind, syntax, unquote};
 use crate::scope::OpenRegions;
@@ -203,7 +204,8 @@ impl<'a> Parser<'a> {
     fn pretty_module(&mut self, modules: usize) -> Result<()> {
         self.bump()?;
         if self.tok.kind == TokenKind::Symbol {
-            self.bump()?;
+            let name = symbol(self.bump()?.text);
+            self.module.name.get_or_insert(name);
         }
         if self.eat_word("attributes")? {
             let pos = self.tok.pos;
@@ -300,6 +302,7 @@ impl<'a> Parser<'a> {
         );
         self.expect(b'(')?;
         let mut args: Vec<(Token<'a>, Ty)> = Vec::new();
+        let mut donated = Vec::new();
         self.comma_list(b')', |p| {
             let name = if p.tok.kind == TokenKind::Value {
                 Some(p.bump()?)
@@ -311,7 +314,8 @@ impl<'a> Parser<'a> {
             }
             let ty = p.ty()?;
             args.extend(name.map(|n| (n, ty)));
-            p.decorations()
+            donated.push(p.decorations()?);
+            Ok(())
         })?;
         let mut results = Vec::new();
         if self.tok.kind == TokenKind::Arrow {
@@ -319,7 +323,8 @@ impl<'a> Parser<'a> {
             if self.eat(b'(')? {
                 self.comma_list(b')', |p| {
                     results.push(p.ty()?);
-                    p.decorations()
+                    p.decorations()?;
+                    Ok(())
                 })?;
             } else {
                 results.push(self.ty()?);
@@ -330,7 +335,11 @@ impl<'a> Parser<'a> {
         }
         let body = if self.is(b'{') {
             self.start_function();
-            Some(self.region(&args)?)
+            let mut body = self.region(&args)?;
+            for (arg, donated) in body.args.iter_mut().zip(donated) {
+                arg.donated = donated;
+            }
+            Some(body)
         } else {
             None
         };
@@ -345,12 +354,15 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips the attributes and the location of an argument.
-    fn decorations(&mut self) -> Result<()> {
+    /// Parses the attributes and the location of an argument. Returns whether a call may take its
+    /// memory.
+    fn decorations(&mut self) -> Result<bool> {
+        let mut donated = false;
         if self.is(b'{') {
-            self.attr_dict()?;
+            donated = donates(&self.attr_dict()?);
         }
-        self.skip_loc()
+        self.skip_loc()?;
+        Ok(donated)
     }
 
     /// Parses the generic form `"func.func"() <{..}> ({ ^bb0(%x: t): .. }) : () -> ()`, with the
@@ -362,7 +374,7 @@ impl<'a> Parser<'a> {
         let mut attrs = self.properties()?;
         self.expect(b'(')?;
         self.start_function();
-        let body = self.region(&[])?;
+        let mut body = self.region(&[])?;
         self.expect(b')')?;
         if self.is(b'{') {
             attrs.extend(self.attr_dict()?);
@@ -380,6 +392,11 @@ impl<'a> Parser<'a> {
         };
         let public = attr("sym_visibility").and_then(Attr::word) != Some("private");
         let results = f.1.clone();
+        if let Some(Attr::List(all)) = attr("arg_attrs") {
+            for (arg, attrs) in body.args.iter_mut().zip(all.iter()) {
+                arg.donated = matches!(attrs, Attr::Dict(d) if donates(d));
+            }
+        }
         // In the generic form, a function without a body has an empty region.
         let body = Some(body).filter(|b| !b.ops.is_empty());
         let f = Function {
@@ -435,6 +452,7 @@ impl<'a> Parser<'a> {
                 name: name.text.into(),
                 ty: ty.clone(),
                 constant: None,
+                donated: false,
             });
         }
         while !self.is(b'}') {

@@ -64,7 +64,7 @@ fn closed_function(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
 /// Writes an operation as a composite; `None` if it is decomposed.
 fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     let types = t.types(x);
-    if y.is_empty() || !is_composite(op, &types) || t.expands.take() {
+    if y.is_empty() || t.is_portable() || !is_composite(op, &types) || t.expands.take() {
         return None;
     }
     let f = closed_function(op, &types, y)?;

@@ -2,9 +2,13 @@
 //! Signs, phases and the order of eigenvalues are then normalized to those of the core.
 
 use super::text::{TextEmitter, show, tuple};
+use crate::portable::matrix::{
+    self, empty_factors, extents, is_factorisation, leading, normalized, of, on_columns, phases,
+    symmetric,
+};
 use cotangent_core::ops::{
-    ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd,
-    TriangularSolve, Turn, Unary,
+    ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Scan, Svd,
+    TriangularSolve, Turn,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -13,42 +17,18 @@ use std::sync::Arc;
 /// Writes an operation of linear algebra; `None` for other operations.
 pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
-    let routine = matches!(
-        op,
-        Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Schur(_)
-    );
-    let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
-    if routine && empty(&t.ty(x[0])) {
-        // An empty matrix has no factors; nonempty results are orthogonal matrices.
-        let each = |ty: &Type| match &ty.shape[..] {
-            [.., n, m] if n == m && !empty(ty) => cx.broadcast_to(cx.eye(ty.dtype, n), &ty.shape),
-            _ => cx.zeros(ty),
-        };
-        return Ok(Some(y.iter().map(each).collect()));
+    if is_factorisation(op)
+        && let Some(y) = empty_factors(cx, x[0], y)
+    {
+        return Ok(Some(y));
     }
     Ok(Some(match op {
         Op::Cholesky(_) => one(cholesky(t, x[0])),
         Op::TriangularSolve(s) => triangular_solve(t, s, x, y),
         Op::Lu(_) => lu(t, x[0])?,
-        Op::Solve(_) => one(solve(t, &lu(t, x[0])?, x[1])?),
-        Op::Det(_) => {
-            let (diagonal, odd) = pivots(t, &lu(t, x[0])?)?;
-            let p = cx.reduce(Reduction::Prod, diagonal, &[cx.ty(diagonal).rank() - 1]);
-            one(cx.select(odd, cx.neg(p), p))
-        }
-        Op::Slogdet(s) => {
-            let factors = lu(t, x[0])?;
-            let (diagonal, odd) = pivots(t, &factors)?;
-            let last = [cx.ty(diagonal).rank() - 1];
-            let sign = cx.reduce(Reduction::Prod, cx.op(Unary::Sign, &[diagonal]), &last);
-            let size = cx.reduce_sum(cx.log(cx.abs(diagonal)), &last);
-            let mut all = Vals::from_slice(&[cx.select(odd, cx.neg(sign), sign), size]);
-            if s.inverse {
-                let one = cx.broadcast_to(cx.eye(y[2].dtype, &y[2].shape[last[0]]), &y[2].shape);
-                all.push(cx.matrix_transpose(solve(t, &factors, one)?));
-            }
-            all
-        }
+        Op::Solve(_) => one(matrix::solve(cx, &lu(t, x[0])?, x[1])),
+        Op::Det(_) => one(matrix::det(cx, &lu(t, x[0])?)),
+        Op::Slogdet(s) => matrix::slogdet(cx, s, &lu(t, x[0])?, y),
         Op::Qr(q) => qr(t, q, x[0], y)?,
         Op::Eigh(e) => eigh(t, e, x[0], y)?,
         Op::Svd(s) => svd(t, s, x[0], y)?,
@@ -63,28 +43,10 @@ fn one(v: Val) -> Vals {
     Vals::from_slice(&[v])
 }
 
-/// Broadcasts a value per matrix, or per vector, along the trailing axes.
-fn leading(cx: &dyn Emit, v: Val, like: &Type) -> Val {
-    let dims: Vec<usize> = (0..cx.ty(v).rank()).collect();
-    cx.broadcast_in_dim(v, &like.shape, &dims)
-}
-
-/// Broadcasts a vector per matrix along columns: one number for each column.
-fn on_columns(cx: &dyn Emit, v: Val, like: &Type) -> Val {
-    let rank = like.rank();
-    let dims: Vec<usize> = (0..rank - 2).chain([rank - 1]).collect();
-    cx.broadcast_in_dim(v, &like.shape, &dims)
-}
-
 /// Replaces the result by NaN where the condition is false. StableHLO cannot raise an error.
 fn guard(cx: &dyn Emit, x: &[Val]) -> Val {
     let ty = cx.ty(x[0]);
     cx.select(leading(cx, x[1], &ty), x[0], cx.full(&ty, f64::NAN))
-}
-
-fn symmetric(cx: &dyn Emit, a: Val) -> Val {
-    let sum = cx.add(a, cx.adjoint(a));
-    cx.mul(sum, cx.full_like(sum, 0.5))
 }
 
 fn cholesky(t: &TextEmitter<'_>, a: Val) -> Val {
@@ -177,34 +139,6 @@ fn call(
     Ok(t.line(&text, y))
 }
 
-/// Batch extents, rows and columns.
-fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
-    match &ty.shape[..] {
-        [lead @ .., m, n] => match (m.as_const(), n.as_const()) {
-            (Some(m), Some(n)) => Ok((lead.to_vec(), m, n)),
-            _ => bail!(
-                UnknownOperation,
-                "a factorisation of {ty}, with unknown extents, has no StableHLO form"
-            ),
-        },
-        _ => bail!(
-            ShapeMismatch,
-            "a factorisation of {ty}, which is not a matrix"
-        ),
-    }
-}
-
-/// A type with the extents `lead`, then `rest`.
-fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
-    Type::new(
-        dtype,
-        lead.iter()
-            .cloned()
-            .chain(rest.iter().map(|&n| Dim::Const(n)))
-            .collect::<Vec<_>>(),
-    )
-}
-
 /// Writes `getrf`: packed factors, row swaps that count from 0, and the permutation.
 fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     let cx: &dyn Emit = t;
@@ -253,49 +187,6 @@ fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     };
     let perm = cx.op(scan, &[cx.iota(&order, rank - 1), numbers, stacked]);
     Ok(Vals::from_slice(&[y[0], exchanges, perm]))
-}
-
-/// Solves a system with the LU factors of its matrix.
-fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
-    let cx: &dyn Emit = t;
-    t.check_errors()?;
-    let ty = cx.ty(b);
-    let rank = ty.rank();
-    let rows: Vec<usize> = (0..rank - 1).collect();
-    let index = cx.broadcast_in_dim(y[2], &ty.shape, &rows);
-    let b = cx.take_along_axis(b, index, rank - 2, Bounds::Clip);
-    let lower = TriangularSolve {
-        left: true,
-        lower: true,
-        unit: true,
-        turn: Turn::None,
-    };
-    let x = cx.triangular_solve(y[0], b, lower);
-    Ok(cx.triangular_solve(
-        y[0],
-        x,
-        TriangularSolve {
-            lower: false,
-            unit: false,
-            ..lower
-        },
-    ))
-}
-
-/// The diagonal of `U`, and whether the number of row swaps is odd.
-fn pivots(t: &TextEmitter<'_>, y: &[Val]) -> Result<(Val, Val)> {
-    let cx: &dyn Emit = t;
-    t.check_errors()?;
-    let ty = cx.ty(y[1]);
-    let last = ty.rank() - 1;
-    let moved = cx.compare(y[1], Comparison::Ne, cx.iota(&ty, last));
-    let count = cx.reduce_sum(cx.convert(moved, DType::I32), &[last]);
-    let odd = cx.compare(
-        cx.and(count, cx.full_like(count, 1i64)),
-        Comparison::Eq,
-        cx.full_like(count, 1i64),
-    );
-    Ok((cx.diagonal(y[0]), odd))
 }
 
 /// Writes `geqrf`. For complex matrices the diagonal of `R` is then made positive.
@@ -353,30 +244,6 @@ fn qr(t: &TextEmitter<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
         );
     }
     Ok(Vals::from_slice(&[ortho, r]))
-}
-
-/// The phase of each column's pivot component: the first one of at least `anchor` times the largest
-/// magnitude. 1 for a column of zeros.
-fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
-    let ty = cx.ty(v);
-    let rows = ty.rank() - 2;
-    let size = cx.abs(v);
-    let most = cx.max_or_least(size, &[rows]);
-    let bound = cx.mul(most, cx.full_like(most, anchor));
-    let near = cx.compare(size, Comparison::Ge, on_columns(cx, bound, &cx.ty(size)));
-    let pivot_row = cx.argmax(cx.convert(near, DType::I32), rows);
-    let mut shape = ty.shape.to_vec();
-    shape[rows] = Dim::Const(1);
-    let anchor = cx.take_along_axis(v, cx.reshape(pivot_row, &shape), rows, Bounds::Clip);
-    let anchor = cx.reshape(anchor, &cx.ty(pivot_row).shape);
-    let none = cx.compare(anchor, Comparison::Eq, cx.zeros(&cx.ty(anchor)));
-    let phase = cx.op(Unary::Sign, &[anchor]);
-    cx.select(none, cx.full_like(phase, 1.0), phase)
-}
-
-/// Divides each column by its phase, a number of magnitude 1.
-fn normalized(cx: &dyn Emit, v: Val, phase: Val) -> Val {
-    cx.mul(v, on_columns(cx, cx.conj(phase), &cx.ty(v)))
 }
 
 fn eigh(t: &TextEmitter<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {

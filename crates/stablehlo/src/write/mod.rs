@@ -18,15 +18,18 @@ mod linalg;
 mod movement;
 mod names;
 mod ops;
+mod options;
 mod reduce;
 mod sliding;
 mod text;
 mod tree;
 
-pub(crate) use tree::tree;
+pub use options::{Target, WriteOptions};
+pub(crate) use tree::{tree, ty};
 
 use crate::names::NUMERICS;
-use cotangent_core::primitive::Val;
+use crate::portable::portable;
+use crate::sharding::Spec;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
 use cotangent_core::{Emit, EmitterStatus, Function, Result, Type};
@@ -40,6 +43,9 @@ use text::{TextEmitter, show, tuple};
 /// Comment with the version and the dialects of the text. `chlo` has functions that StableHLO
 /// lacks.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
+
+/// As [`HEADER`], for [`Target::Portable`].
+const PORTABLE_HEADER: &str = "// StableHLO 1.4.\n";
 
 /// The text of functions, simplified. The first one is named `@main`, unless another has that name.
 /// Called functions follow.
@@ -77,36 +83,98 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
 /// # Errors
 /// As [`write()`].
 pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
+    let options = WriteOptions {
+        numerics,
+        ..WriteOptions::default()
+    };
+    write_as(functions, &options)
+}
+
+/// As [`write()`], with options.
+///
+/// ```
+/// use cotangent_core::{Builder, DType, Emit, Type};
+/// use cotangent_stablehlo::{Target, WriteOptions};
+/// let b = Builder::new("main", Default::default());
+/// let x = b.param(Type::new(DType::F32, vec![2.into()]), Some("x"));
+/// let cx: &dyn Emit = &b;
+/// let y = cx.erf(x);
+/// let f = [std::sync::Arc::new(b.finish(&[y]).unwrap())];
+/// let portable = WriteOptions { target: Target::Portable, ..Default::default() };
+/// assert!(cotangent_stablehlo::write(&f).unwrap().contains("chlo.erf"));
+/// assert!(!cotangent_stablehlo::write_as(&f, &portable).unwrap().contains("chlo"));
+/// ```
+///
+/// # Errors
+/// As [`write()`]. [`Target::Portable`] also refuses `eig` and `schur` of general matrices, large
+/// matrices in `eigh` and `svd`, and extents without a bound: the error names the equation.
+pub fn write_as(functions: &[Arc<Function>], options: &WriteOptions<'_>) -> Result<String> {
     functions.iter().try_for_each(|f| f.check_arrays())?;
+    if let (Some(sharding), Some(f)) = (options.sharding, functions.first()) {
+        let arguments: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
+        sharding.check(&arguments, &f.result_types())?;
+    }
     let names = RefCell::new(FunctionNames::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
+        let f = &match options.target {
+            Target::Jax => f.clone(),
+            Target::Portable => Arc::new(portable(&simplify(f), options.bound)?),
+        };
         names.borrow_mut().add(
             &Arc::new(simplify(f)),
             if k == 0 && !any_main { "main" } else { &f.name },
             true,
         );
     }
-    let mut out = String::from(HEADER);
+    let mut out = String::from(match options.target {
+        Target::Jax => HEADER,
+        Target::Portable => PORTABLE_HEADER,
+    });
     let module = functions.first().map_or("empty", |f| &f.name);
-    let attributes = match numerics {
-        Numerics::STABLEHLO => String::new(),
-        n => format!("attributes {{{NUMERICS} = {{{}}}}} ", Policy::from(n)),
+    let mut attributes = Vec::new();
+    if let Some(sharding) = options.sharding {
+        let devices = sharding.mesh.size();
+        attributes.push(format!("mhlo.num_partitions = {devices} : i32"));
+        attributes.push("mhlo.num_replicas = 1 : i32".to_owned());
+    }
+    if options.numerics != Numerics::STABLEHLO {
+        attributes.push(format!(
+            "{NUMERICS} = {{{}}}",
+            Policy::from(options.numerics)
+        ));
+    }
+    let attributes = match attributes.is_empty() {
+        true => String::new(),
+        false => format!("attributes {{{}}} ", attributes.join(", ")),
     };
     let _ = writeln!(out, "module @{} {attributes}{{", symbol(module));
+    if let Some(sharding) = options.sharding {
+        let _ = writeln!(out, "  {}", sharding.mesh.declaration());
+    }
     let mut done = 0;
     loop {
         let Some(entry) = names.borrow().all.get(done).cloned() else {
             break;
         };
-        out.push_str(&function(&entry, &names)?);
+        // Donation and sharding are those of the first function.
+        let own = WriteOptions {
+            donated: if done == 0 { options.donated } else { &[] },
+            sharding: options.sharding.filter(|_| done == 0),
+            ..*options
+        };
+        out.push_str(&function(&entry, &names, &own)?);
         done += 1;
     }
     out.push_str("}\n");
     Ok(out)
 }
 
-fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<String> {
+fn function(
+    entry: &WrittenFunction,
+    names: &RefCell<FunctionNames>,
+    options: &WriteOptions<'_>,
+) -> Result<String> {
     let WrittenFunction {
         f,
         name,
@@ -115,6 +183,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     } = entry;
     let t = TextEmitter {
         session: Session::default(),
+        options: *options,
         names,
         status: EmitterStatus::default(),
         state: RefCell::default(),
@@ -141,16 +210,28 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     if let Some(e) = t.status.take_error() {
         return Err(e);
     }
-    let list = |v: &[Val], each: &dyn Fn(Val) -> String| {
-        v.iter().map(|&v| each(v)).collect::<Vec<_>>().join(", ")
-    };
     let mut out = String::new();
-    let head = list(&params, &|v| format!("{}: {}", t.name(v), show(&t.ty(v))));
+    let head: Vec<String> = params
+        .iter()
+        .enumerate()
+        .map(|(k, &v)| {
+            let ty = t.ty(v);
+            let attributes = argument_attributes(options, k, &ty);
+            format!("{}: {}{attributes}", t.name(v), show(&ty))
+        })
+        .collect();
+    let head = head.join(", ");
     let types: Vec<Type> = results.iter().map(|&v| t.ty(v)).collect();
-    let arrow = if types.is_empty() {
-        String::new()
-    } else {
-        format!(" -> {}", tuple(&types))
+    let arrow = match options.sharding {
+        _ if types.is_empty() => String::new(),
+        None => format!(" -> {}", tuple(&types)),
+        Some(sharding) => {
+            let each = |(ty, spec): (&Type, &Spec)| {
+                format!("{} {{{}}}", show(ty), spec.attribute(ty.shape.rank()))
+            };
+            let all: Vec<String> = types.iter().zip(&sharding.results).map(each).collect();
+            format!(" -> ({})", all.join(", "))
+        }
     };
     let access = if *public { "public" } else { "private" };
     let _ = writeln!(
@@ -162,6 +243,21 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     let _ = writeln!(out, "    return{}", t.returned(&results));
     out.push_str("  }\n");
     Ok(out)
+}
+
+/// The attributes of an argument of a function, in braces after a space; empty if there are none.
+fn argument_attributes(options: &WriteOptions<'_>, argument: usize, ty: &Type) -> String {
+    let mut all = Vec::new();
+    if let Some(sharding) = options.sharding {
+        all.push(sharding.arguments[argument].attribute(ty.shape.rank()));
+    }
+    if let Some((_, result)) = options.donated.iter().find(|d| d.0 == argument) {
+        all.push(format!("tf.aliasing_output = {result} : i32"));
+    }
+    match all.is_empty() {
+        true => String::new(),
+        false => format!(" {{{}}}", all.join(", ")),
+    }
 }
 
 /// A new name: `preferred`, with underscores appended if it is taken.

@@ -221,6 +221,9 @@ fn clamped(
     by: &[i64],
 ) -> Result<Val> {
     let cx: &dyn Emit = t;
+    if w.axes.is_empty() {
+        return Ok(indices);
+    }
     let ty = cx.ty(indices);
     let wide = ty.with_dtype(DType::I64);
     let single = w.vector == ty.rank();

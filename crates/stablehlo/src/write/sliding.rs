@@ -8,7 +8,7 @@
 
 use super::text::{TextEmitter, array, numbers};
 use cotangent_core::ops::{
-    Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Sliding,
+    Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Slice, Sliding,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -199,9 +199,21 @@ pub(super) fn reduce_window(
             &[],
         )]));
     }
-    let axes: Vec<PositiveAxis> = (0..rank)
+    let mut axes: Vec<PositiveAxis> = (0..rank)
         .map(|a| axis(&r.sliding, a, sx[a], size[a], count[a]))
         .collect();
+    let backward = reversed_axes(&axes, 0, |a| a.result_reversed);
+    let mut x = x;
+    if t.is_portable() {
+        x = without_negative_padding(cx, x, init, &mut axes, &size);
+        if size.iter().all(|&n| n == 1) {
+            return Ok(Vals::from_slice(&[reversed(
+                cx,
+                strided(cx, x, &axes),
+                &backward,
+            )]));
+        }
+    }
     let region = t.region(&[scalar.clone(), scalar.clone()], |p| {
         t.line(
             &format!(
@@ -232,11 +244,46 @@ pub(super) fn reduce_window(
     } else {
         t.line(&text, y.to_vec())[0]
     };
-    Ok(Vals::from_slice(&[reversed(
-        cx,
-        v,
-        &reversed_axes(&axes, 0, |a| a.result_reversed),
-    )]))
+    Ok(Vals::from_slice(&[reversed(cx, v, &backward)]))
+}
+
+/// The operand with the dilation and the padding of the axes where padding is negative, and of all
+/// axes of windows of one element: XLA's simplifier aborts on these windows.
+fn without_negative_padding(
+    cx: &dyn Emit,
+    x: Val,
+    init: Val,
+    axes: &mut [PositiveAxis],
+    size: &[usize],
+) -> Val {
+    let single = size.iter().all(|&n| n == 1);
+    let rank = axes.len();
+    let (mut low, mut high, mut interior) = (vec![0; rank], vec![0; rank], vec![0; rank]);
+    for (k, a) in axes.iter_mut().enumerate() {
+        if single || a.low < 0 || a.high < 0 {
+            low[k] = std::mem::take(&mut a.low);
+            high[k] = std::mem::take(&mut a.high);
+            interior[k] = std::mem::replace(&mut a.x_dilation, 1) as usize - 1;
+        }
+    }
+    if low.iter().chain(&high).all(|&n| n == 0) && interior.iter().all(|&n| n == 0) {
+        return x;
+    }
+    cx.pad(x, init, &low, &high, &interior)
+}
+
+/// Every `stride`-th element of each axis.
+fn strided(cx: &dyn Emit, x: Val, axes: &[PositiveAxis]) -> Val {
+    if axes.iter().all(|a| a.stride == 1) {
+        return x;
+    }
+    let limit = cx.ty(x).shape.to_vec();
+    let slice = Slice {
+        start: vec![Dim::Const(0); limit.len()],
+        limit,
+        stride: axes.iter().map(|a| a.stride as usize).collect(),
+    };
+    cx.op(slice, &[x])
 }
 
 /// Writes a sum at selected elements, one window element at a time, with windows of one element.

@@ -1,10 +1,11 @@
 //! Text of one function: lines, regions, names of values, and StableHLO's spelling of types.
 
 use super::names::FunctionNames;
+use super::options::{Target, WriteOptions};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::{Extents, Sym};
 use cotangent_core::transform::Session;
-use cotangent_core::{Code, DType, Dim, Emit, EmitterStatus, Error, Result, Type};
+use cotangent_core::{Code, DType, Dim, Emit, EmitterStatus, Error, Loc, Result, Type};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -78,6 +79,7 @@ pub(super) struct WrittenRegion {
 /// State of writing one function.
 pub(super) struct TextEmitter<'n> {
     pub(super) session: Session,
+    pub(super) options: WriteOptions<'n>,
     pub(super) names: &'n RefCell<FunctionNames>,
     pub(super) status: EmitterStatus,
     pub(super) state: RefCell<EmitterState>,
@@ -158,8 +160,9 @@ impl TextEmitter<'_> {
         };
         let _ = writeln!(
             self.state.borrow_mut().out,
-            "{}{equals}{what}",
-            "  ".repeat(indent)
+            "{}{equals}{what}{}",
+            "  ".repeat(indent),
+            self.location()
         );
         let name = |k: usize| {
             if many {
@@ -173,6 +176,29 @@ impl TextEmitter<'_> {
             .enumerate()
             .map(|(k, t)| self.value(&name(k), t))
             .collect()
+    }
+
+    /// Whether the text is for every XLA target.
+    pub(super) fn is_portable(&self) -> bool {
+        self.options.target == Target::Portable
+    }
+
+    /// The location of the current equation in MLIR's form, in text for every XLA target.
+    fn location(&self) -> String {
+        if !self.is_portable() {
+            return String::new();
+        }
+        let place = match self.loc() {
+            Loc::Text(line, column) => {
+                let file = self.options.file.unwrap_or("-");
+                Some((file.to_owned(), line, column))
+            }
+            Loc::Rust(l) => Some((l.file().to_owned(), l.line(), l.column())),
+            loc => loc.source_line().map(|l| (l.file.to_string(), l.line, 0)),
+        };
+        place.map_or(String::new(), |(file, line, column)| {
+            format!(" loc({file:?}:{line}:{column})")
+        })
     }
 
     /// A constant. A constant in scope with the same text is reused.

@@ -55,7 +55,9 @@ pub(crate) fn tree(module: &ParsedModule<'_>) -> Result<String> {
     let attrs = module.attrs.iter().map(|(name, a, _)| (&**name, a));
     let attrs = t.dictionary(attrs)?;
     let given = if attrs.is_empty() { "" } else { " attributes " };
-    t.line(&format!("module{given}{attrs} {{"));
+    let name = module.name.as_ref();
+    let name = name.map_or_else(String::new, |name| format!(" @{}", symbol(name)));
+    t.line(&format!("module{name}{given}{attrs} {{"));
     t.depth += 1;
     for f in &module.functions {
         t.function(f)?;
@@ -313,7 +315,8 @@ fn list(all: impl Iterator<Item = String>) -> String {
 }
 
 /// The text of a type.
-fn ty(t: &Ty) -> String {
+/// A type as text.
+pub(crate) fn ty(t: &Ty) -> String {
     match t {
         Ty::Tensor(t) => show(t),
         Ty::Narrow(t, n) => {

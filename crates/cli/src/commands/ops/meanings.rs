@@ -112,6 +112,7 @@ static MEANINGS: &[Meaning] = &[
     meaning("order", &["eig"], r#""sorted": by real part; "lapack", "schur": the order of the Schur form, of the balanced or the original matrix"#),
     meaning("orders", &[], "number of derivatives by a and by b"),
     meaning("perm", &[], "the axis of the operand for each axis of the result; without it, axes are reversed"),
+    meaning("raise", &[], "true, as for missing convergence: programs return the error, too; false: they continue with NaN"),
     meaning("rate", &[], "probability that an element becomes zero"),
     meaning("reduce", &[], "the name of the reduction over each window"),
     meaning("reduction", &[], r#"over the rows: "mean", "sum" or "none""#),

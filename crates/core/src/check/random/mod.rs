@@ -7,6 +7,7 @@
 //! operation ([`entries`](crate::ops::entries)), with operands perturbed by other values.
 
 mod grower;
+mod loops;
 mod steps;
 
 pub use grower::Case;
@@ -18,9 +19,36 @@ use grower::Grower;
 
 /// A random graph of about `steps` operations. The same seed gives the same graph.
 ///
+/// # Errors
 /// An error is a bug of an operation: a type rule that accepts extents in one place and rejects
 /// them in another.
 pub fn graph(seed: u64, steps: usize) -> Result<Case> {
+    let mut g = started(seed)?;
+    g.grow(steps);
+    g.finish()
+}
+
+/// A random graph with loops whose carries are constant, equal, swapped, counters, or not used, and
+/// that read and write rows at their counters. The same seed gives the same graph.
+///
+/// # Errors
+/// As [`graph`].
+pub fn loop_graph(seed: u64) -> Result<Case> {
+    let mut g = started(seed)?;
+    g.grow(3);
+    let mut loops = 0;
+    for _ in 0..8 {
+        loops += usize::from(loops::carried(&mut g).is_some());
+        if loops == 2 {
+            break;
+        }
+    }
+    g.grow(2);
+    g.finish()
+}
+
+/// A graph of some parameters.
+fn started(seed: u64) -> Result<Grower> {
     let mut g = Grower::new(
         &format!("random{seed}"),
         Rng::new(seed),
@@ -40,6 +68,5 @@ pub fn graph(seed: u64, steps: usize) -> Result<Case> {
     for _ in 0..1 + g.rng.below(3) {
         g.param()?;
     }
-    g.grow(steps);
-    g.finish()
+    Ok(g)
 }

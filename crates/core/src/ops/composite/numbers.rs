@@ -80,7 +80,8 @@ impl dyn Emit + '_ {
     }
 
     /// The quotient `x / y` rounded toward -inf. Its derivative is zero. For integers `x / 0` is
-    /// -1, as in `div`; for floats it is that of `div`.
+    /// -1, as in `div`. For floats it is that of `div` where `y` is zero, or `x` or `y` is
+    /// infinite.
     pub fn floor_divide(&self, x: Val, y: Val) -> Val {
         if !are_real(self, "floor_divide", x, y) {
             return Val::POISON;
@@ -100,7 +101,9 @@ impl dyn Emit + '_ {
             // A quotient of zero has the sign of x / y.
             let zero = self.copysign(self.full_like(q, 0.0), whole);
             let q = self.select(self.is_zero(q), zero, q);
-            self.select(self.is_zero(y), whole, q)
+            // A quotient by zero, and one with an infinity, is that of `div`.
+            let finite = self.and(self.is_finite(x), self.is_finite(y));
+            self.select(self.or(self.is_zero(y), self.not(finite)), whole, q)
         })
     }
 

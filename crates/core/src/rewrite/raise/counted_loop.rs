@@ -27,6 +27,18 @@ pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
     CountedLoop::new(r, w, x)?.write(r, w, x).ok()
 }
 
+/// Largest number of steps of [`raise_short`]. Counters become arrays, with an element for each
+/// step.
+const MAX_SHORT_STEPS: usize = 1 << 16;
+
+/// As [`raise`], for loops of few steps.
+pub(super) fn raise_short(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
+    let Op::While(w) = op else { return None };
+    let counted = CountedLoop::new(r, w, x)?;
+    let short = counted.steps() <= MAX_SHORT_STEPS;
+    short.then(|| counted.write(r, w, x).ok())?
+}
+
 /// The integer `a t + b` at step `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Affine {
@@ -91,6 +103,10 @@ impl CountedLoop {
         let params = &body.params()[nb..];
         // A loop that saves residuals, or that chooses what to save, keeps its form.
         if w.saves.is_some() || w.checkpoint != Checkpoint::Never {
+            return None;
+        }
+        // A scan has the carries that change, and effects are executed for their loop.
+        if body.must_run() || w.cond.must_run() {
             return None;
         }
         if body.results().len() != n || w.cond.params().len() != nc + n {

@@ -3,7 +3,7 @@
 //! In `softmax(x)` there is no `e = exp(x)` by which `e / sum(e)` could be differentiated. So
 //! operations that use such a value read a parameter instead, for the time of the pass.
 
-use super::{RaisedRegions, raised};
+use super::{RaisedRegions, Rules, raised};
 use crate::ir::{Builder, Def, Emit, Function, Session, Val, Visit, Walk};
 
 /// As [`raise`](super::raise), also for formulas that overflow (`log(sum(exp(x)))`,
@@ -42,7 +42,7 @@ pub fn raise_for_derivatives(f: &Function, wrt: &[Val]) -> (Function, Vec<Val>) 
         return unraised();
     }
     let mut regions = RaisedRegions {
-        unshifted: true,
+        rules: Rules::Unshifted,
         ..RaisedRegions::default()
     };
     let parameter = |g: &Function, v: Val| match f.def(v) {

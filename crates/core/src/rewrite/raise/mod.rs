@@ -64,14 +64,37 @@ const RULES: &[RaiseRule] = &[
 /// Maximum number of equations of a function that is copied in place of a call.
 const MAX_COPIED_EQUATIONS: usize = 128;
 
+/// The rules of a pass.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Rules {
+    #[default]
+    All,
+    /// Also those of `unshifted`.
+    Unshifted,
+    /// Only counted loops, which keep their bits.
+    Counted,
+}
+
+impl Rules {
+    fn iter(self) -> impl Iterator<Item = RaiseRule> {
+        const COUNTED: &[RaiseRule] = &[counted_loop::raise_short];
+        const UNSHIFTED: &[RaiseRule] = &[unshifted::raise];
+        let (first, more) = match self {
+            Rules::All => (RULES, &[][..]),
+            Rules::Unshifted => (RULES, UNSHIFTED),
+            Rules::Counted => (COUNTED, &[][..]),
+        };
+        first.iter().chain(more).copied()
+    }
+}
+
 /// Raised regions.
 #[derive(Default)]
 struct RaisedRegions {
     /// By identity; `None` if no rule applies. The original is stored with the result, so that its
     /// address is not reused.
     done: FxHashMap<*const Function, (Arc<Function>, Option<Arc<Function>>)>,
-    /// Whether the rules of `unshifted` are used, too.
-    unshifted: bool,
+    rules: Rules,
 }
 
 impl RaisedRegions {
@@ -119,6 +142,16 @@ impl RaisedRegions {
 /// ```
 pub fn raise(f: &Function) -> Function {
     raised(f, &mut RaisedRegions::default()).unwrap_or_else(|| f.clone())
+}
+
+/// The function with a `scan` for each short `while` whose number of steps is known; `None` if
+/// there is none. Results keep their bits.
+pub(super) fn counted_loops(f: &Function) -> Option<Function> {
+    let mut regions = RaisedRegions {
+        rules: Rules::Counted,
+        ..RaisedRegions::default()
+    };
+    raised(f, &mut regions)
 }
 
 /// The raised function, or `None` if no rule applies.
@@ -183,6 +216,7 @@ impl RaisePass<'_, '_> {
     /// the equation itself.
     fn write(&mut self, e: &Eqn, x: &[Val]) -> Vals {
         if let Op::Call(c) = &e.op
+            && self.regions.rules != Rules::Counted
             && self.uses_factors(&c.callee, x)
         {
             self.to.writer();
@@ -196,13 +230,7 @@ impl RaisePass<'_, '_> {
         self.applied |= inner.is_some();
         let op = inner.as_ref().unwrap_or(&e.op);
         self.to.update();
-        let unshifted: &[RaiseRule] = &[unshifted::raise];
-        let more = if self.regions.unshifted {
-            unshifted
-        } else {
-            &[]
-        };
-        let mut rules = RULES.iter().chain(more);
+        let mut rules = self.regions.rules.iter();
         if let Some(y) = rules.find_map(|rule| rule(&self.to, op, x)) {
             self.to.writer();
             self.applied = true;

@@ -61,6 +61,7 @@ pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let cx = Compiler::new(&executor, Runtime::New);
     let kernels = Kernels {
         lower: &|op, types, used| lower(&cx, op, types, used),
+        nested: &|_| Ok(None),
         extension: &|_| false,
     };
     build(f, &kernels).unwrap().unwrap()
@@ -78,6 +79,7 @@ pub(super) fn resolved(f: &Arc<Function>) -> (PlanParts, Resolved) {
         f,
         env: &env,
         arguments: &arguments,
+        by_rows: true,
     };
     let resolved = extent.resolve(&parts, 0).unwrap();
     (parts, resolved)

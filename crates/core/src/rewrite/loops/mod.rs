@@ -1,0 +1,167 @@
+//! Loops as they run: the bodies of `scan` and `while` with less work in each step.
+//!
+//! ```text
+//! c' = f(c, g(w))           ->  h = g(w);  c' = f(c, h)         equations of constants leave the loop
+//! c' = f(c), d' = f(d)      ->  c' = f(c)                       carries of one start and one update
+//! c' = c                    ->  a constant                      a carry that nothing needs is removed
+//! while i < n { .. }        ->  scan                            the number of steps is known
+//! scan of few steps         ->  its steps, one after the other
+//! ```
+//! The pass is for a function that runs: derivatives are derived before it, so their sums keep
+//! their order. Each body is visited once, inner ones first. Results keep their bits, but for the
+//! sign and payload of NaN. An equation that may fail stays in its loop and in its order
+//! ([`total`]).
+
+mod carries;
+mod form;
+mod hoist;
+mod total;
+mod unroll;
+
+use super::pass::Pass;
+use super::raise::counted_loops;
+use crate::analysis::without_dead;
+use crate::ir::{Emit, Function, Op, Val, Visit, Walk};
+use form::LoopForm;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The function with simpler loops; the function itself if it has no loop that changes. Regions
+/// that several equations share stay shared unless they change. O(equations).
+///
+/// ```
+/// use cotangent_core::{Builder, DType, Emit, Type, rewrite::with_simple_loops};
+/// use std::sync::Arc;
+/// let ty = Type::scalar(DType::F64);
+/// let b = Builder::new("f", Default::default());
+/// let (w, x) = (b.param(ty.clone(), Some("w")), b.param(ty, Some("x")));
+/// let cx: &dyn Emit = &b;
+/// let (c, _) = cx.scan(&[w], &[x], &[], &100.into(), false, |cx, w, c, _| {
+///     (vec![cx.mul(c[0], cx.exp(w[0]))], vec![])
+/// });
+/// let f = with_simple_loops(&Arc::new(b.finish(&c)?));
+/// // The exponential is computed once.
+/// assert_eq!(f.eqns()[0].op.name(), "exp");
+/// # Ok::<(), cotangent_core::Error>(())
+/// ```
+pub fn with_simple_loops(f: &Arc<Function>) -> Arc<Function> {
+    LoopPass::default().function(f)
+}
+
+/// Rewritten functions by identity. The original is stored with the result, so that its address is
+/// not reused.
+#[derive(Default)]
+struct LoopPass {
+    /// Whether a function has a loop, regions included.
+    loops: FxHashMap<*const Function, bool>,
+    /// Functions between both passes, kept so that their addresses are not reused.
+    kept: Vec<Arc<Function>>,
+    done: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
+}
+
+impl LoopPass {
+    fn function(&mut self, f: &Arc<Function>) -> Arc<Function> {
+        if !self.has_loop(f) {
+            return f.clone();
+        }
+        let key = Arc::as_ptr(f);
+        if let Some((_, new)) = self.done.get(&key) {
+            return new.clone();
+        }
+        let counted = counted_loops(f).map_or_else(|| f.clone(), Arc::new);
+        let new = self
+            .rewritten(&counted)
+            .map_or_else(|| counted.clone(), Arc::new);
+        self.kept.push(counted);
+        self.done.insert(key, (f.clone(), new.clone()));
+        new
+    }
+
+    fn has_loop(&mut self, f: &Function) -> bool {
+        if f.depth() == 0 {
+            return false;
+        }
+        let key = std::ptr::from_ref(f);
+        if let Some(&known) = self.loops.get(&key) {
+            return known;
+        }
+        let is_loop = |op: &Op| matches!(op, Op::Scan(_) | Op::While(_));
+        let mut regions = f.eqns().iter().flat_map(|e| e.op.regions());
+        let known = f.eqns().iter().any(|e| is_loop(&e.op)) || regions.any(|r| self.has_loop(r));
+        self.loops.insert(key, known);
+        known
+    }
+
+    /// The function with other loops and regions; `None` if none changes.
+    fn rewritten(&mut self, f: &Function) -> Option<Function> {
+        let mut pass = Pass::new(&f.name, f.eqns().len());
+        pass.b.reserve(f);
+        let needed = f.needed(None);
+        let mut walk = Walk::copying(f).only(f.computing(&needed));
+        walk.copy_params(&pass.b);
+        let mut changed = false;
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
+            let new = self.regions(&op);
+            changed |= new.is_some();
+            let op = new.unwrap_or_else(|| op.into_owned());
+            let used: Vec<bool> = eqn.results().map(|r| needed[r.index()]).collect();
+            let y = match simpler(&mut pass, &op, &x, &used) {
+                Some(y) => {
+                    changed = true;
+                    y
+                }
+                None => pass.b.emit(op, &x).into_iter().map(Some).collect(),
+            };
+            for (r, y) in eqn.results().zip(y) {
+                if let Some(y) = y {
+                    walk.set_named(&pass.b, r, y);
+                }
+            }
+        }
+        if !changed {
+            return None;
+        }
+        match pass.b.finish(&walk.results()) {
+            Ok(g) => Some(without_dead(&g).unwrap_or(g)),
+            // A rewrite that does not type-check is a bug of this crate. The original program is
+            // still correct.
+            Err(e) => {
+                debug_assert!(false, "loops of `{}`: {e}", f.name);
+                None
+            }
+        }
+    }
+
+    /// The operation with rewritten regions, if one changes.
+    fn regions(&mut self, op: &Op) -> Option<Op> {
+        let old = op.regions();
+        let new: Vec<Arc<Function>> = old.iter().map(|r| self.function(r)).collect();
+        let same = old.iter().zip(&new).all(|(a, b)| Arc::ptr_eq(a, b));
+        (!same).then(|| op.with_regions(&new))
+    }
+}
+
+/// Results of a loop by a simpler one, in order; `None` for those that are not used.
+type LoopResults = Vec<Option<Val>>;
+
+/// The results of a loop that becomes simpler.
+fn simpler(pass: &mut Pass, op: &Op, x: &[Val], used: &[bool]) -> Option<LoopResults> {
+    let form = LoopForm::of(op, x)?;
+    let loc = pass.b.loc();
+    let new = carries::Carries::of(&form, used).and_then(|c| c.write(pass, &form));
+    let Some((op, x, results)) = new else {
+        let y = unroll::steps(pass, op, x)?;
+        return Some(y.into_iter().map(Some).collect());
+    };
+    pass.b.set_loc(loc);
+    let y = match unroll::steps(pass, &op, &x) {
+        Some(y) => y,
+        None => pass.b.emit(op, &x).to_vec(),
+    };
+    let of = |source: &carries::ResultSource| match *source {
+        carries::ResultSource::Given(v) => Some(v),
+        carries::ResultSource::Of(k) => Some(y[k]),
+        carries::ResultSource::Unused => None,
+    };
+    Some(results.iter().map(of).collect())
+}

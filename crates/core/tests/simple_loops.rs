@@ -1,0 +1,244 @@
+//! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
+
+use cotangent_core::ops::Comparison;
+use cotangent_core::rewrite::with_simple_loops;
+use cotangent_core::transform::Session;
+use cotangent_core::{Array, Builder, Code, DType, Emit, Function, Op, Type, Val, reference};
+use std::sync::Arc;
+
+fn build(types: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
+    let b = Builder::new("f", Session::default());
+    let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
+    let y = f(&b, &x);
+    Arc::new(b.finish(&y).unwrap())
+}
+
+fn real() -> Type {
+    Type::scalar(DType::F64)
+}
+
+fn names(f: &Function) -> Vec<String> {
+    f.eqns().iter().map(|e| e.op.name().to_owned()).collect()
+}
+
+/// Constants, carries, stacked operands and results, and the operations of the only scan.
+fn scan_of(f: &Function) -> ([usize; 4], Vec<String>) {
+    let mut scans = f.eqns().iter().filter_map(|e| match &e.op {
+        Op::Scan(s) => Some((s, f.operands(e).len())),
+        _ => None,
+    });
+    let (s, operands) = scans.next().expect("a scan");
+    assert!(scans.next().is_none(), "one scan");
+    let rows = operands - s.consts - s.carry;
+    let stacks = s.body.results().len() - s.carry;
+    ([s.consts, s.carry, rows, stacks], names(&s.body))
+}
+
+/// The function with simpler loops, whose results on `x` have the same bits.
+fn simple(f: &Arc<Function>, x: &[Array]) -> Arc<Function> {
+    let g = with_simple_loops(f);
+    let (want, got) = (
+        reference::run(f, x).unwrap(),
+        reference::run(&g, x).unwrap(),
+    );
+    let same = |(a, b): (&Array, &Array)| a.same_bits(b);
+    assert!(want.iter().zip(&got).all(same), "{want:?} {got:?}\n{g}");
+    g
+}
+
+fn x(n: usize) -> Vec<Array> {
+    (0..n).map(|k| Array::scalar(0.3 + k as f64)).collect()
+}
+
+#[test]
+fn equations_of_constants_leave_nested_loops() {
+    let f = build(&[real(), real()], |cx, x| {
+        let n = 20.into();
+        cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
+            let inner = cx.scan(w, c, &[], &n, false, |cx, w, c, _| {
+                (vec![cx.mul(cx.sin(w[0]), c[0])], vec![])
+            });
+            (inner.0, vec![])
+        })
+        .0
+    });
+    let g = simple(&f, &x(2));
+    assert_eq!(names(&g), ["sin", "scan"]);
+    assert_eq!(scan_of(&g), ([1, 1, 0, 0], vec!["scan".to_owned()]));
+}
+
+#[test]
+fn a_large_result_of_constants_stays_in_the_loop() {
+    let rows = |n: usize| {
+        build(&[Type::new(DType::F64, [n]), real()], |cx, x| {
+            let steps = 20.into();
+            cx.scan(&x[..1], &x[1..], &[], &steps, false, |cx, w, c, _| {
+                let wide = cx.broadcast_in_dim(w[0], &[10.into(), n.into()], &[1]);
+                (
+                    vec![cx.add(c[0], cx.reduce_sum(cx.sin(wide), &[0, 1]))],
+                    vec![],
+                )
+            })
+            .0
+        })
+    };
+    let args = |n: usize| [Array::vector(vec![0.5; n]), Array::scalar(1.0)];
+    let small = simple(&rows(100), &args(100));
+    assert_eq!(
+        names(&small),
+        ["broadcast_in_dim", "sin", "reduce_sum", "scan"]
+    );
+    let large = simple(&rows(1000), &args(1000));
+    assert_eq!(names(&large), ["scan"]);
+}
+
+#[test]
+fn carries_of_one_start_and_one_update_are_one() {
+    let f = build(&[real()], |cx, x| {
+        let n = 20.into();
+        let init = [x[0], x[0], x[0], x[0]];
+        // The last two exchange their places, the first two are updated alike.
+        let step = |cx: &dyn Emit, c: &[Val]| {
+            let next = |v: Val| cx.sin(cx.mul(v, v));
+            vec![next(c[0]), next(c[1]), cx.exp(c[3]), cx.cos(c[2])]
+        };
+        cx.scan(&[], &init, &[], &n, false, |cx, _, c, _| {
+            (step(cx, c), vec![])
+        })
+        .0
+    });
+    let g = simple(&f, &x(1));
+    let (sizes, body) = scan_of(&g);
+    assert_eq!(sizes, [0, 3, 0, 0]);
+    assert_eq!(body, ["mul", "sin", "exp", "cos"]);
+}
+
+#[test]
+fn carries_that_nothing_needs_and_constant_ones_are_removed() {
+    let f = build(&[real(), real(), real()], |cx, x| {
+        let n = 20.into();
+        let step = |cx: &dyn Emit, c: &[Val]| {
+            let (unused, fixed, used) = (c[0], c[1], c[2]);
+            vec![
+                cx.sin(cx.mul(unused, used)),
+                fixed,
+                cx.mul(used, cx.exp(fixed)),
+            ]
+        };
+        let y = cx.scan(&[], x, &[], &n, false, |cx, _, c, _| {
+            (step(cx, c), vec![c[0]])
+        });
+        vec![y.0[1], y.0[2]]
+    });
+    let g = simple(&f, &x(3));
+    assert_eq!(scan_of(&g), ([1, 1, 0, 0], vec!["mul".to_owned()]));
+    assert_eq!(names(&g), ["exp", "scan"]);
+}
+
+#[test]
+fn a_counted_while_is_a_scan_and_an_endless_one_stays() {
+    let index = Type::scalar(DType::I64);
+    let f = build(&[real()], |cx, x| {
+        let zero = cx.full(&index, 0i64);
+        let y = cx.while_loop(
+            &[],
+            &[zero, x[0]],
+            |cx, _, c| cx.compare(c[0], Comparison::Lt, cx.full(&index, 50i64)),
+            |cx, _, c| vec![cx.add(c[0], cx.full(&index, 1i64)), cx.sin(c[1])],
+        );
+        vec![y[1]]
+    });
+    assert_eq!(
+        scan_of(&simple(&f, &x(1))),
+        ([0, 1, 0, 0], vec!["sin".to_owned()])
+    );
+    let endless = build(&[real()], |cx, x| {
+        cx.while_loop(&[], x, |cx, _, c| cx.is_finite(c[0]), |_, _, c| c.to_vec())
+    });
+    assert_eq!(names(&with_simple_loops(&endless)), ["while"]);
+}
+
+#[test]
+fn scans_of_few_steps_are_their_steps() {
+    let steps = |n: usize| {
+        build(&[real(), real()], move |cx, x| {
+            let n = n.into();
+            let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| (vec![cx.mul(c[0], w[0])], vec![]);
+            cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
+                step(cx, w, c)
+            })
+            .0
+        })
+    };
+    assert_eq!(names(&simple(&steps(3), &x(2))), ["mul", "mul", "mul"]);
+    assert_eq!(names(&simple(&steps(9), &x(2))), ["scan"]);
+    assert_eq!(names(&simple(&steps(0), &x(2))), ["scan"]);
+    let one = build(&[real(), Type::new(DType::F64, [1, 2])], |cx, x| {
+        let y = cx.scan(&[], &x[..1], &x[1..], &1.into(), true, |cx, _, c, row| {
+            (
+                vec![cx.add(c[0], cx.reduce_sum(row[0], &[0]))],
+                vec![cx.exp(row[0])],
+            )
+        });
+        vec![y.0[0], y.1[0]]
+    });
+    let rows = Array::from_vec([1, 2], vec![1.0, 2.0]).unwrap();
+    let g = simple(&one, &[Array::scalar(0.5), rows]);
+    assert!(!names(&g).contains(&"scan".to_owned()), "{g}");
+}
+
+/// A loop of `n` steps in which one equation of constants fails, after another that fails in the
+/// last step.
+fn failing(n: usize) -> Arc<Function> {
+    build(&[real(), real()], move |cx, x| {
+        let n = n.into();
+        cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
+            let below = |limit: f64, v: Val| cx.compare(v, Comparison::Lt, cx.full_like(v, limit));
+            let first = cx.require(below(4.5, c[0]), c[0], &[c[0]], "the carry")[0];
+            let second = cx.require(below(1.0, w[0]), w[0], &[w[0]], "the constant")[0];
+            let next = cx.add(first, cx.sin(second));
+            (vec![next], vec![])
+        })
+        .0
+    })
+}
+
+#[test]
+fn equations_that_may_fail_stay_in_their_order() {
+    for (n, w, c, want) in [
+        (20, 0.5, 0.0, Some("the carry")),
+        (20, 2.0, 9.0, Some("the carry")),
+        (20, 2.0, 0.0, Some("the constant")),
+        (0, 2.0, 9.0, None),
+        (9, 0.1, 0.0, None),
+    ] {
+        let f = failing(n);
+        let args = [Array::scalar(w), Array::scalar(c)];
+        let run = |f: &Function| reference::run(f, &args).err().map(|e| e.to_string());
+        let (before, after) = (run(&f), run(&with_simple_loops(&f)));
+        assert_eq!(before, after);
+        match (want, before) {
+            (Some(want), Some(text)) => assert!(text.contains(want), "{text}"),
+            (want, text) => assert!(want.is_none() && text.is_none(), "{text:?}"),
+        }
+    }
+    // The unused carry has a check, so it stays.
+    let f = build(&[real(), real()], |cx, x| {
+        let y = cx.scan(&[], x, &[], &20.into(), false, |cx, _, c, _| {
+            let ok = cx.is_finite(c[0]);
+            let checked = cx.require(ok, c[0], &[c[0]], "not finite")[0];
+            (vec![cx.exp(checked), cx.sin(c[1])], vec![])
+        });
+        vec![y.0[1]]
+    });
+    let args = [Array::scalar(1.0), Array::scalar(1.0)];
+    let code = |f: &Function| reference::run(f, &args).unwrap_err().code();
+    assert_eq!(code(&f), Code::NotConverged);
+    assert_eq!(code(&with_simple_loops(&f)), Code::NotConverged);
+}
+
+#[test]
+fn a_function_without_loops_is_itself() {
+    let f = build(&[real()], |cx, x| vec![cx.sin(x[0])]);
+    assert!(Arc::ptr_eq(&f, &with_simple_loops(&f)));
+}

@@ -1,0 +1,192 @@
+//! [`PjrtBackend`]: a device of a plugin, and the programs that were compiled for it.
+
+use crate::traced::{Cache, CacheStats};
+use crate::{Result, bail};
+use cotangent_stablehlo::Mesh;
+use pjrt::loader::{Client, ClientOption, CompileOptions, Device, Executable, MemoryStats};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Default limit of the executables that a backend keeps.
+const DEFAULT_EXECUTABLES: usize = 256;
+
+/// A device of a PJRT plugin, as a backend. Clones share its compiled programs.
+///
+/// ```no_run
+/// use cotangent::pjrt::PjrtBackend;
+/// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
+/// let executor = GraphExecutor::new(PjrtBackend::new("cuda:1")?);
+/// let x = TracedTensor::vector(vec![1.0f32, 2.0]);
+/// let program = GraphCompiler::new().compile(&x.exp().sum(..))?;
+/// println!("{} on {:?}", executor.run(&program)?, executor.backend());
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct PjrtBackend {
+    pub(super) device: Device,
+    executables: Arc<Cache<ExecutableKey, Arc<Executable>>>,
+}
+
+/// The text of a program, and the numbers of the devices for which it was compiled.
+type ExecutableKey = (Arc<str>, Vec<i32>);
+
+impl std::fmt::Debug for PjrtBackend {
+    /// Prints the platform and the number of the device, as in `cuda:1`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.device.fmt(f)
+    }
+}
+
+impl PjrtBackend {
+    /// The device of this name: that of a plugin (`cpu`, `cuda`, `tpu`, `cotangent`), with the
+    /// number of a device that is not the first, as in `cuda:1`. The environment variable
+    /// `COTANGENT_PJRT_<NAME>` is the path of the plugin's library; without it the plugin is looked
+    /// for among the packages of the active Python. Nothing is downloaded.
+    ///
+    /// ```
+    /// let error = cotangent::pjrt::PjrtBackend::new("npu").unwrap_err().to_string();
+    /// assert!(error.contains("COTANGENT_PJRT_NPU"), "{error}");
+    /// ```
+    ///
+    /// # Errors
+    /// The plugin is not installed, or has no such device.
+    pub fn new(name: &str) -> Result<PjrtBackend> {
+        let (plugin, number) = name.split_once(':').unwrap_or((name, "0"));
+        let Ok(number) = number.parse::<usize>() else {
+            bail!(
+                Input,
+                "`{name}`: a device is a plugin and a number, as in `cuda:1`"
+            )
+        };
+        let library = pjrt::loader::find(plugin)?;
+        PjrtBackend::with_library(library, &[])?.on(number)
+    }
+
+    /// The first device of the plugin in a shared library, with options of its client.
+    ///
+    /// # Errors
+    /// The library is no plugin; the plugin's error.
+    pub fn with_library(
+        path: impl AsRef<Path>,
+        options: &[ClientOption<'_>],
+    ) -> Result<PjrtBackend> {
+        let client = Client::shared(path.as_ref(), options)?;
+        let device = client.devices().swap_remove(0);
+        Ok(PjrtBackend {
+            device,
+            executables: Arc::new(Cache::new(DEFAULT_EXECUTABLES)),
+        })
+    }
+
+    /// Another device of the same plugin. It shares the compiled programs.
+    ///
+    /// # Errors
+    /// There is none of this number.
+    pub fn on(&self, number: usize) -> Result<PjrtBackend> {
+        let devices = self.device.client().devices();
+        let Some(device) = devices.get(number) else {
+            bail!(
+                Input,
+                "there is no device {number} of `{}`: it has {} devices",
+                self.platform(),
+                devices.len()
+            )
+        };
+        Ok(PjrtBackend {
+            device: device.clone(),
+            executables: self.executables.clone(),
+        })
+    }
+
+    /// The name of the platform: `cpu`, `cuda`, `tpu`, `cotangent`.
+    pub fn platform(&self) -> &str {
+        self.device.client().platform()
+    }
+
+    /// Number of devices of the plugin.
+    pub fn devices(&self) -> usize {
+        self.device.client().devices().len()
+    }
+
+    /// The kind of the device in the plugin's words.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn kind(&self) -> Result<String> {
+        self.device.kind()
+    }
+
+    /// The memory of the device.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`](crate::Code::Unsupported) if the platform does not count it.
+    pub fn memory(&self) -> Result<MemoryStats> {
+        self.device.memory()
+    }
+
+    /// The devices of a mesh.
+    pub(super) fn of_mesh(&self, mesh: &Mesh) -> Result<Vec<Device>> {
+        let mut devices = self.device.client().devices();
+        if mesh.size() > devices.len() {
+            bail!(
+                Input,
+                "a mesh of {} devices is given, and `{}` has {}",
+                mesh.size(),
+                self.platform(),
+                devices.len()
+            );
+        }
+        devices.truncate(mesh.size());
+        Ok(devices)
+    }
+
+    /// The executable of a program's text on this device, or on those of a mesh; compiled if it is
+    /// not cached.
+    pub(super) fn executable(
+        &self,
+        text: Arc<str>,
+        mesh: Option<&Mesh>,
+    ) -> Result<Arc<Executable>> {
+        let devices = match mesh {
+            Some(mesh) => self.of_mesh(mesh)?.iter().map(Device::id).collect(),
+            None => vec![self.device.id()],
+        };
+        let key = (text, devices);
+        if let Some(found) = self.executables.get(&key) {
+            return Ok(found);
+        }
+        let options = CompileOptions {
+            partitions: key.1.len(),
+            devices: key.1.clone(),
+            ..CompileOptions::default()
+        };
+        let made = self
+            .device
+            .client()
+            .compile(key.0.as_bytes(), &options)
+            .map_err(|e| e.note(format!("the compiler of {self:?} refused the program")))?;
+        let made = Arc::new(made);
+        self.executables.insert(key, made.clone());
+        Ok(made)
+    }
+
+    /// Statistics of the compiled programs that are kept.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.executables.stats()
+    }
+
+    /// Sets the maximum number of compiled programs that are kept.
+    pub fn set_cache_limit(&self, programs: usize) {
+        self.executables.set_limit(programs);
+    }
+
+    /// Forgets the compiled programs.
+    pub fn clear_caches(&self) {
+        self.executables.clear();
+    }
+
+    /// Number of executables, buffers and events of the plugin's client that are alive.
+    pub fn live_objects(&self) -> [usize; 3] {
+        self.device.client().live_objects()
+    }
+}

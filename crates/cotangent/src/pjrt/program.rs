@@ -1,0 +1,373 @@
+//! [`DeviceProgram`]: a function on a device, or on the devices of a mesh.
+
+use super::backend::PjrtBackend;
+use super::tensor::{DeviceTensor, Placement};
+use crate::{Function, Result, Tensor, Type, bail};
+use cotangent_core::tape::{self, Compiled};
+use cotangent_core::transform::Session;
+use cotangent_core::{Env, reference};
+use cotangent_stablehlo::{Mesh, Sharding, Spec, Target, WriteOptions, write_as};
+use pjrt::loader::{Buffer, Executable};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Number of sets of extents whose executables a program holds.
+const MAX_SPECIALIZED: usize = 16;
+
+/// A function as a program on a device, or divided among several: arguments and results stay there.
+///
+/// ```no_run
+/// use cotangent::pjrt::PjrtBackend;
+/// use cotangent::{Program, Tensor};
+/// let device = PjrtBackend::new("cuda")?;
+/// let text = "tgraph.module @f { %x = tgraph.arg : tensor<nxf32> %y = tgraph.exp %x : tensor<nxf32> tgraph.return %y : tensor<nxf32> }";
+/// let f = device.program(Program::from_tgraph(text)?.main())?;
+/// for n in [2, 3, 2] {
+///     let x = device.upload(&Tensor::vector(vec![0.0f32; n]))?;
+///     assert_eq!(f.run(&[&x])?[0].download()?.to_vec::<f32>()?, vec![1.0; n]);
+/// }
+/// assert_eq!(device.cache_stats().misses, 2);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub struct DeviceProgram {
+    backend: PjrtBackend,
+    function: Arc<Function>,
+    donated: Vec<usize>,
+    sharding: Option<Arc<Sharding>>,
+    /// The function with the extents of arguments, by their types, most recently used last.
+    specialized: Mutex<Vec<Specialized>>,
+}
+
+#[derive(Clone)]
+struct Specialized {
+    arguments: Arc<[Type]>,
+    results: Arc<[Type]>,
+    executable: Arc<Executable>,
+}
+
+impl DeviceProgram {
+    fn new(backend: PjrtBackend, f: &Arc<Function>) -> Result<DeviceProgram> {
+        let program = DeviceProgram {
+            backend,
+            function: f.clone(),
+            donated: Vec::new(),
+            sharding: None,
+            specialized: Mutex::default(),
+        };
+        if f.param_syms().is_empty() {
+            // The text tells now what has no form.
+            program.text(f)?;
+        }
+        Ok(program)
+    }
+
+    /// The function.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+
+    /// The same program, which may write results over these arguments: a run makes them unusable.
+    /// Each needs a result of its type.
+    ///
+    /// ```no_run
+    /// use cotangent::pjrt::PjrtBackend;
+    /// use cotangent::{Program, Tensor};
+    /// let device = PjrtBackend::new("cuda")?;
+    /// let text = "tgraph.module @step { %x = tgraph.arg : tensor<3xf32> %y = tgraph.exp %x : tensor<3xf32> tgraph.return %y : tensor<3xf32> }";
+    /// let step = device.program(Program::from_tgraph(text)?.main())?.donate(&[0])?;
+    /// let x = device.upload(&Tensor::vector(vec![0.0f32; 3]))?;
+    /// let y = step.run(&[&x])?;
+    /// assert!(x.download().is_err() && y[0].download().is_ok());
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such argument.
+    pub fn donate(self, arguments: &[usize]) -> Result<DeviceProgram> {
+        let count = self.function.params().len();
+        if let Some(k) = arguments.iter().find(|&&k| k >= count) {
+            bail!(
+                Arity,
+                "`{}` has {count} arguments, and argument {k} is donated",
+                self.function.name
+            );
+        }
+        let program = DeviceProgram {
+            donated: arguments.to_vec(),
+            specialized: Mutex::default(),
+            ..self
+        };
+        if program.function.param_syms().is_empty() {
+            program.aliases(&program.function)?;
+        }
+        Ok(program)
+    }
+
+    /// The same program on the devices of a mesh: the first ones of the plugin. Arguments are
+    /// divided by name, and copied to each device if they have none here. Results are divided by
+    /// position, and further ones are copies. The compiler divides the work, and exchanges what is
+    /// needed.
+    ///
+    /// ```no_run
+    /// use cotangent::pjrt::{Mesh, PjrtBackend, Spec};
+    /// use cotangent::{DType, Program, Tensor};
+    /// let device = PjrtBackend::new("cuda")?;
+    /// let text = "tgraph.module @norm { %x = tgraph.arg : tensor<16xf32> %y = tgraph.mul %x, %x : tensor<16xf32> %z = tgraph.reduce_sum %y {axes = [0]} : f32 tgraph.return %z : f32 }";
+    /// let (mesh, rows) = (Mesh::new(&[("data", 8)])?, Spec::new(&[Some("data")]));
+    /// let f = device.program(Program::from_tgraph(text)?.main())?.sharded(&mesh, &[("x", rows.clone())], &[])?;
+    /// let x = device.upload_sharded(&Tensor::ones(DType::F32, [16])?, &mesh, &rows)?;
+    /// assert_eq!(f.run(&[&x])?[0].download()?.item::<f32>()?, 16.0);
+    /// assert_eq!(f.collectives(&[&x])?["all-reduce"], 1);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An argument that does not exist, more results than there are; an axis that the mesh lacks,
+    /// an extent that does not divide; a mesh of more devices than the plugin has.
+    pub fn sharded(
+        self,
+        mesh: &Mesh,
+        arguments: &[(&str, Spec)],
+        results: &[Spec],
+    ) -> Result<DeviceProgram> {
+        let f = &self.function;
+        self.backend.of_mesh(mesh)?;
+        let mut specs = vec![Spec::replicated(); f.params().len()];
+        for (name, spec) in arguments {
+            let named = |p: &cotangent_core::Val| f.name_of(*p).is_some_and(|n| **n == **name);
+            let Some(k) = f.params().iter().position(named) else {
+                bail!(UnknownName, "`{}` has no argument `{name}`", f.name)
+            };
+            specs[k] = spec.clone();
+        }
+        let mut of_results = results.to_vec();
+        if of_results.len() < f.results().len() {
+            of_results.resize(f.results().len(), Spec::replicated());
+        }
+        let sharding = Sharding {
+            mesh: mesh.clone(),
+            arguments: specs,
+            results: of_results,
+        };
+        if f.param_syms().is_empty() {
+            let arguments: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
+            sharding.check(&arguments, &f.result_types())?;
+        }
+        Ok(DeviceProgram {
+            sharding: Some(Arc::new(sharding)),
+            specialized: Mutex::default(),
+            ..self
+        })
+    }
+
+    /// Donated arguments with the result that is written over each.
+    fn aliases(&self, f: &Function) -> Result<Vec<(usize, usize)>> {
+        let results = f.result_types();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for &k in &self.donated {
+            let ty = f.ty(f.params()[k]);
+            let free = |r: &usize| results[*r] == *ty && pairs.iter().all(|p| p.1 != *r);
+            let Some(r) = (0..results.len()).find(free) else {
+                bail!(
+                    Invalid,
+                    "argument {k} of `{}` is donated, and no result of its type {ty} is left that could be written over it",
+                    f.name
+                )
+            };
+            pairs.push((k, r));
+        }
+        Ok(pairs)
+    }
+
+    /// The StableHLO of a function, as the function `main` of a module.
+    fn text(&self, f: &Arc<Function>) -> Result<Arc<str>> {
+        let options = WriteOptions {
+            target: Target::Portable,
+            donated: &self.aliases(f)?,
+            sharding: self.sharding.as_deref(),
+            ..WriteOptions::default()
+        };
+        let f = Arc::new(Function::clone(f).renamed("main"));
+        Ok(write_as(&[f], &options)?.into())
+    }
+
+    /// Runs the program. Returns when the run is enqueued.
+    ///
+    /// # Errors
+    /// Another number of arguments, or arguments of other types; a tensor of another device, or
+    /// divided otherwise ([`Code::DeviceMismatch`](crate::Code::DeviceMismatch)); a tensor that was
+    /// donated before; the compiler's error.
+    pub fn run(&self, x: &[&DeviceTensor]) -> Result<Vec<DeviceTensor>> {
+        self.run_keeping(x, &[])
+    }
+
+    /// As [`run`](Self::run), and does not write over the donated arguments at these positions.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_keeping(&self, x: &[&DeviceTensor], keep: &[usize]) -> Result<Vec<DeviceTensor>> {
+        let ready = self.specialized(x)?;
+        let buffers = x.iter().map(|x| x.buffers()).collect::<Result<Vec<_>>>()?;
+        let devices = ready.executable.devices();
+        let arguments = |d: usize| buffers.iter().map(|b| &b[d]).collect();
+        let arguments: Vec<Vec<&Buffer>> = (0..devices).map(arguments).collect();
+        let made = ready.executable.run(&arguments, keep)?;
+        for (k, x) in x.iter().enumerate() {
+            if self.donated.contains(&k) && !keep.contains(&k) {
+                x.donate(&self.function.name);
+            }
+        }
+        let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
+        let result = |(k, ty): (usize, &Type)| {
+            let shards = made.iter_mut().filter_map(Iterator::next).collect();
+            let placement = match &self.sharding {
+                None => Placement::Device(self.backend.device.clone()),
+                Some(s) => Placement::Mesh {
+                    client: self.backend.device.client().clone(),
+                    mesh: s.mesh.clone(),
+                    spec: s.results[k].clone(),
+                },
+            };
+            DeviceTensor::new(ty.clone(), shards, placement)
+        };
+        Ok(ready.results.iter().enumerate().map(result).collect())
+    }
+
+    /// Number of collective operations in the compiled program for such arguments, by the names of
+    /// XLA. An operation of two halves is counted once.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); the plugin does not tell its compiled programs.
+    pub fn collectives(&self, x: &[&DeviceTensor]) -> Result<BTreeMap<String, usize>> {
+        const KINDS: [&str; 6] = [
+            "all-reduce",
+            "all-gather",
+            "all-to-all",
+            "collective-broadcast",
+            "collective-permute",
+            "reduce-scatter",
+        ];
+        let mut count = BTreeMap::new();
+        for (opcode, n) in self.specialized(x)?.executable.opcodes()? {
+            let name = opcode.strip_suffix("-start").unwrap_or(&opcode);
+            if KINDS.contains(&name) {
+                *count.entry(name.to_owned()).or_insert(0) += n;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Checks that each argument is where the program reads it.
+    fn placed(&self, x: &[&DeviceTensor]) -> Result<()> {
+        let client = self.backend.device.client();
+        for (k, x) in x.iter().enumerate() {
+            let fits = match (x.placement(), &self.sharding) {
+                (Placement::Device(d), None) => *d == self.backend.device,
+                (
+                    Placement::Mesh {
+                        client: c,
+                        mesh,
+                        spec,
+                    },
+                    Some(s),
+                ) => c.is(client) && *mesh == s.mesh && s.arguments.get(k) == Some(spec),
+                _ => false,
+            };
+            if !fits {
+                let program = match &self.sharding {
+                    None => format!("runs on {:?}", self.backend),
+                    Some(s) => format!(
+                        "runs on {} devices of {}, with this argument divided as {:?}",
+                        s.mesh.size(),
+                        self.backend.platform(),
+                        s.arguments.get(k)
+                    ),
+                };
+                bail!(
+                    DeviceMismatch,
+                    "`{}` {program}, and argument {k} is {x:?}: download it, and upload it there",
+                    self.function.name
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The executable for arguments of these types.
+    fn specialized(&self, x: &[&DeviceTensor]) -> Result<Specialized> {
+        self.placed(x)?;
+        let same = |s: &Specialized| {
+            s.arguments.len() == x.len() && s.arguments.iter().zip(x).all(|(t, x)| t == x.ty())
+        };
+        let lock = || {
+            self.specialized
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        {
+            let mut known = lock();
+            if let Some(k) = known.iter().position(same) {
+                known[k..].rotate_left(1);
+                return Ok(known[known.len() - 1].clone());
+            }
+        }
+        let types: Vec<Type> = x.iter().map(|x| x.ty().clone()).collect();
+        reference::bind(&self.function, &types, &mut Env::default())?;
+        let f = Session::default().specialize(&self.function, &types);
+        let results = f.result_types();
+        if let Some(open) = results.iter().find(|t| t.shape.as_const().is_none()) {
+            bail!(
+                Unsupported,
+                "`{}` has a result of type {open}, whose extents are data-dependent: {:?} needs them before a run",
+                f.name,
+                self.backend
+            );
+        }
+        let mesh = self.sharding.as_ref().map(|s| &s.mesh);
+        let made = Specialized {
+            arguments: types.into(),
+            results: results.into(),
+            executable: self.backend.executable(self.text(&f)?, mesh)?,
+        };
+        let mut known = lock();
+        if known.len() == MAX_SPECIALIZED {
+            known.remove(0);
+        }
+        known.push(made.clone());
+        Ok(made)
+    }
+}
+
+impl PjrtBackend {
+    /// A function as a program on this device. It is compiled when it runs: once for each set of
+    /// extents, if its parameters have symbolic ones.
+    ///
+    /// # Errors
+    /// An operation has no form in StableHLO.
+    pub fn program(&self, f: &Arc<Function>) -> Result<DeviceProgram> {
+        DeviceProgram::new(self.clone(), f)
+    }
+}
+
+impl tape::Executor for PjrtBackend {
+    type Value = Tensor;
+
+    fn ty(&self, x: &Tensor) -> Type {
+        x.ty()
+    }
+
+    fn run(&mut self, f: &Function, x: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.compile(&Arc::new(f.clone()))?.run(x.to_vec())
+    }
+
+    /// Compiles a function whose runs transfer arguments and results.
+    fn compile(&self, f: &Arc<Function>) -> Result<Compiled<Tensor>> {
+        let (backend, program) = (self.clone(), self.program(f)?);
+        Ok(Compiled::new(f, move |x: Vec<Tensor>| {
+            let x: Vec<DeviceTensor> =
+                x.iter().map(|x| backend.upload(x)).collect::<Result<_>>()?;
+            let y = program.run(&x.iter().collect::<Vec<_>>())?;
+            y.iter().map(DeviceTensor::download).collect()
+        }))
+    }
+}

@@ -1,0 +1,236 @@
+//! [`DeviceTensor`]: a tensor on a device, or divided among the devices of a mesh.
+
+use super::backend::PjrtBackend;
+use crate::{Result, Tensor, Type, bail};
+use cotangent_core::{Array, Element, for_dtype};
+use cotangent_stablehlo::{Mesh, Spec};
+use pjrt::loader::{Buffer, Client, Device};
+use std::sync::{Arc, OnceLock};
+
+/// Where a tensor is.
+#[derive(Clone)]
+pub(super) enum Placement {
+    Device(Device),
+    Mesh {
+        client: Client,
+        mesh: Mesh,
+        spec: Spec,
+    },
+}
+
+impl std::fmt::Debug for Placement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Placement::Device(device) => device.fmt(f),
+            Placement::Mesh { client, mesh, .. } => {
+                write!(f, "{} devices of {}", mesh.size(), client.platform())
+            }
+        }
+    }
+}
+
+/// A tensor on a device, or divided among the devices of a mesh. Clones share it.
+///
+/// ```no_run
+/// use cotangent::Tensor;
+/// use cotangent::pjrt::PjrtBackend;
+/// let device = PjrtBackend::new("cuda")?;
+/// let x = device.upload(&Tensor::vector(vec![1.0f32, 2.0]))?;
+/// assert_eq!(format!("{x:?}"), "f32[2] on cuda:0");
+/// assert_eq!(x.download()?.to_vec::<f32>()?, [1.0, 2.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DeviceTensor {
+    ty: Type,
+    held: Arc<TensorShards>,
+    placement: Placement,
+}
+
+struct TensorShards {
+    shards: Vec<Buffer>,
+    /// The name of the program to which the tensor was donated.
+    donated: OnceLock<Arc<str>>,
+}
+
+impl std::fmt::Debug for DeviceTensor {
+    /// Prints type and device. Does not wait for the elements.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} on {:?}", self.ty, self.placement)
+    }
+}
+
+impl DeviceTensor {
+    pub(super) fn new(ty: Type, shards: Vec<Buffer>, placement: Placement) -> DeviceTensor {
+        let donated = OnceLock::new();
+        DeviceTensor {
+            ty,
+            held: Arc::new(TensorShards { shards, donated }),
+            placement,
+        }
+    }
+
+    /// The type of the whole tensor.
+    pub fn ty(&self) -> &Type {
+        &self.ty
+    }
+
+    pub(super) fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The buffers, one for each device.
+    ///
+    /// # Errors
+    /// The tensor was donated.
+    pub(super) fn buffers(&self) -> Result<&[Buffer]> {
+        if let Some(name) = self.held.donated.get() {
+            bail!(
+                Invalid,
+                "the tensor {self:?} was donated to a run of `{name}`, which may have written over it"
+            );
+        }
+        Ok(&self.held.shards)
+    }
+
+    /// Marks the tensor as donated to a program.
+    pub(super) fn donate(&self, name: &Arc<str>) {
+        self.held.donated.get_or_init(|| name.clone());
+    }
+
+    /// Waits until the elements are computed.
+    ///
+    /// # Errors
+    /// The error of the program that should have computed them; the tensor was donated.
+    pub fn wait(&self) -> Result<()> {
+        self.buffers()?.iter().try_for_each(Buffer::wait)
+    }
+
+    /// The tensor, after waiting for it. A divided tensor is put together.
+    ///
+    /// # Errors
+    /// The error of the program that should have computed it; the tensor was donated.
+    pub fn download(&self) -> Result<Tensor> {
+        let buffers = self.buffers()?;
+        let Placement::Mesh { mesh, spec, .. } = &self.placement else {
+            return Ok(Tensor::from(buffers[0].download()?));
+        };
+        let Some(shape) = self.ty.shape.as_const() else {
+            bail!(
+                Invalid,
+                "a tensor on a device has known extents, not {}",
+                self.ty
+            )
+        };
+        let mut parts = Vec::new();
+        let mut seen = Vec::new();
+        for (k, buffer) in buffers.iter().enumerate() {
+            let block = spec.block(mesh, k, &shape);
+            // Copies on other devices are equal.
+            if !seen.contains(&block) {
+                parts.push(buffer.download()?);
+                seen.push(block);
+            }
+        }
+        fn joined<T: Element>(
+            shape: &[usize],
+            blocks: &[Vec<std::ops::Range<usize>>],
+            parts: &[Array],
+        ) -> Result<Array> {
+            let mut all = vec![T::default(); shape.iter().product()];
+            for (block, part) in blocks.iter().zip(parts) {
+                let part: &[T] = part.as_slice().expect("shards have the type of the tensor");
+                let width = block.last().map_or(1, |b| b.len());
+                for (row, elements) in part.chunks(width.max(1)).enumerate() {
+                    // The position of the row in the tensor, from the last axis but one on.
+                    let (mut rest, mut at, mut step) = (row, 0, 1);
+                    for (d, (b, &n)) in block.iter().zip(shape).enumerate().rev() {
+                        if d + 1 == shape.len() {
+                            at += b.start;
+                        } else {
+                            at += (b.start + rest % b.len()) * step;
+                            rest /= b.len();
+                        }
+                        step *= n;
+                    }
+                    all[at..at + elements.len()].copy_from_slice(elements);
+                }
+            }
+            Array::from_vec(shape, all)
+        }
+        let whole = for_dtype!(self.ty.dtype, T => joined::<T>(&shape, &seen, &parts))?;
+        Ok(Tensor::from(whole))
+    }
+
+    /// The part of each device, after waiting for it.
+    ///
+    /// # Errors
+    /// As [`download`](Self::download).
+    pub fn shards(&self) -> Result<Vec<Tensor>> {
+        let part = |b: &Buffer| Ok(Tensor::from(b.download()?));
+        self.buffers()?.iter().map(part).collect()
+    }
+
+    /// A copy on another device of the same plugin.
+    ///
+    /// # Errors
+    /// The devices belong to different plugins; the tensor is divided; the plugin's error.
+    pub fn to_device(&self, backend: &PjrtBackend) -> Result<DeviceTensor> {
+        let buffers = self.buffers()?;
+        let is_near = match &self.placement {
+            Placement::Device(d) => d.client().is(backend.device.client()),
+            Placement::Mesh { .. } => false,
+        };
+        if !is_near {
+            bail!(
+                DeviceMismatch,
+                "{self:?} cannot be copied to {backend:?} directly: download it, and upload it there"
+            );
+        }
+        let copy = buffers[0].to_device(&backend.device)?;
+        let placement = Placement::Device(backend.device.clone());
+        Ok(DeviceTensor::new(self.ty.clone(), vec![copy], placement))
+    }
+}
+
+impl PjrtBackend {
+    /// A tensor on this device. Returns before a large tensor is transferred.
+    ///
+    /// # Errors
+    /// The device has too little memory, or lacks the element type.
+    pub fn upload(&self, x: &Tensor) -> Result<DeviceTensor> {
+        let buffer = self.buffer(&x.to_array()?, &self.device)?;
+        let placement = Placement::Device(self.device.clone());
+        Ok(DeviceTensor::new(x.ty(), vec![buffer], placement))
+    }
+
+    fn buffer(&self, x: &Array, device: &Device) -> Result<Buffer> {
+        let made = self.device.client().upload(x, device);
+        made.map_err(|e| e.note(format!("a tensor of type {} for {device:?}", x.ty())))
+    }
+
+    /// A tensor that is divided among the devices of a mesh: the first ones of the plugin.
+    ///
+    /// # Errors
+    /// The mesh has more devices than the plugin; the tensor does not divide; as
+    /// [`upload`](Self::upload).
+    pub fn upload_sharded(&self, x: &Tensor, mesh: &Mesh, spec: &Spec) -> Result<DeviceTensor> {
+        spec.check(mesh, &x.ty())?;
+        let devices = self.of_mesh(mesh)?;
+        let shard = |(k, device): (usize, &Device)| {
+            let mut part = x.clone();
+            for (axis, block) in spec.block(mesh, k, x.shape()).into_iter().enumerate() {
+                part = part.slice(axis, block)?;
+            }
+            self.buffer(&part.to_array()?, device)
+        };
+        let shards = devices.iter().enumerate().map(shard);
+        let shards = shards.collect::<Result<Vec<Buffer>>>()?;
+        let placement = Placement::Mesh {
+            client: self.device.client().clone(),
+            mesh: mesh.clone(),
+            spec: spec.clone(),
+        };
+        Ok(DeviceTensor::new(x.ty(), shards, placement))
+    }
+}

@@ -1,0 +1,108 @@
+//! Instructions of a call: a region in place, or a kernel on tensors that are lent.
+
+use super::build::{InPlaceBuilder, MAX_LENT_BYTES};
+use super::frame::{FrameAddress, InPlaceForm};
+use super::in_place::InPlace;
+use super::instruction::{InPlaceCall, Instruction, LentOperand};
+use crate::plan::build::CallStep;
+use crate::plan::laid::LaidView;
+use crate::tensor::{Extents, row_major};
+use cotangent_core::{DType, Op};
+use smallvec::SmallVec;
+
+impl InPlaceBuilder<'_> {
+    /// A region in place, or a kernel on tensors.
+    pub(super) fn call(&mut self, k: usize, c: &CallStep, laid: &[LaidView]) -> Option<()> {
+        if c.binds {
+            return None;
+        }
+        if self.control(k, c, laid).is_some() {
+            return Some(());
+        }
+        let step = &self.plan.parts.steps[k];
+        if matches!(
+            self.plan.function.eqns()[step.eqn as usize].op,
+            Op::Extension(_)
+        ) {
+            return None;
+        }
+        let mut operands = Vec::with_capacity(c.operands.len());
+        for (v, laid) in c.operands.iter().zip(laid) {
+            let size = v.ty.dtype.size();
+            let (offset, shape, strides) = match laid {
+                None => (
+                    0,
+                    self.shape(v.place).clone(),
+                    row_major(self.shape(v.place)),
+                ),
+                Some((offset, shape, strides)) => (*offset, shape.clone(), strides.clone()),
+            };
+            if self.bytes(v.place) > MAX_LENT_BYTES {
+                return None;
+            }
+            operands.push(LentOperand {
+                dtype: v.ty.dtype,
+                at: FrameAddress {
+                    base: v.place,
+                    offset: offset * size as isize,
+                },
+                shape: shape.into_iter().collect(),
+                strides: strides.into_iter().collect(),
+            });
+        }
+        let mut results = Vec::with_capacity(c.results.len());
+        for p in &c.results {
+            results.push(match *p {
+                None => None,
+                Some(p) => {
+                    let bytes = self.bytes(p);
+                    if bytes > MAX_LENT_BYTES {
+                        return None;
+                    }
+                    let form = InPlaceForm {
+                        dtype: self.plan.parts.places[p as usize].ty.dtype,
+                        shape: self.shape(p).clone(),
+                        bytes,
+                    };
+                    Some((InPlace::entry(p as usize), form))
+                }
+            });
+        }
+        let call = InPlaceCall {
+            step: k,
+            operands,
+            results,
+        };
+        self.push(1 << 10, Instruction::Call(Box::new(call)));
+        Some(())
+    }
+
+    /// A loop, a branch or another region in place.
+    fn control(&mut self, k: usize, c: &CallStep, laid: &[LaidView]) -> Option<()> {
+        let control = c.nested.as_ref()?;
+        let forms = c.forms(&self.resolved.shapes, laid);
+        let run = control.at(&forms, self.env)?;
+        let results = run.results();
+        let fits = |(p, (_, shape)): (&Option<u32>, &(DType, Extents))| {
+            p.is_none_or(|p| self.shape(p) == shape)
+        };
+        if results.len() != c.results.len() || !c.results.iter().zip(&results).all(fits) {
+            return None;
+        }
+        let mut x = SmallVec::new();
+        for (v, laid) in c.operands.iter().zip(laid) {
+            x.push(self.view(v, laid, None)?);
+        }
+        let mut y = SmallVec::new();
+        for (p, (dtype, shape)) in c.results.iter().zip(&results) {
+            y.push(match p {
+                Some(p) => InPlace::entry(*p as usize),
+                None => self.temporary(shape.iter().product::<usize>() * dtype.size()),
+            });
+        }
+        let eqn = self.plan.parts.steps[k].eqn as usize;
+        let work = run.work();
+        self.push(work, Instruction::Control { run, eqn, x, y });
+        Some(())
+    }
+}

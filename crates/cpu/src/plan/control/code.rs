@@ -1,0 +1,562 @@
+//! Instructions of a step of code: of its loops, its folds, and its updates of windows.
+
+use super::build::{InPlaceBuilder, ResultCopy};
+use super::frame::{FrameAddress, StridedOperand};
+use super::in_place::InPlace;
+use super::instruction::Instruction;
+use super::update::UpdateForm;
+use super::views::{copy_of, is_dense, positions};
+use crate::plan::boxes::{Decided, LoopAxes, boxes, decided};
+use crate::plan::build::{Home, StepKind};
+use crate::plan::code::{Code, CodeMember, Finish};
+use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices};
+use crate::plan::reads::{NumRead, NumSource, NumStart};
+use crate::tensor::{Strides, row_major};
+use cotangent_core::DType;
+use smallvec::SmallVec;
+
+/// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
+/// the step's code, which is compiled.
+const MAX_TILE_BYTES: usize = 4096;
+
+/// A strided input over a part of a box.
+struct StridedLeaf {
+    base: Base,
+    /// In elements.
+    offset: i64,
+    strides: Strides,
+    /// Slots of starts, each with the elements that it moves by.
+    dynamic: SmallVec<[(usize, i64); 1]>,
+}
+
+/// Largest number of tiles of a part of a space.
+const MAX_TILES: usize = 64;
+
+impl InPlaceBuilder<'_> {
+    /// Slots of starts that are the same at all indices, which instructions read.
+    fn starts(&mut self, starts: &[NumStart]) -> Option<Vec<usize>> {
+        let mut slots = Vec::with_capacity(starts.len());
+        for s in starts {
+            let size = s.read.dtype.size() as isize;
+            let x = match &s.read.source {
+                NumSource::Number(bytes) => self.constant(bytes.clone()),
+                NumSource::Element(e) if e.offset.terms.is_empty() => FrameAddress {
+                    base: e.place,
+                    offset: e.offset.offset as isize * size,
+                },
+                NumSource::Element(_) | NumSource::Choice(_) => return None,
+            };
+            let slot = self.starts;
+            self.starts += 1;
+            slots.push(slot);
+            self.push(
+                1,
+                Instruction::Start {
+                    slot,
+                    dtype: s.read.dtype,
+                    last: s.last,
+                    x,
+                },
+            );
+        }
+        Some(slots)
+    }
+
+    /// A step that stores its values.
+    pub(super) fn map(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        outputs: &[u32],
+    ) -> Option<()> {
+        if let Some(done) = self.update(at, code, laid, outputs) {
+            return Some(done);
+        }
+        let slots = self.starts(&laid.starts)?;
+        for b in &laid.boxes {
+            for part in decided_parts(b)? {
+                for tile in tiles_of(b, part, code.body.widest())? {
+                    self.scratch.used = 0;
+                    self.part(code, laid, b, &tile, &slots, outputs)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// An update of a window.
+    fn update(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        outputs: &[u32],
+    ) -> Option<()> {
+        let ([b], [m], [output]) = (&laid.boxes[..], &code.members[..], outputs) else {
+            return None;
+        };
+        if code.body.steps() != 1 || m.copies.first() != Some(&Some(0)) {
+            return None;
+        }
+        let form = UpdateForm::of(b)?;
+        let (before, starts, work) = (self.code.len(), self.starts, self.work);
+        let slots = self.starts(&form.read.starts);
+        let y = InPlace::entry(*output as usize);
+        let x = [form.operand, form.update.place].map(|p| InPlace::entry(p as usize));
+        let Some(update) = slots.and_then(|slots| form.instruction(b, &slots, y, x)) else {
+            (self.starts, self.work) = (starts, work);
+            self.code.truncate(before);
+            return None;
+        };
+        self.push(b.volume / 8, Instruction::Update(Box::new(update)));
+        // The operand may be changed if it is an argument that nothing reads afterwards.
+        let argument = matches!(
+            self.plan.parts.places[form.operand as usize].home,
+            Home::Argument
+        );
+        if argument
+            && self.last_read[form.operand as usize] == Some(at[0])
+            && self.is_one_phase(at[0])
+            && form.update.place != form.operand
+        {
+            let result = |r: usize| {
+                self.copies[r] == ResultCopy::Direct && self.output_entries[r] == *output as usize
+            };
+            if let Some(r) = (0..self.copies.len()).find(|&r| result(r)) {
+                self.over[r] = Some(form.operand as usize);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a step of code has one phase, so that nothing of it runs after its first phase.
+    fn is_one_phase(&self, step: usize) -> bool {
+        matches!(&self.plan.parts.steps[step].kind, StepKind::Code(c) if c.phases.len() == 1)
+    }
+
+    /// Instructions over a part of a space in which every input is strided.
+    fn part(
+        &mut self,
+        code: &Code,
+        laid: &LaidCode,
+        b: &LaidBox,
+        part: &LoopAxes,
+        slots: &[usize],
+        outputs: &[u32],
+    ) -> Option<()> {
+        let n: usize = part.iter().map(|a| a.extent).product();
+        let inputs = self.inputs(code, laid, b, part, slots)?;
+        let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
+        let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
+        let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
+        let (first, strides) = output_layout(code, laid, part)?;
+        for (m, &p) in code.members.iter().zip(outputs) {
+            let size = m.dtype.size();
+            let y = FrameAddress {
+                base: p,
+                offset: (first * size) as isize,
+            };
+            to.push(match is_dense(&extents, &strides) {
+                true => y,
+                false => {
+                    let own = self.temporary(n * size);
+                    moves.push(copy_of(size, &extents, &strides, [y, own], true));
+                    own
+                }
+            });
+        }
+        self.tiles(code, n, &inputs, &to)?;
+        moves.into_iter().for_each(|i| self.push(n, i));
+        Some(())
+    }
+
+    /// The instructions of the code on `n` elements.
+    fn tiles(
+        &mut self,
+        code: &Code,
+        n: usize,
+        inputs: &[FrameAddress],
+        outputs: &[FrameAddress],
+    ) -> Option<()> {
+        let widest = code.body.widest();
+        if n * widest > MAX_TILE_BYTES {
+            return None;
+        }
+        let mut at: SmallVec<[FrameAddress; 16]> = SmallVec::new();
+        for _ in 0..code.body.registers() {
+            at.push(self.temporary(n * widest));
+        }
+        at.extend_from_slice(inputs);
+        let constants: Vec<Vec<u8>> = code.body.constants().map(|bytes| bytes.repeat(n)).collect();
+        for bytes in constants {
+            at.push(self.constant(bytes));
+        }
+        at.extend_from_slice(outputs);
+        for i in code.body.code() {
+            let x = i.x.map(|x| at[x]);
+            self.push(
+                n,
+                Instruction::Tile {
+                    kernel: i.kernel,
+                    n,
+                    data: i.data,
+                    y: at[i.y],
+                    x,
+                },
+            );
+        }
+        Some(())
+    }
+
+    /// The inputs of the code over a part of a box, contiguous.
+    fn inputs(
+        &mut self,
+        code: &Code,
+        laid: &LaidCode,
+        b: &LaidBox,
+        part: &LoopAxes,
+        slots: &[usize],
+    ) -> Option<SmallVec<[FrameAddress; 8]>> {
+        let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
+        let n: usize = extents.iter().product();
+        let mut out = SmallVec::new();
+        for (leaf, own) in b.leaves.iter().zip(&code.leaves) {
+            let size = own.dtype.size();
+            if n * size > MAX_TILE_BYTES {
+                return None;
+            }
+            let moved = |strides: &[isize]| -> i64 {
+                let low = part.iter().zip(&b.axes).zip(strides);
+                low.map(|((p, a), s)| (p.low - a.low) as i64 * *s as i64)
+                    .sum()
+            };
+            let strided = match leaf {
+                LaidLeaf::Strided {
+                    base,
+                    offset,
+                    strides,
+                    dynamic,
+                } => {
+                    let dynamic = dynamic.iter().map(|&(s, scale)| (slots[s], scale));
+                    StridedLeaf {
+                        base: *base,
+                        offset: offset + moved(strides),
+                        strides: strides.clone(),
+                        dynamic: dynamic.collect(),
+                    }
+                }
+                LaidLeaf::Packed(read) => match decided(read, part)? {
+                    Decided::Number(bytes) => {
+                        out.push(self.constant(bytes.repeat(n)));
+                        continue;
+                    }
+                    Decided::Strided(s) => {
+                        let slots = match s.dynamic.is_empty() {
+                            true => Vec::new(),
+                            false => self.starts(&read.starts)?,
+                        };
+                        let dynamic = s.dynamic.iter().map(|&(k, scale)| (slots[k], scale));
+                        StridedLeaf {
+                            base: Base::Place(s.place),
+                            offset: s.offset,
+                            dynamic: dynamic.collect(),
+                            strides: s.strides,
+                        }
+                    }
+                },
+            };
+            out.push(self.input(laid, strided, size, &extents)?);
+        }
+        Some(out)
+    }
+
+    /// A strided input, contiguous: in place, or copied to scratch memory.
+    fn input(
+        &mut self,
+        laid: &LaidCode,
+        leaf: StridedLeaf,
+        size: usize,
+        extents: &[usize],
+    ) -> Option<FrameAddress> {
+        let n: usize = extents.iter().product();
+        let StridedLeaf {
+            base,
+            offset,
+            strides,
+            dynamic,
+        } = leaf;
+        let x = match base {
+            Base::Number(k) => return Some(self.constant(laid.numbers[k].0[..size].repeat(n))),
+            Base::Line(k) => {
+                let line = &laid.lines[k];
+                let at = positions(extents, &strides, offset as isize);
+                let all = line.numel() as isize;
+                let mut bytes = vec![0; n * size];
+                for (to, &from) in bytes.chunks_exact_mut(size).zip(&at) {
+                    if !(0..all).contains(&from) || !line.is_row_major() {
+                        return None;
+                    }
+                    // SAFETY: the position is one of an element of the dense line.
+                    unsafe {
+                        let from = line.first_ptr().offset(from * size as isize);
+                        to.as_mut_ptr().copy_from_nonoverlapping(from, size);
+                    }
+                }
+                return Some(self.constant(bytes));
+            }
+            Base::Place(p) => FrameAddress {
+                base: p,
+                offset: offset as isize * size as isize,
+            },
+        };
+        let x = match dynamic.is_empty() {
+            true => x,
+            false => {
+                let to = self.entry();
+                let moves = dynamic
+                    .iter()
+                    .map(|&(s, scale)| (s, scale as isize * size as isize))
+                    .collect();
+                self.push(1, Instruction::Address { to, x, moves });
+                InPlace::entry(to)
+            }
+        };
+        if is_dense(extents, &strides) {
+            return Some(x);
+        }
+        let y = self.temporary(n * size);
+        if strides.iter().all(|s| *s == 0) {
+            self.push(n, Instruction::Fill { size, n, y, x });
+        } else {
+            self.push(n, copy_of(size, extents, &strides, [y, x], false));
+        }
+        Some(y)
+    }
+
+    /// A step that folds its values.
+    pub(super) fn fold(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        outputs: &[u32],
+    ) -> Option<()> {
+        let [b] = &laid.boxes[..] else { return None };
+        let (n, rows, len) = (b.volume, laid.rows, laid.len);
+        let narrow = |m: &CodeMember| matches!(&m.finish, Finish::Fold(f) if f.narrow.is_some());
+        if laid.scratch.is_some() || len == 0 || code.members.iter().any(narrow) {
+            return None;
+        }
+        let slots = self.starts(&laid.starts)?;
+        let views = is_direct(code, laid)
+            && code
+                .members
+                .iter()
+                .all(|m| matches!(m.finish, Finish::Product(_)));
+        if views {
+            return self.products(at, code, laid, &slots, outputs);
+        }
+        let [part] = &decided_parts(b)?[..] else {
+            return None;
+        };
+        let inputs = self.inputs(code, laid, b, part, &slots)?;
+        let types: Vec<DType> = code
+            .members
+            .iter()
+            .flat_map(|m| m.outputs.iter().copied())
+            .collect();
+        let mut values: SmallVec<[FrameAddress; 4]> = SmallVec::new();
+        for d in types {
+            let own = self.temporary(n * d.size());
+            values.push(own);
+        }
+        // A copy of an input is the input.
+        let copies = code
+            .members
+            .iter()
+            .all(|m| m.copies.iter().all(Option::is_some));
+        match copies {
+            true => {
+                let all = code.members.iter().flat_map(|m| m.copies.iter().flatten());
+                values = all.map(|&leaf| inputs[leaf]).collect();
+            }
+            false => self.tiles(code, n, &inputs, &values)?,
+        }
+        for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
+            let (y, x) = (InPlace::entry(p as usize), values[m.output]);
+            let i = match &m.finish {
+                Finish::Fold(_) => Instruction::Fold {
+                    at,
+                    member,
+                    rows,
+                    len,
+                    y,
+                    x,
+                },
+                Finish::Product(_) => {
+                    let row = len as isize;
+                    let factor = |at, shape: [usize; 3], strides: [isize; 3]| StridedOperand {
+                        at,
+                        shape: SmallVec::from_slice(&shape),
+                        strides: SmallVec::from_slice(&strides),
+                    };
+                    let a = factor(x, [rows, 1, len], [row, row, 1]);
+                    let c = factor(values[m.output + 1], [rows, len, 1], [row, 1, 1]);
+                    Instruction::Product {
+                        at,
+                        member,
+                        n: rows,
+                        y,
+                        x: Box::new([a, c]),
+                    }
+                }
+                Finish::Store => unreachable!("a fold"),
+            };
+            self.push(n, i);
+        }
+        Some(())
+    }
+
+    /// Products of strided factors.
+    fn products(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        slots: &[usize],
+        outputs: &[u32],
+    ) -> Option<()> {
+        let b = &laid.boxes[0];
+        for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
+            let factors = matrices(code, b, m)?;
+            let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
+            for (j, (shape, strides)) in factors.into_iter().enumerate() {
+                let LaidLeaf::Strided {
+                    base: Base::Place(place),
+                    offset,
+                    dynamic,
+                    ..
+                } = &b.leaves[m.copies[j]?]
+                else {
+                    return None;
+                };
+                let size = m.outputs[j].size() as isize;
+                let mut at = FrameAddress {
+                    base: *place,
+                    offset: *offset as isize * size,
+                };
+                if !dynamic.is_empty() {
+                    let to = self.entry();
+                    let moves = dynamic
+                        .iter()
+                        .map(|&(s, scale)| (slots[s], scale as isize * size));
+                    let moves = moves.collect();
+                    self.push(1, Instruction::Address { to, x: at, moves });
+                    at = InPlace::entry(to);
+                }
+                x.push(StridedOperand {
+                    at,
+                    shape: shape.into_iter().collect(),
+                    strides: strides.into_iter().collect(),
+                });
+            }
+            let x = x.into_inner().ok()?;
+            let y = InPlace::entry(p as usize);
+            self.push(
+                b.volume,
+                Instruction::Product {
+                    at,
+                    member,
+                    n: laid.rows,
+                    y,
+                    x: Box::new(x),
+                },
+            );
+        }
+        Some(())
+    }
+}
+
+/// A part of a box in tiles. One tile unless a read is packed: then instructions are faster than
+/// the step's code, which packs element by element.
+fn tiles_of(b: &LaidBox, part: LoopAxes, widest: usize) -> Option<Vec<LoopAxes>> {
+    let size = |part: &LoopAxes| part.iter().map(|a| a.extent).product::<usize>() * widest;
+    let packed = b.leaves.iter().any(|l| matches!(l, LaidLeaf::Packed(_)));
+    let mut out = vec![part];
+    while packed && out.iter().any(|part| size(part) > MAX_TILE_BYTES) {
+        if out.len() > MAX_TILES {
+            return None;
+        }
+        out = out
+            .into_iter()
+            .flat_map(|part| match size(&part) > MAX_TILE_BYTES {
+                true => halves(part),
+                false => vec![part],
+            })
+            .collect();
+    }
+    Some(out)
+}
+
+/// Both halves of a part along its outermost axis of more than one index.
+fn halves(part: LoopAxes) -> Vec<LoopAxes> {
+    let Some(k) = part.iter().position(|a| a.extent > 1) else {
+        return vec![part];
+    };
+    let (mut first, mut second) = (part.clone(), part);
+    let half = first[k].extent / 2;
+    first[k].extent = half;
+    second[k].low += half;
+    second[k].extent -= half;
+    vec![first, second]
+}
+
+/// Parts of a box in which every read has one source.
+fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
+    let packed: Vec<&NumRead> = b
+        .leaves
+        .iter()
+        .filter_map(|l| match l {
+            LaidLeaf::Packed(read) => Some(read),
+            LaidLeaf::Strided { .. } => None,
+        })
+        .collect();
+    let parts = match packed.is_empty() {
+        true => vec![b.axes.clone()],
+        false => boxes(&b.axes, 0, &packed),
+    };
+    let all = parts
+        .iter()
+        .all(|part| packed.iter().all(|read| decided(read, part).is_some()));
+    all.then_some(parts)
+}
+
+/// Position of the first output of a part of a space, and strides along its axes.
+fn output_layout(
+    code: &Code,
+    laid: &LaidCode,
+    part: &LoopAxes,
+) -> Option<(usize, SmallVec<[isize; 4]>)> {
+    let first = laid.boxes.first()?;
+    // Loop axes of all boxes divide the space alike; an axis has the extent of all boxes together.
+    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_elem(0, part.len());
+    for b in &laid.boxes {
+        for (n, a) in extents.iter_mut().zip(&b.axes) {
+            *n = (*n).max(a.low + a.extent);
+        }
+    }
+    debug_assert_eq!(
+        first.axes.len(),
+        part.len(),
+        "axes of `{}` members",
+        code.members.len()
+    );
+    let strides = row_major(&extents);
+    let at = part
+        .iter()
+        .zip(&strides)
+        .map(|(a, s)| a.low * *s as usize)
+        .sum();
+    Some((at, strides.into_iter().collect()))
+}

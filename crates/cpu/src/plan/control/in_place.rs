@@ -1,0 +1,376 @@
+//! A function that runs in place: instructions over a table of addresses, for given extents. A run
+//! reads its inputs and writes its results where its caller says.
+
+use super::frame::{FrameAddress, InPlaceForm, State, start};
+use super::instruction::{InPlaceCall, Instruction};
+use crate::element::limit;
+use crate::folds::RawView;
+use crate::kernel::Operands;
+use crate::plan::Plan;
+use crate::plan::arena::Arena;
+use crate::plan::build::{CallStep, StepKind};
+use crate::plan::code::{CodeMember, Finish};
+use crate::plan::execute::GroupRun;
+use crate::plan::laid::{LaidStep, Resolved};
+use crate::raw::{Raw, RawMut};
+use crate::tiny::rows as short_rows;
+use cotangent_core::{DType, Env, Result};
+use cotangent_kernels::Fallible;
+use cotangent_kernels::parallel::Shared;
+use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Largest memory of a run that stays with the function between runs, in bytes.
+const MAX_KEPT_FRAME_BYTES: usize = 1 << 20;
+
+/// A function in place.
+pub(crate) struct InPlace {
+    pub(super) plan: Arc<Plan>,
+    pub(super) resolved: Arc<Resolved>,
+    pub(super) env: Env,
+    pub(super) code: Vec<Instruction>,
+    pub(super) inputs: Vec<InPlaceForm>,
+    pub(super) outputs: Vec<InPlaceForm>,
+    /// The entry of the table for the address of each result.
+    pub(super) output_entries: Vec<usize>,
+    /// For each result the input whose memory it may have, which the run then changes: the result
+    /// is an update of a window of that input, which nothing reads afterwards.
+    pub(super) over: Vec<Option<usize>>,
+    /// Entries of the table that are addresses in the frame, with their offsets.
+    pub(super) entries: Vec<(usize, usize)>,
+    /// Entries of the table that are tensors of the plan.
+    pub(super) constants: Vec<(usize, *const u8)>,
+    /// Bytes of the frame that are the same in every run.
+    pub(super) image: Vec<(usize, Vec<u8>)>,
+    pub(super) frame: usize,
+    pub(super) table: usize,
+    pub(super) starts: usize,
+    /// Estimated work of a run, in elementary operations.
+    pub(super) work: usize,
+    pub(super) states: Mutex<Vec<State>>,
+}
+
+// SAFETY: pointers of `constants` lead into tensors that the plan keeps and nothing writes.
+unsafe impl Send for InPlace {}
+// SAFETY: pointers of `constants` lead into tensors that the plan keeps and nothing writes.
+unsafe impl Sync for InPlace {}
+
+impl InPlace {
+    /// Calls `f` with memory for runs.
+    pub(super) fn with_state<R>(&self, f: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
+        let states = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = states().pop();
+        let mut state = match kept {
+            Some(state) => state,
+            None => self.new_state()?,
+        };
+        let y = f(&mut state);
+        if state.frame.bytes() <= MAX_KEPT_FRAME_BYTES {
+            states().push(state);
+        }
+        y
+    }
+
+    fn new_state(&self) -> Result<State> {
+        let frame = Arena::new(self.frame)?;
+        let mut table: Vec<Shared<u8>> = Vec::new();
+        table.resize_with(self.table, || Shared(std::ptr::null_mut()));
+        for (at, bytes) in &self.image {
+            let to = frame.ptr().wrapping_add(*at);
+            // SAFETY: the image is inside of the frame, which is exclusive.
+            unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+        for &(entry, at) in &self.entries {
+            table[entry] = Shared(frame.ptr().wrapping_add(at));
+        }
+        for &(entry, at) in &self.constants {
+            table[entry] = Shared(at.cast_mut());
+        }
+        Ok(State {
+            frame,
+            table,
+            starts: vec![0; self.starts],
+        })
+    }
+
+    /// Sets the address of an input. Those of the others stay.
+    pub(super) fn set_input(&self, s: &mut State, k: usize, at: *const u8) {
+        s.table[k] = Shared(at.cast_mut());
+    }
+
+    /// Sets the address of a result.
+    pub(super) fn set_output(&self, s: &mut State, k: usize, at: *mut u8) {
+        s.table[self.output_entries[k]] = Shared(at);
+    }
+
+    /// Runs once.
+    ///
+    /// # Safety
+    /// Inputs are valid for reading their elements, row-major; outputs for writing theirs, and
+    /// overlap nothing else.
+    pub(super) unsafe fn run(&self, x: &[*const u8], y: &[*mut u8]) -> Result<()> {
+        self.with_state(|s| {
+            x.iter()
+                .enumerate()
+                .for_each(|(k, &at)| self.set_input(s, k, at));
+            y.iter()
+                .enumerate()
+                .for_each(|(k, &at)| self.set_output(s, k, at));
+            // SAFETY: the caller guarantees inputs and outputs (# Safety).
+            unsafe { self.execute(s) }
+        })
+    }
+
+    /// Runs a kernel on tensors that borrow its operands, and copies its results.
+    ///
+    /// # Safety
+    /// The preconditions of [`InPlace::execute`].
+    pub(super) unsafe fn call(&self, s: &State, c: &InPlaceCall) -> Result<()> {
+        let StepKind::Call(CallStep { kernel, .. }) = &self.plan.parts.steps[c.step].kind else {
+            unreachable!("a call");
+        };
+        let step = &self.plan.parts.steps[c.step];
+        let loc = self.plan.function.eqns()[step.eqn as usize].loc;
+        let mut operands = Operands::new();
+        for x in &c.operands {
+            let raw = Raw {
+                dtype: x.dtype,
+                data: s.at(x.at),
+                shape: &x.shape,
+                strides: &x.strides,
+            };
+            // SAFETY: the operand has the address of its value, and nothing writes it during the
+            // call (# Safety). Kernels of built-in operations keep no operand, and results are
+            // dropped below.
+            operands.push(unsafe { raw.lend()? });
+        }
+        let y = kernel(&self.env, operands).map_err(|err| err.at(loc))?;
+        for (y, to) in y.iter().zip(&c.results) {
+            let Some((at, form)) = to else { continue };
+            let mut to = RawMut {
+                dtype: form.dtype,
+                data: s.at(*at),
+                shape: &form.shape,
+            };
+            // SAFETY: the result has memory for its elements (# Safety).
+            unsafe { to.write(y) }.map_err(|err| err.at(loc))?;
+        }
+        Ok(())
+    }
+
+    /// The operand of an entry of the table.
+    pub(super) fn entry(base: usize) -> FrameAddress {
+        FrameAddress {
+            base: base as u32,
+            offset: 0,
+        }
+    }
+}
+
+impl InPlace {
+    fn member(&self, [step, phase]: [usize; 2], member: usize) -> &CodeMember {
+        match &self.plan.parts.steps[step].kind {
+            StepKind::Code(c) => &c.phases[phase].code.members[member],
+            StepKind::Call(_) => unreachable!("a step of code"),
+        }
+    }
+
+    /// Runs the instructions.
+    ///
+    /// # Safety
+    /// The state is one of this body. Its table has the addresses of all inputs and outputs: inputs
+    /// are row-major and initialised, outputs are valid for their elements and overlap nothing that
+    /// an instruction reads after it writes them.
+    pub(super) unsafe fn execute(&self, s: &mut State) -> Result<()> {
+        for i in &self.code {
+            // SAFETY: the builder made each instruction of a step of a verified plan: operands are
+            // inside of their values, which are in the table (# Safety) or in the frame.
+            unsafe {
+                match i {
+                    Instruction::Tile {
+                        kernel,
+                        n,
+                        data,
+                        y,
+                        x,
+                    } => {
+                        let x = [s.at(x[0]), s.at(x[1]), s.at(x[2])].map(<*mut u8>::cast_const);
+                        kernel(*n, s.at(*y), x, *data);
+                    }
+                    Instruction::Address { to, x, moves } => {
+                        let moved = moves
+                            .iter()
+                            .map(|(slot, bytes)| s.starts[*slot] as isize * bytes);
+                        let at = s.at(*x).wrapping_offset(moved.sum());
+                        s.table[*to] = Shared(at);
+                    }
+                    Instruction::Start {
+                        slot,
+                        dtype,
+                        last,
+                        x,
+                    } => s.starts[*slot] = start(*dtype, s.at(*x), *last),
+                    Instruction::Fill { size, n, y, x } => {
+                        let to = (0..*n as isize).map(|k| (k, 0));
+                        moved(*size, s.at(*y), s.at(*x), to);
+                    }
+                    Instruction::Gather { size, at, y, x } => {
+                        let all = at.iter().enumerate().map(|(k, &from)| (k as isize, from));
+                        moved(*size, s.at(*y), s.at(*x), all);
+                    }
+                    Instruction::Scatter { size, at, y, x } => {
+                        let all = at.iter().enumerate().map(|(k, &to)| (to, k as isize));
+                        moved(*size, s.at(*y), s.at(*x), all);
+                    }
+                    Instruction::Rows { bytes, at, y, x } => {
+                        let (y, x) = (s.at(*y), s.at(*x));
+                        for &(to, from) in at {
+                            y.offset(to)
+                                .copy_from_nonoverlapping(x.offset(from), *bytes);
+                        }
+                    }
+                    Instruction::Copy { bytes, y, x } => {
+                        s.at(*y).copy_from_nonoverlapping(s.at(*x), *bytes);
+                    }
+                    other => self.execute_large(s, other)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs an instruction that is a function of its own.
+    ///
+    /// # Safety
+    /// The preconditions of [`InPlace::execute`].
+    #[inline(never)] // the others are the fast ones
+    unsafe fn execute_large(&self, s: &mut State, i: &Instruction) -> Result<()> {
+        // SAFETY: as in `execute`, whose preconditions the caller guarantees (# Safety).
+        unsafe {
+            match i {
+                Instruction::Fold {
+                    at,
+                    member,
+                    rows,
+                    len,
+                    y,
+                    x,
+                } => {
+                    let m = self.member(*at, *member);
+                    let Finish::Fold(f) = &m.finish else {
+                        unreachable!("a fold");
+                    };
+                    if let Some(fold) = f.of_short_rows
+                        && *len <= FOLD_CHUNK_ELEMENTS
+                    {
+                        let (y, x) = (s.at(*y), s.at(*x).cast_const());
+                        match m.dtype {
+                            DType::F32 => short_rows::<f32>(fold, y, x, *rows, *len),
+                            _ => short_rows::<f64>(fold, y, x, *rows, *len),
+                        }
+                        return Ok(());
+                    }
+                    prepare(s.at(*y), *rows, m.dtype);
+                    let x = RawView {
+                        first: s.at(*x),
+                        shape: &[*rows, *len],
+                        strides: &[*len as isize, 1],
+                    };
+                    f.fold.run(s.at(*y), *rows, x, &[1]);
+                    Ok(())
+                }
+                Instruction::Product {
+                    at,
+                    member,
+                    n,
+                    y,
+                    x,
+                } => {
+                    let m = self.member(*at, *member);
+                    let Finish::Product(p) = &m.finish else {
+                        unreachable!("a product");
+                    };
+                    prepare(s.at(*y), *n, m.dtype);
+                    let factors = [s.view(&x[0]), s.view(&x[1])];
+                    p.run(s.at(*y), *n, factors).map_err(limit)
+                }
+                Instruction::Update(u) => {
+                    u.run(s);
+                    Ok(())
+                }
+                Instruction::Code { at } => self.general(s, *at).map_err(limit),
+                Instruction::Call(c) => self.call(s, c),
+                Instruction::Control { run, eqn, x, y } => {
+                    let x: SmallVec<[*const u8; 8]> =
+                        x.iter().map(|&o| s.at(o).cast_const()).collect();
+                    let y: SmallVec<[*mut u8; 4]> = y.iter().map(|&o| s.at(o)).collect();
+                    let loc = self.plan.function.eqns()[*eqn].loc;
+                    run.run(&x, &y).map_err(|err| err.at(loc))
+                }
+                _ => unreachable!("a small instruction"),
+            }
+        }
+    }
+
+    /// Runs a phase of a step of code in its general form.
+    ///
+    /// # Safety
+    /// The preconditions of [`InPlace::execute`].
+    unsafe fn general(&self, s: &State, [step, phase]: [usize; 2]) -> Fallible {
+        let StepKind::Code(code) = &self.plan.parts.steps[step].kind else {
+            unreachable!("a step of code");
+        };
+        let LaidStep::Code(laid) = &self.resolved.steps[step] else {
+            unreachable!("a step that is laid as code");
+        };
+        let run = GroupRun {
+            step: code,
+            laid,
+            table: &s.table[..self.plan.parts.places.len()],
+            arena: Shared(s.frame.ptr()),
+        };
+        // SAFETY: the caller guarantees the table (# Safety). The frame begins with the arena, in
+        // which scratch memory and the values that only the step reads are.
+        unsafe { run.run_phase(phase) }
+    }
+}
+
+/// Copies elements of `size` bytes, each from and to its position.
+///
+/// # Safety
+/// Both pointers are valid for elements of `size` bytes at all of their positions, and the
+/// destination overlaps nothing that is read.
+unsafe fn moved(
+    size: usize,
+    y: *mut u8,
+    x: *const u8,
+    positions: impl Iterator<Item = (isize, isize)>,
+) {
+    macro_rules! elements {
+        ($($n:literal $T:ty),*) => {
+            match size {
+                $($n => for (to, from) in positions {
+                    // SAFETY: the caller guarantees the positions (# Safety).
+                    unsafe {
+                        let value = x.cast::<$T>().offset(from).read_unaligned();
+                        y.cast::<$T>().offset(to).write_unaligned(value);
+                    }
+                },)*
+                _ => unreachable!("elements have 1, 2, 4, 8 or 16 bytes"),
+            }
+        };
+    }
+    elements!(1 u8, 2 u16, 4 u32, 8 u64, 16 u128);
+}
+
+/// Makes memory valid for elements that kernels receive as slices.
+///
+/// # Safety
+/// The memory is valid for `n` elements.
+unsafe fn prepare(to: *mut u8, n: usize, dtype: DType) {
+    if dtype == DType::Bool {
+        // SAFETY: the caller guarantees `n` elements of one byte (# Safety).
+        unsafe { to.write_bytes(0, n) };
+    }
+}

@@ -1,0 +1,338 @@
+//! Loops and branches in place, against steps over tensors.
+
+mod common;
+
+use common::build;
+use cotangent_core::check::random::loop_graph;
+use cotangent_core::ops::{Bounds, Comparison, Cumulative, Running};
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::{AdContext, grad, vjp};
+use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Scalar, Type, Val, reference};
+use cotangent_cpu::{Executor, Program, Runtime, Tensor};
+use std::sync::Arc;
+
+fn f64s(shape: &[usize]) -> Type {
+    Type::new(DType::F64, shape)
+}
+
+fn numbers(ty: &Type) -> Array {
+    let shape = ty.shape.as_const().unwrap();
+    let n: usize = shape.iter().product();
+    let x = |i: usize| ((i * 37 + 11) % 101) as f64 / 101.0 - 0.4;
+    match ty.dtype {
+        DType::F64 => Array::from_vec(shape, (0..n).map(x).collect::<Vec<f64>>()).unwrap(),
+        d => Scalar::I(0).full(d, shape).unwrap(),
+    }
+}
+
+/// The programs of a function by both runtimes.
+fn pair(f: &Function) -> [Program; 2] {
+    let f = Arc::new(f.clone());
+    let program = |runtime| Executor::new().with_runtime(runtime).compile(&f).unwrap();
+    [Runtime::Old, Runtime::New].map(program)
+}
+
+/// Equal bits of both runtimes, or errors of one code.
+fn compare(what: &str, f: &Function, x: &[Array]) {
+    let [old, new] = pair(f).map(|p| p.run(x));
+    match (old, new) {
+        (Ok(old), Ok(new)) => same(what, f, &old, &new),
+        (Err(old), Err(new)) => assert_eq!(old.code(), new.code(), "{what}"),
+        (old, new) => panic!("{what}: {old:?} and {new:?}\n{f}"),
+    }
+}
+
+fn same(what: &str, f: &Function, want: &[Array], got: &[Array]) {
+    for (want, got) in want.iter().zip(got) {
+        assert!(want.same_bits(got), "{what}: {got:?} is not {want:?}\n{f}");
+    }
+}
+
+/// Whether all operations with regions run in place.
+fn is_in_place(f: &Function, x: &[Array]) -> bool {
+    let [_, new] = pair(f);
+    let x: Vec<Tensor> = x.iter().map(Tensor::from).collect();
+    let [own, all] = new.regions_in_place(&x).expect("a plan").unwrap();
+    own == all && all > 0
+}
+
+/// Equal bits of both runtimes on 1, 2 and 8 threads, of the function and of its gradient, and the
+/// loop of the function in place.
+fn check(what: &str, f: &Function) {
+    let args: Vec<Array> = f.params().iter().map(|&p| numbers(f.ty(p))).collect();
+    assert!(is_in_place(f, &args), "{what} runs on tensors");
+    let mut all = vec![f.clone()];
+    let sum = build(&f.param_types(), |cx, x| {
+        let y = cx.inline(f, x);
+        let parts = y.iter().map(|&y| {
+            let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
+            cx.reduce_sum(y, &axes)
+        });
+        vec![parts.reduce(|a, b| cx.add(a, b)).unwrap()]
+    });
+    let real = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent());
+    let wrt: Vec<Val> = real.collect();
+    all.extend(grad(&AdContext::default(), &sum, &wrt).map(|g| simplify(&g)));
+    for f in &all {
+        compare(what, f, &args);
+        let f = Arc::new(f.clone());
+        let run = |threads: usize| {
+            let executor = Executor::new()
+                .with_runtime(Runtime::New)
+                .with_threads(threads);
+            executor.compile(&f).unwrap().run(&args).unwrap()
+        };
+        let want = run(1);
+        for threads in [2, 8] {
+            same(what, &f, &want, &run(threads));
+        }
+    }
+}
+
+#[test]
+fn random_loops_and_their_adjoints() {
+    let ad = AdContext::default();
+    let seeds = std::env::var("SEEDS").map_or(400, |n| n.parse().expect("a number"));
+    for seed in 0..seeds {
+        let case = loop_graph(seed).unwrap();
+        let (f, args) = (case.function, case.args);
+        compare(&format!("loop {seed}"), &f, &args);
+        let tangent = |t: &Type| t.dtype.has_tangent();
+        let wrt = f.params().iter().copied().filter(|&p| tangent(f.ty(p)));
+        if let Ok(g) = vjp(&ad, &f, &wrt.collect::<Vec<_>>()) {
+            let y = reference::run(&f, &args).unwrap();
+            let cts = y.into_iter().filter(|y| tangent(&y.ty()));
+            let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
+            compare(&format!("adjoint of loop {seed}"), &simplify(&g), &args);
+        }
+    }
+}
+
+/// `[p0 (y - x), x (p1 - z) - y, x y - p2 z]`.
+fn lorenz(cx: &dyn Emit, p: Val, s: Val) -> Val {
+    let at = |v: Val, k: usize| cx.index_axis(v, 0, k);
+    let (x, y, z) = (at(s, 0), at(s, 1), at(s, 2));
+    let rows = [
+        cx.mul(at(p, 0), cx.sub(y, x)),
+        cx.sub(cx.mul(x, cx.sub(at(p, 1), z)), y),
+        cx.sub(cx.mul(x, y), cx.mul(at(p, 2), z)),
+    ];
+    cx.concatenate(&rows.map(|v| cx.reshape(v, &[1.into()])), 0)
+}
+
+#[test]
+fn lorenz_steps_slice_and_stack() {
+    let f = build(&[f64s(&[3]), f64s(&[3])], |cx, x| {
+        let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
+            let k1 = lorenz(cx, w[0], c[0]);
+            let scaled = |v: Val, h: f64| cx.mul(v, cx.full_like(v, h));
+            let k2 = lorenz(cx, w[0], cx.add(c[0], scaled(k1, 0.005)));
+            (vec![cx.add(c[0], scaled(k2, 0.01))], vec![])
+        };
+        cx.scan(&x[..1], &x[1..], &[], &50.into(), false, |cx, w, c, _| {
+            step(cx, w, c)
+        })
+        .0
+    });
+    check("lorenz", &f);
+}
+
+#[test]
+fn a_shift_register_is_a_concatenation() {
+    let types = [f64s(&[8]), f64s(&[8]), f64s(&[60])];
+    for reverse in [false, true] {
+        let f = build(&types, |cx, x| {
+            let y = cx.scan(
+                &x[..1],
+                &x[1..2],
+                &x[2..],
+                &60.into(),
+                reverse,
+                |cx, w, c, row| {
+                    let rest = cx.slice_axis(c[0], 0, 1, 8);
+                    let n = cx.concatenate(&[rest, cx.reshape(row[0], &[1.into()])], 0);
+                    (vec![n], vec![cx.reduce_sum(cx.mul(n, w[0]), &[0])])
+                },
+            );
+            vec![y.0[0], y.1[0]]
+        });
+        check("shift register", &f);
+    }
+}
+
+/// A delay line of `n` values: reads one at a position, then writes there.
+fn delay_line(n: usize, steps: usize, read_late: bool) -> Arc<Function> {
+    let index = Type::scalar(DType::I64);
+    let types = [f64s(&[n]), index, f64s(&[steps])];
+    build(&types, move |cx, x| {
+        let y = cx.scan(
+            &[],
+            &x[..2],
+            &x[2..],
+            &steps.into(),
+            false,
+            |cx, _, c, row| {
+                let (buffer, i) = (c[0], c[1]);
+                let old = cx.dynamic_slice(buffer, &[i], &[1.into()]);
+                let half = cx.mul(old, cx.full_like(old, 0.5));
+                let new = cx.add(cx.reshape(row[0], &[1.into()]), half);
+                let next = cx.dynamic_update_slice(buffer, new, &[i]);
+                // The position is not bounded, so starts are clamped after the end.
+                let after = cx.add(i, cx.full_like(i, 1i64));
+                let y = match read_late {
+                    true => cx.sub(cx.reduce_sum(next, &[0]), cx.reduce_sum(buffer, &[0])),
+                    false => cx.reshape(old, &[]),
+                };
+                (vec![next, after], vec![y])
+            },
+        );
+        vec![y.0[0], y.1[0]]
+    })
+}
+
+#[test]
+fn a_delay_line_updates_its_buffer() {
+    for read_late in [false, true] {
+        check("delay line", &delay_line(16, 40, read_late));
+    }
+    // Buffers of more than a tile, and of one element.
+    check("large delay line", &delay_line(3000, 40, false));
+    check("delay line of one", &delay_line(1, 40, false));
+}
+
+#[test]
+fn windows_of_matrices_are_read_and_written() {
+    let types = [f64s(&[6, 5, 3]), f64s(&[4]), Type::scalar(DType::I32)];
+    let f = build(&types, |cx, x| {
+        let y = cx.scan(
+            &[],
+            &[x[0], x[2]],
+            &x[1..2],
+            &4.into(),
+            true,
+            |cx, _, c, row| {
+                let i = c[1];
+                let zero = cx.full_like(i, 0i64);
+                let sizes: [Dim; 3] = [2.into(), 2.into(), 3.into()];
+                let w = cx.dynamic_slice(c[0], &[i, zero, zero], &sizes);
+                let turned = cx.transpose(cx.reverse(w, &[0]), &[1, 0, 2]);
+                let next = cx.mul(turned, cx.broadcast_in_dim(row[0], &sizes, &[]));
+                let wide = cx.pad_zeros(next, &[0, 1, 0], &[0, 0, 0], &[0, 0, 0]);
+                let next = cx.dynamic_update_slice(c[0], wide, &[zero, i, zero]);
+                let table = cx.reduce_max(next, &[1]);
+                let taken = cx.take(table, cx.reshape(i, &[1.into()]), 0, Bounds::Clip);
+                (vec![next, cx.add(i, cx.full_like(i, 1i64))], vec![taken])
+            },
+        );
+        vec![y.0[0], y.1[0]]
+    });
+    check("windows", &f);
+}
+
+#[test]
+fn loops_in_loops_branches_and_calls() {
+    let types = [f64s(&[3]), f64s(&[12, 3]), Type::scalar(DType::I64)];
+    let f = build(&types, |cx, x| {
+        let init = [x[0], x[2], x[0]];
+        let y = cx.scan(&[], &init, &x[1..2], &12.into(), false, |cx, _, c, row| {
+            let inner = cx.scan(&[row[0]], &[c[0]], &[], &9.into(), false, |cx, w, c, _| {
+                let back = cx.reverse(c[0], &[0]);
+                let next = cx.add(cx.mul(back, cx.full_like(back, 0.4)), w[0]);
+                (vec![next], vec![cx.slice_axis(next, 0, 0, 2)])
+            });
+            let summed = cx.reduce_sum(inner.1[0], &[0]);
+            let pair = cx.pad_zeros(summed, &[1], &[0], &[0]);
+            let chosen = cx.switch(
+                c[1],
+                &[inner.0[0], pair],
+                &[
+                    &|cx: &dyn Emit, x: &[Val]| vec![cx.add(x[0], x[1])],
+                    &|cx: &dyn Emit, x: &[Val]| vec![cx.reverse(x[1], &[0])],
+                    &|_: &dyn Emit, x: &[Val]| vec![x[0]],
+                ],
+            )[0];
+            let bounded = cx.while_loop(
+                &[row[0]],
+                &[chosen],
+                |cx, _, c| {
+                    cx.compare(
+                        cx.reduce_sum(c[0], &[0]),
+                        Comparison::Gt,
+                        cx.full(&f64s(&[]), 0.5),
+                    )
+                },
+                |cx, w, c| vec![cx.sub(cx.mul(c[0], cx.full_like(c[0], 0.5)), cx.mul(w[0], w[0]))],
+            )[0];
+            // The other two carries exchange and repeat their values.
+            let next = cx.sub(cx.full_like(c[1], 2i64), c[1]);
+            (vec![c[2], next, bounded], vec![c[0], bounded, bounded])
+        });
+        [y.0, y.1].concat()
+    });
+    let args: Vec<Array> = f.params().iter().map(|&p| numbers(f.ty(p))).collect();
+    assert!(is_in_place(&f, &args));
+    compare("nested", &f, &args);
+}
+
+#[test]
+fn products_folds_and_kernels_in_steps() {
+    let types = [f64s(&[4, 4]), f64s(&[4]), f64s(&[10, 4])];
+    let f = build(&types, |cx, x| {
+        let y = cx.scan(
+            &x[..1],
+            &x[1..2],
+            &x[2..],
+            &10.into(),
+            false,
+            |cx, w, c, row| {
+                let h = cx.matmul(w[0], c[0]);
+                let turned = cx.matmul(cx.transpose(w[0], &[1, 0]), row[0]);
+                let outer = cx.matmul(
+                    cx.reshape(h, &[4.into(), 1.into()]),
+                    cx.reshape(turned, &[1.into(), 4.into()]),
+                );
+                let counts = cx.convert(
+                    cx.compare(outer, Comparison::Gt, cx.full_like(outer, 0.0)),
+                    DType::I32,
+                );
+                let n = cx.convert(cx.reduce_sum(counts, &[0]), DType::F64);
+                let sorted = cx.sort(h, 0, false);
+                let next = cx.tanh(cx.add(sorted, cx.mul(n, cx.reduce_prod(outer, &[1]))));
+                let running = Cumulative {
+                    op: Running::Sum,
+                    axis: 0,
+                    reverse: false,
+                    exclusive: false,
+                };
+                (vec![next], vec![cx.op(running, &[next])])
+            },
+        );
+        vec![y.0[0], y.1[0]]
+    });
+    check("products", &f);
+}
+
+#[test]
+fn errors_of_steps_are_those_of_tensors() {
+    let f = build(&[f64s(&[3]), f64s(&[3])], |cx, x| {
+        cx.scan(&x[..1], &x[1..], &[], &20.into(), false, |cx, w, c, _| {
+            let total = cx.reduce_sum(c[0], &[0]);
+            let ok = cx.compare(total, Comparison::Lt, cx.full_like(total, 4.0));
+            let part = cx.require(ok, total, &[total], "too large")[0];
+            let next = cx.add(
+                cx.reverse(c[0], &[0]),
+                cx.mul(w[0], cx.broadcast_in_dim(part, &[3.into()], &[])),
+            );
+            (vec![next], vec![])
+        })
+        .0
+    });
+    let x = [Array::vector(vec![0.1; 3]), Array::vector(vec![1.0; 3])];
+    let [old, new] = pair(&f).map(|p| p.run(&x).unwrap_err());
+    assert_eq!(old.code(), Code::NotConverged);
+    assert_eq!(old.to_string(), new.to_string());
+}

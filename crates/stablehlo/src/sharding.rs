@@ -1,0 +1,291 @@
+//! [`Mesh`] and [`Spec`]: how tensors are divided among devices, in the notation of Shardy.
+
+use cotangent_core::{Result, Type, bail};
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Devices in a grid with named axes. Device `k` of a mesh has the coordinates of `k` in row-major
+/// order.
+///
+/// ```
+/// use cotangent_stablehlo::Mesh;
+/// let mesh = Mesh::new(&[("data", 4), ("model", 2)])?;
+/// assert_eq!((mesh.size(), mesh.extent("model")), (8, Some(2)));
+/// assert!(Mesh::new(&[("data", 0)]).is_err());
+/// # Ok::<(), cotangent_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Mesh {
+    axes: Arc<[(String, usize)]>,
+}
+
+impl Mesh {
+    /// A mesh of these axes and extents.
+    ///
+    /// # Errors
+    /// A name is empty, not made of letters, digits and `_`, or given twice; an extent is 0; the
+    /// product of the extents overflows.
+    pub fn new(axes: &[(&str, usize)]) -> Result<Mesh> {
+        for (k, &(name, extent)) in axes.iter().enumerate() {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if name.is_empty() || !name.chars().all(plain) {
+                bail!(
+                    Invalid,
+                    "{name:?} is no name of an axis of a mesh: it has letters, digits and `_`"
+                );
+            }
+            if axes[..k].iter().any(|a| a.0 == name) {
+                bail!(DuplicateName, "a mesh has two axes `{name}`");
+            }
+            if extent == 0 {
+                bail!(Invalid, "the axis `{name}` of a mesh has no devices");
+            }
+        }
+        let size = axes.iter().try_fold(1usize, |n, a| n.checked_mul(a.1));
+        if size.is_none() {
+            bail!(Limit, "a mesh has too many devices: {axes:?}");
+        }
+        Ok(Mesh {
+            axes: axes.iter().map(|&(n, k)| (n.to_owned(), k)).collect(),
+        })
+    }
+
+    /// Number of devices.
+    pub fn size(&self) -> usize {
+        self.axes.iter().map(|a| a.1).product()
+    }
+
+    /// Number of devices along an axis; `None` if there is no such axis.
+    pub fn extent(&self, axis: &str) -> Option<usize> {
+        self.axes.iter().find(|a| a.0 == axis).map(|a| a.1)
+    }
+
+    /// The coordinate of a device along an axis that exists.
+    fn coordinate(&self, device: usize, axis: &str) -> usize {
+        let mut rest = device;
+        for (name, extent) in self.axes.iter().rev() {
+            if name == axis {
+                return rest % extent;
+            }
+            rest /= extent;
+        }
+        0
+    }
+
+    /// The line that declares the mesh.
+    pub(crate) fn declaration(&self) -> String {
+        let axes: Vec<String> = self
+            .axes
+            .iter()
+            .map(|(n, k)| format!("{n:?}={k}"))
+            .collect();
+        format!("sdy.mesh @mesh = <[{}]>", axes.join(", "))
+    }
+}
+
+/// How a tensor is divided among the devices of a mesh: for each dimension the axes along which it
+/// is divided, from the slowest to the fastest. Along other axes each device has a copy.
+///
+/// ```
+/// use cotangent_core::{DType, Type};
+/// use cotangent_stablehlo::{Mesh, Spec};
+/// let mesh = Mesh::new(&[("data", 4), ("model", 2)])?;
+/// let rows = Spec::new(&[Some("data"), None]);
+/// assert_eq!(rows.block(&mesh, 5, &[16, 6]), [8..12, 0..6]);
+/// assert_eq!(Spec::of_axes(&[&["data", "model"]]).block(&mesh, 5, &[16]), [10..12]);
+/// let text = rows.check(&mesh, &Type::new(DType::F32, [6, 6])).unwrap_err().to_string();
+/// assert!(text.contains("6 elements do not divide among 4 devices"), "{text}");
+/// # Ok::<(), cotangent_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Spec {
+    dims: Vec<Vec<String>>,
+}
+
+impl Spec {
+    /// At most one axis for each dimension. Further dimensions are not divided.
+    pub fn new(dims: &[Option<&str>]) -> Spec {
+        let axes = |axis: &Option<&str>| axis.iter().map(|&a| a.to_owned()).collect();
+        Spec {
+            dims: dims.iter().map(axes).collect(),
+        }
+    }
+
+    /// Any number of axes for each dimension.
+    pub fn of_axes(dims: &[&[&str]]) -> Spec {
+        let axes = |axes: &&[&str]| axes.iter().map(|&a| a.to_owned()).collect();
+        Spec {
+            dims: dims.iter().map(axes).collect(),
+        }
+    }
+
+    /// A copy on each device.
+    pub fn replicated() -> Spec {
+        Spec::default()
+    }
+
+    /// Number of parts of a dimension.
+    fn parts(&self, mesh: &Mesh, dim: usize) -> usize {
+        let axes = self.dims.get(dim).into_iter().flatten();
+        axes.map(|a| mesh.extent(a).unwrap_or(1)).product()
+    }
+
+    /// Checks that a tensor can be divided.
+    ///
+    /// # Errors
+    /// An axis that the mesh lacks, or that occurs twice; more dimensions than the tensor has; an
+    /// extent that is not constant, or not a multiple of the number of its parts.
+    pub fn check(&self, mesh: &Mesh, ty: &Type) -> Result<()> {
+        let mut used: Vec<&str> = Vec::new();
+        for axis in self.dims.iter().flatten() {
+            if mesh.extent(axis).is_none() {
+                let names: Vec<&str> = mesh.axes.iter().map(|a| a.0.as_str()).collect();
+                bail!(
+                    UnknownName,
+                    "the mesh has no axis `{axis}`: it has {}",
+                    names.join(", ")
+                );
+            }
+            if used.contains(&axis.as_str()) {
+                bail!(
+                    DuplicateName,
+                    "the axis `{axis}` divides two dimensions of one tensor"
+                );
+            }
+            used.push(axis);
+        }
+        if self.dims.len() > ty.shape.rank() {
+            bail!(
+                ShapeMismatch,
+                "a division of {} dimensions is given for a tensor of type {ty}",
+                self.dims.len()
+            );
+        }
+        for (d, extent) in ty.shape.iter().enumerate() {
+            let parts = self.parts(mesh, d);
+            match extent.as_const() {
+                _ if parts == 1 => {}
+                Some(n) if n % parts == 0 => {}
+                Some(n) => bail!(
+                    ShapeMismatch,
+                    "dimension {d} of a tensor of type {ty}: {n} elements do not divide among {parts} devices"
+                ),
+                None => bail!(
+                    Unsupported,
+                    "dimension {d} of a tensor of type {ty} is divided, so its extent must be known"
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// The indices of a tensor of these extents that a device holds.
+    pub fn block(&self, mesh: &Mesh, device: usize, extents: &[usize]) -> Vec<Range<usize>> {
+        let range = |(d, &n): (usize, &usize)| {
+            let axes = self.dims.get(d).into_iter().flatten();
+            let position = axes.fold(0, |at, a| {
+                at * mesh.extent(a).unwrap_or(1) + mesh.coordinate(device, a)
+            });
+            let size = n / self.parts(mesh, d);
+            position * size..(position + 1) * size
+        };
+        extents.iter().enumerate().map(range).collect()
+    }
+
+    /// The attribute of an argument or a result.
+    pub(crate) fn attribute(&self, rank: usize) -> String {
+        let mut out = String::from("sdy.sharding = #sdy.sharding<@mesh, [");
+        for d in 0..rank {
+            let axes = self.dims.get(d).into_iter().flatten();
+            let axes: Vec<String> = axes.map(|a| format!("{a:?}")).collect();
+            let comma = if d == 0 { "" } else { ", " };
+            let _ = write!(out, "{comma}{{{}}}", axes.join(", "));
+        }
+        out.push_str("]>");
+        out
+    }
+}
+
+/// How the arguments and results of a program are divided among the devices of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sharding {
+    /// The devices.
+    pub mesh: Mesh,
+    /// One for each argument.
+    pub arguments: Vec<Spec>,
+    /// One for each result.
+    pub results: Vec<Spec>,
+}
+
+impl Sharding {
+    /// Checks that arguments and results of these types can be divided.
+    ///
+    /// # Errors
+    /// Other numbers of arguments and results; those of [`Spec::check`], with the position.
+    pub fn check(&self, arguments: &[Type], results: &[Type]) -> Result<()> {
+        for (what, specs, types) in [
+            ("argument", &self.arguments, arguments),
+            ("result", &self.results, results),
+        ] {
+            if specs.len() != types.len() {
+                bail!(
+                    Arity,
+                    "{} divisions are given for {} {what}s",
+                    specs.len(),
+                    types.len()
+                );
+            }
+            for (k, (spec, ty)) in specs.iter().zip(types).enumerate() {
+                spec.check(&self.mesh, ty)
+                    .map_err(|e| e.note(format!("{what} {k}")))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotangent_core::{Code, DType};
+
+    #[test]
+    fn blocks_of_all_devices_cover_a_tensor_once_for_each_copy() {
+        let mesh = Mesh::new(&[("a", 2), ("b", 3), ("c", 2)]).unwrap();
+        for spec in [
+            Spec::of_axes(&[&["b"], &[], &["c", "a"]]),
+            Spec::of_axes(&[&["c", "b"]]),
+            Spec::new(&[None, Some("a"), None]),
+            Spec::replicated(),
+        ] {
+            let extents = [6, 2, 4];
+            let mut held = vec![0; 48];
+            for device in 0..12 {
+                let [i, j, k] = spec.block(&mesh, device, &extents).try_into().unwrap();
+                for (i, j) in i.flat_map(|i| j.clone().map(move |j| (i, j))) {
+                    for k in k.clone() {
+                        held[(i * 2 + j) * 4 + k] += 1;
+                    }
+                }
+            }
+            let parts: usize = (0..3).map(|d| spec.parts(&mesh, d)).product();
+            assert_eq!(held, vec![12 / parts; 48], "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn divisions_that_do_not_fit_are_errors() {
+        let mesh = Mesh::new(&[("data", 4)]).unwrap();
+        let ty = Type::new(DType::F32, [8, 3]);
+        let code = |spec: Spec| spec.check(&mesh, &ty).unwrap_err().code();
+        assert_eq!(code(Spec::new(&[Some("model")])), Code::UnknownName);
+        assert_eq!(
+            code(Spec::new(&[Some("data"), Some("data")])),
+            Code::DuplicateName
+        );
+        assert_eq!(code(Spec::new(&[None, Some("data")])), Code::ShapeMismatch);
+        assert_eq!(code(Spec::new(&[None, None, None])), Code::ShapeMismatch);
+        assert!(Mesh::new(&[("a b", 2)]).is_err() && Mesh::new(&[("a", 2), ("a", 2)]).is_err());
+    }
+}

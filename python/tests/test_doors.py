@@ -1,0 +1,390 @@
+"""Doors: what goes in and out of programs, what they keep, and what ends them."""
+
+import gc
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import cotangent as ct
+
+X = np.linspace(-1.0, 2.0, 6).reshape(2, 3)
+
+
+# Other forms of programs.
+
+STABLEHLO = """
+func.func @main(%x: tensor<2x3xf64>, %y: tensor<3xf64>) -> (tensor<f64>, tensor<2x3xf64>) {
+  %0 = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<3xf64>) -> tensor<2x3xf64>
+  %1 = stablehlo.multiply %x, %0 : tensor<2x3xf64>
+  %zero = stablehlo.constant dense<0.0> : tensor<f64>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<2x3xf64>, tensor<f64>) -> tensor<f64>
+  return %2, %1 : tensor<f64>, tensor<2x3xf64>
+}
+"""
+
+
+def test_programs_of_stablehlo_run_and_have_derivatives():
+    y = np.array([1.0, 2.0, 3.0])
+    for p in (ct.Program.from_stablehlo(STABLEHLO), ct.Program.from_text(STABLEHLO)):
+        total, product = p(X, y)
+        assert float(total) == (X * y).sum() and np.array_equal(product, X * y)
+        assert np.array_equal(ct.grad(lambda x: p(x, y)[0])(X), np.broadcast_to(y, (2, 3)))
+        assert np.array_equal(ct.jit(lambda x: p(x, y)[1])(X), X * y)
+        again = ct.Program.from_stablehlo(p.stablehlo)
+        assert float(again(X, y)[0]) == float(total)
+    with pytest.raises(ct.ProgramError) as e:
+        ct.Program.from_stablehlo("func.func @main() { stablehlo.sinus }")
+    assert e.value.where is not None
+
+
+def test_programs_are_read_from_files_and_written_to_them(tmp_path):
+    p = ct.trace(lambda x: ct.sum(ct.sin(x)), X)
+    for name in ("a.tgraph", "a.mlir"):
+        p.save(tmp_path / name)
+        again = ct.Program.from_file(tmp_path / name)
+        assert float(again(X)) == float(p(X))
+    with pytest.raises(FileNotFoundError) as e:
+        ct.Program.from_file(tmp_path / "none.tgraph")
+    assert isinstance(e.value, ct.FileError)
+    with pytest.raises(FileNotFoundError) as e:
+        ct.load(tmp_path / "none.npy")
+    assert isinstance(e.value, ct.FileError) and "none.npy" in str(e.value)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64", "complex64"])
+def test_arrays_come_back_from_files(tmp_path, dtype):
+    x = ct.asarray(np.arange(6).reshape(2, 3).astype(dtype))
+    ct.save(tmp_path / "a.npy", x)
+    assert np.load(tmp_path / "a.npy").dtype == dtype and ct.load(tmp_path / "a.npy").tolist() == x.tolist()
+    files = ["a.npz"] + ([] if dtype == "complex64" else ["a.safetensors"])
+    for name in files:
+        ct.save(tmp_path / name, {"x": x, "y": X})
+        again = ct.load(tmp_path / name)
+        assert list(again) == ["x", "y"] and again["x"].dtype == x.dtype and again["x"].tolist() == x.tolist()
+
+
+def run(*words):
+    """The console script, as a module and, where the package is installed, as a script."""
+    script = shutil.which("cotangent", path=str(pathlib.Path(sys.executable).parent))
+    forms = [[sys.executable, "-m", "cotangent"]] + ([[script]] if script else [])
+    done = [subprocess.run([*f, *map(str, words)], capture_output=True, text=True, timeout=120) for f in forms]
+    assert all((d.returncode, d.stdout, d.stderr) == (done[0].returncode, done[0].stdout, done[0].stderr) for d in done)
+    return done[0]
+
+
+def test_the_console_script_is_the_command_line(tmp_path):
+    file = tmp_path / "m.tgraph"
+    file.write_text("tgraph.module @m {\n  %x = tgraph.arg : tensor<2xf64>\n  %y = tgraph.mul %x, %x\n  %s = tgraph.reduce_sum %y {axes = [0]}\n"
+                    "  tgraph.return %s\n}\n")
+    np.savez(tmp_path / "in.npz", x=np.array([1.0, 3.0]))
+    done = run("grad", file, "--in", tmp_path / "in.npz", "--out", tmp_path / "out.npz")
+    assert done.returncode == 0, done.stderr
+    assert [a.tolist() for a in np.load(tmp_path / "out.npz").values()] == [10.0, [2.0, 6.0]]
+    assert ct.__version__ in run("version").stdout
+    bad = run("grad", tmp_path / "none.tgraph")
+    assert bad.returncode == 2 and "none.tgraph" in bad.stderr and not bad.stdout
+    assert run("no-such-command").returncode == 2
+
+
+# Random numbers, layers.
+
+
+def test_random_numbers_have_jax_s_bits():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    mine, theirs = ct.random.key(3), jax.random.PRNGKey(3)
+    for name in ("uniform", "normal", "exponential", "gumbel"):
+        a, b = getattr(ct.random, name)(mine, (50,)), getattr(jax.random, name)(theirs, (50,))
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert np.array_equal(ct.random.bits(mine, (20,)), jax.random.bits(theirs, (20,), "uint32"))
+    assert np.array_equal(np.asarray(ct.random.split(mine, 3)), np.asarray(jax.random.split(theirs, 3)))
+    assert np.array_equal(ct.random.randint(mine, (50,), 0, 9), jax.random.randint(theirs, (50,), 0, 9))
+
+
+@pytest.mark.parametrize("name, args, mean, variance", [
+    ("uniform", (), 0.5, 1 / 12), ("normal", (), 0.0, 1.0), ("exponential", (), 1.0, 1.0), ("laplace", (), 0.0, 2.0),
+    ("gamma", (2.5,), 2.5, 2.5), ("beta", (2.0, 3.0), 0.4, 0.04), ("poisson", (3.0,), 3.0, 3.0)])
+def test_distributions_have_their_moments(name, args, mean, variance):
+    x = np.asarray(getattr(ct.random, name)(ct.random.key(11), *args, shape=(20_000,))).astype(float)
+    assert abs(x.mean() - mean) < 0.05 and abs(x.var() - variance) < 0.15 * variance
+    assert np.isfinite(x).all()
+
+
+LAYERS = {
+    "relu": lambda x: np.maximum(x, 0.0), "silu": lambda x: x / (1 + np.exp(-x)), "softplus": lambda x: np.log1p(np.exp(x)),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh, "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "leaky_relu": lambda x: np.where(x >= 0, x, 0.01 * x), "hard_tanh": lambda x: np.clip(x, -1, 1),
+    "softmax": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
+    "log_softmax": lambda x: x - np.log(np.exp(x).sum(-1, keepdims=True)),
+    "layer_norm": lambda x: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_their_formulas(name):
+    np.testing.assert_allclose(getattr(ct.nn, name)(X), LAYERS[name](X), rtol=1e-12, atol=1e-14)
+
+
+def test_entropies_and_attention_are_their_formulas():
+    logits, p = X, LAYERS["softmax"](X)
+    np.testing.assert_allclose(ct.cross_entropy(logits, [2, 0]), -np.log(p[[0, 1], [2, 0]]).mean(), rtol=1e-12)
+    np.testing.assert_allclose(ct.cross_entropy(logits, p, reduction="none"), -(p * np.log(p)).sum(-1), rtol=1e-12)
+    scores = LAYERS["softmax"](X @ X.T / np.sqrt(3.0))
+    np.testing.assert_allclose(ct.nn.dot_product_attention(X, X, X), scores @ X, rtol=1e-12)
+
+
+# Transforms with options.
+
+
+def test_second_derivatives_on_tapes_are_those_of_transforms():
+    x = ct.variable(X)
+    f = lambda x: ct.sum(ct.sin(x) ** 3)
+    (g,) = ct.grad_of(f(x), [x], create_graph=True)
+    (h,) = ct.grad_of(ct.sum(g * X), [x], create_graph=True)
+    np.testing.assert_allclose(h.detach(), ct.hvp(f, (X,), (X,))[0], rtol=1e-12)
+    tree = ct.grad_of(f(x), {"x": [x]})
+    assert np.allclose(tree["x"][0], ct.grad(f)(X))
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("policy", [None, 7, "sqrt", ("snapshots", 5)])
+def test_checkpoints_change_memory_and_not_results(policy):
+    def f(x):
+        return ct.sum(ct.fori_loop(0, 1000, lambda i, c: c + 0.01 * ct.sin(c), x))
+
+    x = np.linspace(0.0, 1.0, 500)
+    plain, saving = ct.jit(ct.grad(f)), ct.jit(ct.grad(ct.checkpoint(f, policy)))
+    np.testing.assert_allclose(saving(x), plain(x), rtol=1e-12)
+    np.testing.assert_allclose(ct.grad(ct.checkpoint(f, policy))(x), plain(x), rtol=1e-12)
+    assert float(ct.checkpoint(f, policy)(x)) == float(f(x))
+    if policy is not None:
+        assert saving.lower(x).memory() < plain.lower(x).memory() / 4
+    assert ct.jit(ct.grad(f)).lower(x).memory() == plain.lower(x).memory()
+
+
+def test_a_policy_that_is_none_says_so():
+    for policy in ("cube root", 0, -1, ("snapshots", 0), 1.5):
+        with pytest.raises((ct.ArgumentError, OverflowError), match="policy|negative"):
+            ct.checkpoint(ct.sin, policy)
+
+
+def test_donated_arrays_are_the_memory_of_results():
+    step = ct.jit(lambda p, g: {"w": p["w"].at[0].set(g), "n": p["n"] + 1}, donate_argnums=0)
+    p = {"w": np.zeros(100_000), "n": 0}
+    places = set()
+    for k in range(6):
+        old, p = p, step(p, float(k))
+        places.add(np.asarray(p["w"]).__array_interface__["data"][0])
+        assert float(p["w"][0]) == k and int(p["n"]) == k + 1
+        if k > 0:
+            with pytest.raises(ct.TapeError, match="donat"):
+                old["w"] + 1.0
+            with pytest.raises(RuntimeError, match="donat"):
+                step(old, 0.0)
+        assert p["w"].shape == (100_000,) and p["w"].dtype == ct.float64
+    # The first call has NumPy's array, which is not ours; later ones write where they read.
+    assert len(places) <= 2
+
+
+def test_a_view_keeps_donated_memory_from_change():
+    step = ct.jit(lambda x: x.at[0].set(5.0), donate_argnums=0)
+    x = step(np.zeros(10_000))
+    view = np.asarray(x)
+    y = step(x)
+    view_of_y = np.asarray(y)
+    assert not np.shares_memory(view, view_of_y) and view[0] == 5.0
+
+
+def test_donations_are_positions_that_are_not_static():
+    f = ct.jit(lambda n, x, y: x * n + y, static_argnums=0, donate_argnums=-1)
+    y = f(2, np.ones(3), np.ones(3))
+    z = f(2, np.ones(3), y)
+    assert z.tolist() == [5.0] * 3
+    with pytest.raises(ct.TapeError):
+        y.tolist()
+    with pytest.raises(ct.ArgumentError):
+        ct.jit(lambda n: n, static_argnums=0, donate_argnums=0)
+    # Inside a trace, and on a tape, nothing is given up.
+    g = ct.jit(lambda x: ct.sum(f(3, x, x)))
+    assert float(g(np.ones(3))) == 12.0
+    w = ct.variable(np.ones(3))
+    ct.sum(f(2, w, w)).backward()
+    assert w.grad.tolist() == [3.0] * 3
+
+
+def test_extents_of_trees_are_symbols():
+    calls = []
+
+    def f(p, x):
+        calls.append(1)
+        return ct.sum(x @ p["w"] + p["b"]) / x.shape[0]
+
+    j = ct.jit(f, shapes=({"w": ("m", 2)}, ("n", "m")))
+    for n, m in ((1, 2), (5, 2), (4, 7)):
+        p, x = {"w": np.full((m, 2), 0.5), "b": np.ones(2)}, np.ones((n, m))
+        assert float(j(p, x)) == m + 2.0
+    assert len(calls) == 1
+    pair = ct.jit(lambda x: ct.sum(x[0]) + ct.sum(x[1][0]), shapes=((("n",), [("n",)]),))
+    assert float(pair((np.ones(3), [np.ones(3)]))) == 6.0 and float(pair((np.ones(4), [np.ones(4)]))) == 8.0
+    assert pair.cache_info().misses == 1
+    with pytest.raises(ct.ShapeError, match="argument 0"):
+        pair((np.ones((3, 1)), [np.ones(3)]))
+    with pytest.raises(ct.ShapeError, match="key 'v'"):
+        ct.jit(f, shapes=({"v": ("n",)}, None))({"w": X, "b": X}, X)
+    with pytest.raises(ct.ShapeError, match="structure"):
+        ct.jit(lambda x: x, shapes=([("n",), ("n",)],))(X)
+    with pytest.raises(TypeError, match="tuple of extents"):
+        ct.jit(lambda x: x, shapes=("n",))
+
+
+def test_checks_find_wrong_derivatives_of_their_mode():
+    right = lambda x: ct.sin(x) * x
+    for modes in ("fwd", "rev"), ("fwd",), ("rev",), "fwd":
+        for order in (1, 2):
+            assert ct.check_grads(right, (X,), order, modes)
+    wrong = ct.custom_jvp(ct.sin, lambda x, t: (ct.sin(x[0]), 2.0 * t[0]))
+    with pytest.raises(ct.CheckError, match="differences"):
+        ct.check_grads(wrong, (X,), 1)
+    with pytest.raises(AssertionError):
+        ct.check_grads(wrong, (X,), 1, ("fwd",))
+    ct.check_grads(wrong, (X,), 1, ("rev",))  # reverse mode is the transpose of the wrong rule
+    curved = ct.custom_jvp(ct.sin, lambda x, t: (ct.sin(x[0]), ct.stop_gradient(ct.cos(x[0])) * t[0]))
+    ct.check_grads(curved, (X,), 1)
+    for modes in ("fwd", "rev"), ("fwd",):
+        with pytest.raises(ct.CheckError):
+            ct.check_grads(curved, (X,), 2, modes)
+    for bad in ({"modes": ("sideways",)}, {"modes": ()}, {"order": 0}, {"order": 9}):
+        with pytest.raises(ct.ArgumentError):
+            ct.check_grads(right, (X,), **bad)
+
+
+# Errors.
+
+
+class Mine(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [Mine, KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration, MemoryError])
+def test_every_exception_of_a_traced_function_is_the_same_object(error):
+    thrown = error("of the user")
+
+    def f(x):
+        raise thrown
+
+    x = np.ones(3)
+    loop = lambda f: ct.scan(lambda c, x: (f(c), c), x, x)
+    runs = [lambda: ct.jit(f)(x), lambda: ct.grad(f)(x), lambda: ct.jit(ct.grad(ct.jit(f)))(x), lambda: ct.vmap(f)(x), lambda: loop(f),
+            lambda: ct.jit(lambda x: ct.cond(x[0] > 0, f, f, x))(x), lambda: ct.linearize(f, x), lambda: ct.hessian(f)(x),
+            lambda: ct.checkpoint(f)(x), lambda: ct.implicit.argmin(f, x), lambda: ct.check_grads(f, (x,)),
+            lambda: ct.linalg.spectral_function(f, np.eye(2))]
+    for run in runs:
+        with pytest.raises(error) as e:
+            run()
+        assert e.value is thrown
+        e.value.__traceback__ = None
+
+
+def test_an_exception_of_one_function_is_not_that_of_another():
+    def bad(x):
+        raise Mine("first")
+
+    for _ in range(3):
+        with pytest.raises(Mine):
+            ct.jit(bad)(1.0)
+        with pytest.raises(ct.ShapeError):
+            ct.jit(lambda x: x @ ct.ones((3, 3)))(np.ones(2))
+        with pytest.raises(ct.LinAlgError):
+            ct.linalg.cholesky(-np.eye(2))
+
+
+def test_guards_have_codes_of_their_own():
+    f = lambda a: ct.linalg.cholesky(a, check=True)
+    for run in (f, ct.jit(f), ct.jit(ct.grad(lambda a: ct.sum(f(a)))), ct.trace(f, np.eye(2))):
+        with pytest.raises(ct.LinAlgError, match="^the Hermitian part") as e:
+            run(-np.eye(2))
+        assert e.value.code == "NotPositiveDefinite" and isinstance(e.value, ValueError)
+    assert np.isnan(np.asarray(ct.jit(ct.linalg.cholesky)(-np.eye(2)))).any()
+    with pytest.raises(ct.NotConvergedError) as e:
+        ct.jit(lambda x: ct.implicit.fixed_point(lambda y: 2.0 * y + 1.0, x, max_steps=5))(1.0)
+    assert e.value.code == "NotConverged"
+
+
+# Memory and threads.
+
+
+def resident():
+    """Resident bytes of this process."""
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def grows(f, n, warm):
+    """Resident bytes that calls add."""
+    for _ in range(warm):
+        f()
+    gc.collect()
+    before = resident()
+    for _ in range(n):
+        f()
+    gc.collect()
+    return resident() - before
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs the table of pages of Linux")
+def test_a_hundred_thousand_calls_and_ten_thousand_traces_keep_nothing():
+    j = ct.jit(lambda p, s: {"y": p["a"] * s + p["b"]})
+    p = {"a": np.ones(100), "b": ct.ones(100)}
+    assert grows(lambda: np.asarray(j(p, 2.0)["y"]), 100_000, 1000) < 2 << 20
+    w = ct.ones(100)
+    assert grows(lambda: ct.jit(lambda x: ct.sum(x * w))(X[0, 0]), 10_000, 1000) < 8 << 20
+    assert grows(lambda: ct.grad(lambda x: ct.sum(ct.sin(x)))(X), 2_000, 500) < 8 << 20
+    step = ct.jit(lambda x: x + 1.0, donate_argnums=0)
+    held = [step(np.zeros(1000))]
+
+    def again():
+        held[0] = step(held[0])
+
+    assert grows(again, 20_000, 100) < 2 << 20
+
+
+def test_arrays_and_programs_outlive_each_other():
+    captured = ct.asarray(np.arange(100_000.0))
+    j = ct.jit(lambda x: (x * 2.0 + captured, x[::2]))
+    y, z = j(np.ones(100_000))
+    p = j.lower(np.ones(100_000))
+    del j, captured
+    gc.collect()
+    again, _ = p(np.ones(100_000))
+    del p
+    gc.collect()
+    ct.jit(lambda x: x * 3.0)(np.ones(100_000))
+    assert float(y[99_999]) == float(again[99_999]) == 100_001.0 and float(z[0]) == 1.0
+    view = memoryview(y)
+    del y
+    gc.collect()
+    assert view[7] == 9.0
+
+
+def test_eight_threads_share_a_program():
+    p = ct.trace(lambda x: ct.sum(ct.tanh(x @ x.T) ** 2), np.ones((30, 30)))
+    j = ct.jit(ct.grad(lambda x: ct.sum(ct.tanh(x @ x.T) ** 2)))
+    inputs = [np.full((30, 30), 0.01 * k) for k in range(8)]
+    want = [(float(p(x)), np.asarray(j(x)).tobytes()) for x in inputs]
+    wrong = []
+
+    def work(k):
+        for _ in range(100):
+            if (float(p(inputs[k])), np.asarray(j(inputs[k])).tobytes()) != want[k]:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
