@@ -79,8 +79,8 @@ publish-dry-run:
 wheels:
     cd python && maturin build --release --locked --sdist --out ../target/wheels
 
-# JAX's own tests on the runtime and on XLA's CPU, from a clone of JAX at the tag of the installed version (hours); `.ci/run` makes
-# the environment.
+# JAX's own tests on the runtime and on XLA's CPU, from a clone of JAX at the tag of the installed version (hours);
+# `python/cotangent-jax/ci.sh` makes the environment.
 jax clone:
     target/python-jax/bin/pip install --quiet pytest-timeout absl-py
     target/python-jax/bin/python python/cotangent-jax/jax_tests.py {{clone}}
