@@ -1,10 +1,14 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
 use cotangent_core::ops::Comparison;
+use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, Primitive, no_rule};
 use cotangent_core::rewrite::with_simple_loops;
-use cotangent_core::transform::Session;
-use cotangent_core::{Array, Builder, Code, DType, Emit, Function, Op, Type, Val, reference};
+use cotangent_core::transform::{Lin, Lv, Session};
+use cotangent_core::{
+    Array, Attrs, Builder, Code, DType, Dim, Emit, Env, Function, Op, Result, Type, Val, reference,
+};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn build(types: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
     let b = Builder::new("f", Session::default());
@@ -241,4 +245,82 @@ fn equations_that_may_fail_stay_in_their_order() {
 fn a_function_without_loops_is_itself() {
     let f = build(&[real()], |cx, x| vec![cx.sin(x[0])]);
     assert!(Arc::ptr_eq(&f, &with_simple_loops(&f)));
+}
+
+/// Number of evaluations of [`Count`].
+static COUNTED: AtomicUsize = AtomicUsize::new(0);
+
+/// The identity, which counts its evaluations: they are needed though nothing reads the result.
+#[derive(Debug)]
+struct Count;
+
+impl Primitive for Count {
+    fn name(&self) -> &str {
+        "test.count"
+    }
+
+    fn has_effect(&self) -> bool {
+        true
+    }
+
+    fn must_run(&self) -> bool {
+        true
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default()
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(x.to_vec())
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        COUNTED.fetch_add(1, Ordering::Relaxed);
+        Ok(x.to_vec())
+    }
+
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(no_rule(self, "linearize"))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
+        Err(no_rule(self, "batch"))
+    }
+
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
+#[test]
+fn effects_happen_in_every_step_although_nothing_reads_their_results() {
+    let evaluations = |f: &Function| {
+        let before = COUNTED.load(Ordering::Relaxed);
+        reference::run(f, &x(3)).unwrap();
+        COUNTED.load(Ordering::Relaxed) - before
+    };
+    // Of a constant of the loop, of a carry that nothing needs, and of one that changes; in a body
+    // that becomes simpler, in few steps and in many.
+    for steps in [3usize, 20] {
+        for counted in 0..3 {
+            let f = build(&[real(), real(), real()], |cx, x| {
+                let n = steps.into();
+                let body = |cx: &dyn Emit, w: &[Val], c: &[Val], _: &[Val]| {
+                    let of = [w[0], c[1], c[0]][counted];
+                    cx.emit(Op::extension(Count), &[of]);
+                    (vec![cx.mul(cx.sin(w[0]), c[0]), cx.add(c[1], c[1])], vec![])
+                };
+                cx.scan(&x[..1], &x[1..], &[], &n, false, body).0[..1].to_vec()
+            });
+            assert_eq!(evaluations(&f), steps);
+            let g = with_simple_loops(&f);
+            assert_eq!(names(&g)[0], "sin", "{g}");
+            assert_eq!(evaluations(&g), steps, "{counted}: {g}");
+        }
+    }
 }

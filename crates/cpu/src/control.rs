@@ -85,7 +85,7 @@ pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
         if ok.iter().all(|&ok| ok) {
             return Ok(smallvec![x]);
         }
-        if g.always_fails() {
+        if g.raise {
             return Err(g.error(&flags.clone().into_array()?, measure.map(Tensor::into_array).transpose()?.as_ref()));
         }
         let each = (x.numel() / ok.len().max(1)).max(1);

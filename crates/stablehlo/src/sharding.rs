@@ -107,17 +107,23 @@ impl Spec {
     /// At most one axis for each dimension. Further dimensions are not divided.
     pub fn new(dims: &[Option<&str>]) -> Spec {
         let axes = |axis: &Option<&str>| axis.iter().map(|&a| a.to_owned()).collect();
-        Spec {
-            dims: dims.iter().map(axes).collect(),
-        }
+        Spec::of(dims.iter().map(axes).collect())
     }
 
     /// Any number of axes for each dimension.
     pub fn of_axes(dims: &[&[&str]]) -> Spec {
         let axes = |axes: &&[&str]| axes.iter().map(|&a| a.to_owned()).collect();
-        Spec {
-            dims: dims.iter().map(axes).collect(),
-        }
+        Spec::of(dims.iter().map(axes).collect())
+    }
+
+    /// Equal divisions are equal values: last dimensions that are not divided are left out.
+    fn of(mut dims: Vec<Vec<String>>) -> Spec {
+        dims.truncate(
+            dims.iter()
+                .rposition(|d| !d.is_empty())
+                .map_or(0, |d| d + 1),
+        );
+        Spec { dims }
     }
 
     /// A copy on each device.
@@ -285,7 +291,12 @@ mod tests {
             Code::DuplicateName
         );
         assert_eq!(code(Spec::new(&[None, Some("data")])), Code::ShapeMismatch);
-        assert_eq!(code(Spec::new(&[None, None, None])), Code::ShapeMismatch);
+        let third = Spec::new(&[None, None, Some("data")]);
+        assert_eq!(code(third), Code::ShapeMismatch);
+        // A dimension that is not divided need not be said.
+        assert_eq!(Spec::new(&[None, None, None]), Spec::replicated());
+        let rows = Spec::new(&[Some("data")]);
+        assert_eq!(Spec::of_axes(&[&["data"], &[]]), rows);
         assert!(Mesh::new(&[("a b", 2)]).is_err() && Mesh::new(&[("a", 2), ("a", 2)]).is_err());
     }
 }

@@ -263,6 +263,18 @@ impl Function {
 
     /// As [`Function::needed`], including `also` and the values that these need.
     pub fn needed_for(&self, results: Option<&[bool]>, also: &[Val]) -> Vec<bool> {
+        self.needed_with(results, also, self.must_run())
+    }
+
+    /// Mask of the equations that compute these values, for a copy of them beside the function:
+    /// effects stay in the function alone.
+    pub(crate) fn computing_alone(&self, values: &[Val]) -> Vec<bool> {
+        let none = vec![false; self.results.len()];
+        self.computing(&self.needed_with(Some(&none), values, false))
+    }
+
+    /// As [`Function::needed_for`], with the operations that must run or without them.
+    fn needed_with(&self, results: Option<&[bool]>, also: &[Val], effects: bool) -> Vec<bool> {
         let mut need = vec![false; self.len()];
         for v in also {
             need[v.index()] = true;
@@ -273,7 +285,6 @@ impl Function {
         // A value whose type mentions a symbol needs the equation that binds it.
         let mut syms = FxHashSet::default();
         let track = !self.bound.is_empty();
-        let effects = self.must_run();
         for e in self.eqns.iter().rev() {
             for s in e.op.binds().iter().filter(|s| track && syms.contains(*s)) {
                 let has = |r: &Val| self.ty(*r).shape.iter().any(|d| d.as_sym() == Some(s));

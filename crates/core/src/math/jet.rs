@@ -100,7 +100,7 @@ impl Jet {
 }
 
 /// Indices up to `(i, j)`, without `(0, 0)`.
-fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
+pub fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..=i)
         .flat_map(move |a| (0..=j).map(move |b| (a, b)))
         .skip(1)
@@ -108,7 +108,7 @@ fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// The weight of a term in the recurrence of `exp`: the index in the first variable, or in the
 /// second if the first order is 0.
-fn weight(i: usize, a: usize, b: usize) -> f64 {
+pub fn weight(i: usize, a: usize, b: usize) -> f64 {
     (if i > 0 { a } else { b }) as f64
 }
 

@@ -5,7 +5,7 @@
 //! unless stated otherwise. Narrower types round the `f64` result once.
 
 pub mod complex;
-mod jet;
+pub mod jet;
 mod special;
 
 pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
@@ -293,7 +293,7 @@ pub fn erf_inv(x: f64) -> f64 {
 }
 
 /// `B_2k`, the Bernoulli numbers of even index, from `k = 1`.
-const BERNOULLI: [f64; 14] = [
+pub const BERNOULLI: [f64; 14] = [
     1.0 / 6.0,
     -1.0 / 30.0,
     1.0 / 42.0,
@@ -310,10 +310,10 @@ const BERNOULLI: [f64; 14] = [
     -23749461029.0 / 870.0,
 ];
 
-/// The positive zero of digamma as a double-double, and the Taylor coefficients there, from order
-/// 1.
-const DIGAMMA_ZERO: [f64; 2] = [1.4616321449683622, 9.549995429965697e-17];
-const DIGAMMA_TAYLOR: [f64; 16] = [
+/// The positive zero of digamma as a double-double.
+pub const DIGAMMA_ZERO: [f64; 2] = [1.4616321449683622, 9.549995429965697e-17];
+/// Taylor coefficients of digamma at its positive zero, from order 1.
+pub const DIGAMMA_TAYLOR: [f64; 16] = [
     0.9676722454476212,
     -0.4427631689835921,
     0.258499760955651,
@@ -419,8 +419,8 @@ fn cot_pi(x: f64) -> f64 {
     }
 }
 
-/// `pi d^n/dx^n cot(pi x)` as a polynomial in `c = cot(pi x)`: `P_0 = c`, `P_k+1 = -(1 + c²) P_k'`.
-fn cot_derivative(n: u32, c: f64) -> f64 {
+/// Coefficients of `d^n/dx^n cot(pi x)` in `c = cot(pi x)`: `P_0 = c`, `P_k+1 = -(1 + c²) P_k'`.
+pub fn cot_polynomial(n: u32) -> Vec<f64> {
     let mut p = vec![0.0, 1.0];
     for _ in 0..n {
         let mut q = vec![0.0; p.len() + 1];
@@ -431,5 +431,10 @@ fn cot_derivative(n: u32, c: f64) -> f64 {
         }
         p = q;
     }
-    PI * p.iter().rev().fold(0.0, |y, a| y * c + a)
+    p
+}
+
+/// `pi d^n/dx^n cot(pi x)` at `c = cot(pi x)`.
+fn cot_derivative(n: u32, c: f64) -> f64 {
+    PI * cot_polynomial(n).iter().rev().fold(0.0, |y, a| y * c + a)
 }

@@ -83,11 +83,6 @@ impl Guard {
         CODES.iter().find(|c| c.0 == self.code)
     }
 
-    /// Whether a program returns an error, too, instead of continuing with NaN.
-    pub fn always_fails(&self) -> bool {
-        self.raise
-    }
-
     /// The error for a violated condition `ok`, with the first index in a batch where it is
     /// violated.
     pub fn error(&self, ok: &Array, measure: Option<&Array>) -> Error {
@@ -184,7 +179,7 @@ impl Primitive for Guard {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let ok = x[1].as_slice::<bool>().unwrap_or_default();
-        if self.always_fails() && ok.contains(&false) {
+        if self.raise && ok.contains(&false) {
             return Err(self.error(&x[1], x.get(2)));
         }
         let each = x[0].len() / ok.len().max(1);

@@ -501,13 +501,10 @@ fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> V
     if values.is_empty() {
         return Vec::new();
     }
-    let f = f.clone().with_results(values);
-    let mut walk = Walk::copying(&f)
-        .only(f.computing(&f.needed(None)))
-        .renaming();
+    let mut walk = Walk::copying(f).only(f.computing_alone(values)).renaming();
     walk.set_params(args.iter().copied());
     walk.copy(cx);
-    walk.results()
+    values.iter().map(|&v| walk.image(v)).collect()
 }
 
 /// Batches a loop body. Carries that become mapped in some step are mapped from the start.

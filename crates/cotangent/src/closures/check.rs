@@ -49,7 +49,7 @@ pub fn check<A: Tree, R: Returns>(f: impl FnOnce(A) -> R, x: A) -> Result<Report
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// The errors of [`check`].
 #[track_caller]
 pub fn check_with<A: Tree, R: Returns>(
     f: impl FnOnce(A) -> R,

@@ -120,12 +120,18 @@ impl Buffer {
     /// The error of the program that should have computed them; the buffer was deleted or donated.
     pub fn download(&self) -> Result<Array> {
         let (dtype, shape) = (self.dtype()?, self.shape()?);
+        if dtype == DType::Bool {
+            let bytes = self.elements::<u8>(&shape)?;
+            return Array::from_vec(
+                shape,
+                bytes.into_iter().map(|b| b != 0).collect::<Vec<bool>>(),
+            );
+        }
         for_dtype!(dtype, T => Array::from_vec(shape.clone(), self.elements::<T>(&shape)?))
     }
 
     fn elements<T: Element>(&self, shape: &[usize]) -> Result<Vec<T>> {
-        // `T` has a byte for each boolean, and all of its values are numbers, so that zeros are
-        // elements. The plugin writes booleans as 0 or 1.
+        // `T` is a type of numbers: all bytes are elements.
         let mut elements = vec![T::default(); shape.iter().product()];
         let order: Vec<i64> = (0..shape.len() as i64).rev().collect();
         let layout = MemoryLayout {

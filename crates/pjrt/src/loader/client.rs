@@ -138,7 +138,7 @@ impl Client {
     /// The client of a library with these options that is in use, or a new one.
     ///
     /// # Errors
-    /// Those of [`Plugin::open`] and [`Client::new`].
+    /// The errors of [`Plugin::open`] and [`Client::new`].
     pub fn shared(path: &Path, options: &[ClientOption<'_>]) -> Result<Client> {
         type Clients = BTreeMap<String, Weak<ClientHandle>>;
         static SHARED: Mutex<Clients> = Mutex::new(Clients::new());

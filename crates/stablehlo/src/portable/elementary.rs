@@ -5,9 +5,8 @@
 
 use super::numbers::{Mask, RealValue};
 use super::special::{and, not, or, positive_polygamma};
-use super::tables::{
-    DIGAMMA_TAYLOR, DIGAMMA_ZERO, ERF_NEAR, ERFC_FAR, LGAMMA_NEAR_TWO, LGAMMA_STIRLING,
-};
+use super::tables::{ERF_NEAR, ERFC_FAR, LGAMMA_NEAR_TWO, LGAMMA_STIRLING};
+use cotangent_core::math::{DIGAMMA_TAYLOR, DIGAMMA_ZERO, cot_polynomial};
 use cotangent_core::ops::Unary;
 use cotangent_core::primitive::Val;
 use cotangent_core::{DType, Emit};
@@ -236,7 +235,7 @@ fn digamma(x: RealValue<'_>) -> RealValue<'_> {
         }
     };
     let d = start - zero[0] - zero[1];
-    y = (d * d.polynomial(DIGAMMA_TAYLOR)).or_where(d.abs().less(0.1), y);
+    y = (d * d.polynomial(&DIGAMMA_TAYLOR)).or_where(d.abs().less(0.1), y);
     y = (y - cot_pi(x) * PI).or_where(mirrored, y);
     let pole = and(x, &[mirrored, x.is(x.floor())]);
     y = y.number(f64::NAN).or_where(pole, y);
@@ -248,7 +247,8 @@ pub(super) fn polygamma(n: u32, x: RealValue<'_>) -> RealValue<'_> {
     let odd = n % 2 == 1;
     let mirrored = x.most(0.0);
     let y = positive_polygamma(n, (x.number(1.0) - x).or_where(mirrored, x));
-    let c = cot_pi(x).polynomial(&cot_derivative(n));
+    let coefficients: Vec<f64> = cot_polynomial(n).iter().map(|a| PI * a).collect();
+    let c = cot_pi(x).polynomial(&coefficients);
     // (-1)^n psi_n(1 - x) - psi_n(x) = pi d^n/dx^n cot(pi x)
     let right = if odd { y } else { -y };
     let y = (-y - c).or_where(mirrored, right);
@@ -256,21 +256,6 @@ pub(super) fn polygamma(n: u32, x: RealValue<'_>) -> RealValue<'_> {
     let at_pole = if odd { f64::INFINITY } else { f64::NAN };
     let y = y.number(at_pole).or_where(pole, y);
     x.or_where(x.is_nan(), y)
-}
-
-/// Coefficients of `pi d^n/dx^n cot(pi x)` in `c = cot(pi x)`: `P_0 = c`, `P_k+1 = -(1 + c²) P_k'`.
-fn cot_derivative(n: u32) -> Vec<f64> {
-    let mut p = vec![0.0, 1.0];
-    for _ in 0..n {
-        let mut q = vec![0.0; p.len() + 1];
-        for (k, a) in p.iter().enumerate().skip(1) {
-            let d = -PI * k as f64 * a;
-            q[k - 1] += d;
-            q[k + 1] += d;
-        }
-        p = q;
-    }
-    p.iter().map(|a| PI * a).collect()
 }
 
 /// A complex number by its parts.

@@ -2,6 +2,7 @@
 //! that define special functions in the core.
 
 use super::numbers::RealValue;
+use cotangent_core::math::jet::{terms, weight};
 use cotangent_core::primitive::Val;
 
 /// Orders in the two variables. With one variable the second order is 0.
@@ -23,19 +24,6 @@ fn sum<'a>(a: Option<RealValue<'a>>, b: Option<RealValue<'a>>) -> Option<RealVal
 
 fn times<'a>(a: Option<RealValue<'a>>, b: Option<RealValue<'a>>) -> Option<RealValue<'a>> {
     Some(a? * b?)
-}
-
-/// Indices up to `(i, j)`, without `(0, 0)`.
-fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..=i)
-        .flat_map(move |a| (0..=j).map(move |b| (a, b)))
-        .skip(1)
-}
-
-/// The weight of a term in the recurrence of `exp`: the index in the first variable, or in the
-/// second if the first order is 0.
-fn weight(i: usize, a: usize, b: usize) -> f64 {
-    (if i > 0 { a } else { b }) as f64
 }
 
 impl<'a> Jet<'a> {

@@ -4,27 +4,10 @@
 
 use super::jet::{Jet, Orders};
 use super::numbers::{Mask, RealValue, iterate, values};
+use cotangent_core::math::BERNOULLI;
 use cotangent_core::ops::Polygamma;
 use cotangent_core::primitive::Val;
 use std::f64::consts::PI;
-
-/// `B_2k`, the Bernoulli numbers of even index, from `k = 1`.
-const BERNOULLI: [f64; 14] = [
-    1.0 / 6.0,
-    -1.0 / 30.0,
-    1.0 / 42.0,
-    -1.0 / 30.0,
-    5.0 / 66.0,
-    -691.0 / 2730.0,
-    7.0 / 6.0,
-    -3617.0 / 510.0,
-    43867.0 / 798.0,
-    -174611.0 / 330.0,
-    854513.0 / 138.0,
-    -236364091.0 / 2730.0,
-    8553103.0 / 6.0,
-    -23749461029.0 / 870.0,
-];
 
 /// Maximum number of terms of a series or a continued fraction.
 const MAX_TERMS: i64 = 1_000_000;

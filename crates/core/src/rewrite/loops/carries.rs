@@ -169,8 +169,8 @@ impl Carries {
         if unchanged {
             return None;
         }
-        let loop_ = self.new_loop(form, &kept, &results, [Some(&of_body), of_cond.as_ref()]);
-        let (op, x) = loop_.ok()?;
+        let new = self.new_loop(form, &kept, &results, &of_body, of_cond.as_ref());
+        let (op, x) = new.ok()?;
         Some((op, x, self.sources(form, &kept)))
     }
 
@@ -185,7 +185,8 @@ impl Carries {
         form: &LoopForm<'_>,
         kept: &[usize],
         results: &[Val],
-        [of_body, of_cond]: [Option<&Constants>; 2],
+        of_body: &Constants,
+        of_cond: Option<&Constants>,
     ) -> Result<(Op, Vec<Val>)> {
         let first = form.consts.len();
         let same = |first: usize, f: &Function| -> Vec<(Val, Val)> {
@@ -195,7 +196,6 @@ impl Carries {
             };
             self.carries.iter().enumerate().filter_map(pair).collect()
         };
-        let of_body = of_body.expect("a body");
         let rows = form.body.params()[first + form.init.len()..].iter();
         let rest: Vec<Val> = kept
             .iter()
@@ -327,8 +327,8 @@ impl Region<'_> {
         Ok((Arc::new(b.finish(&y)?), consts))
     }
 
-    /// Mask of the values that the results need, up to those that are computed before the loop, and
-    /// of the equations that compute them in the steps.
+    /// Mask of the values that the results and effects need, up to those that are computed before
+    /// the loop, and of the equations that compute them in the steps.
     fn needed(&self, results: &[Val]) -> [Vec<bool>; 2] {
         let mut before = vec![false; self.f.len()];
         for (v, _) in &self.constants.out {
@@ -339,7 +339,7 @@ impl Region<'_> {
         let mut computing = vec![false; self.f.eqns().len()];
         for (k, e) in self.f.eqns().iter().enumerate().rev() {
             let in_steps = |r: Val| needed[r.index()] && !before[r.index()];
-            if e.results().any(in_steps) {
+            if e.op.must_run() || e.results().any(in_steps) {
                 computing[k] = true;
                 let x = self.f.operands(e);
                 x.iter().for_each(|v| needed[v.index()] = true);
@@ -353,7 +353,7 @@ impl Region<'_> {
 /// assumed to be equal if they begin with one value; an assumption that the results of a step
 /// contradict is dropped, until none is.
 fn images(form: &LoopForm<'_>) -> Vec<Val> {
-    let (f, first, n) = (form.body, form.consts.len(), form.init.len());
+    let (f, n) = (form.body, form.init.len());
     let mut class: Vec<usize> = (0..n)
         .map(|k| {
             let same = |j: &usize| {
@@ -397,7 +397,6 @@ fn images(form: &LoopForm<'_>) -> Vec<Val> {
                 (0..k).find(same).unwrap_or(k)
             })
             .collect();
-        debug_assert!(first + n <= f.params().len());
         if refined == class {
             return images;
         }

@@ -36,15 +36,14 @@ pub(super) fn hoisted(
     if leaves.is_empty() {
         return Vec::new();
     }
-    let before = f.clone().with_results(&leaves);
-    let mut walk = Walk::copying(&before).only(before.computing(&before.needed(None)));
-    for (&p, given) in before.params().iter().zip(given) {
+    let mut walk = Walk::copying(f).only(f.computing_alone(&leaves));
+    for (&p, given) in f.params().iter().zip(given) {
         if let Some(v) = given {
             walk.set(p, *v);
         }
     }
     walk.copy(cx);
-    leaves.iter().copied().zip(walk.results()).collect()
+    leaves.iter().map(|&v| (v, walk.image(v))).collect()
 }
 
 fn dependences(f: &Function, given: &[Option<Val>]) -> Vec<Dependence> {

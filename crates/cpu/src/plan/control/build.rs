@@ -278,7 +278,7 @@ impl<'a> InPlaceBuilder<'a> {
                 }
             });
         }
-        if n > MAX_LENT_BYTES {
+        if n * size > MAX_LENT_BYTES {
             return None;
         }
         let y = y.unwrap_or_else(|| self.temporary(n * size));
