@@ -50,6 +50,7 @@ TYPES = {
     "Array.shape": "tuple[int, ...]", "Array.size": "int", "Array.tolist": TREE, "Array.traced": "_bool", "Array.tracked": "_bool",
     "Array.weak_type": "_bool", "Array.__array_namespace__": "types.ModuleType", "Array.__array_priority__": "float",
     "Array.__copy__": "Array", "Array.__deepcopy__": "Array", "DType.__copy__": "DType", "DType.__deepcopy__": "DType",
+    "Array.__delitem__": "None", "Array.__reversed__": "Iterator[Array]", "Array.__trunc__": "int", "Array.itemsize": "int",
     "Array.__array_ufunc__": TREE, "Array.__array_function__": TREE,
     "Parameter.set": "None",
     "Dim.__index__": "int", "Dim.__int__": "int", "Dim.__repr__": "str", "Dim.__hash__": "int", "Dim.__neg__": "Dim",

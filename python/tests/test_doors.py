@@ -92,6 +92,31 @@ def test_the_console_script_is_the_command_line(tmp_path):
     assert run("no-such-command").returncode == 2
 
 
+def test_what_is_pickled_comes_back_as_it_was():
+    import pickle
+    tree = ct.tree_structure({"a": (1.0, None), "b": [2.0]})
+    assert repr(pickle.loads(pickle.dumps(tree))) == repr(tree)
+    again = pickle.loads(pickle.dumps(ct.variable(X)))
+    ct.sum(again * again).backward()
+    assert np.array_equal(again.grad, 2 * X)
+    parameter = pickle.loads(pickle.dumps(ct.Parameter(X)))
+    assert isinstance(parameter, ct.Parameter) and not parameter.tracked and np.array_equal(parameter, X)
+
+
+def test_array_objects_do_what_python_asks():
+    x = ct.arange(3.0)
+    assert [float(v) for v in reversed(x)] == [2.0, 1.0, 0.0] and x.itemsize == 8
+    with pytest.raises(TypeError, match="at"):
+        del x[0]
+    import math
+    assert math.trunc(ct.asarray(-2.7)) == -2
+    with pytest.raises(TypeError):
+        ct.sum(x, axis="a")
+    with pytest.raises(ct.ArgumentError):
+        ct.switch(0, [], 1.0)
+    assert np.allclose(ct.einsum("ij,kj", X, X, optimize=False), X @ X.T)
+
+
 # Random numbers, layers.
 
 
@@ -99,7 +124,7 @@ def test_random_numbers_have_jax_s_bits():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
     mine, theirs = ct.random.key(3), jax.random.PRNGKey(3)
-    for name in ("uniform", "normal", "exponential", "gumbel"):
+    for name in ("uniform", "normal", "exponential", "gumbel", "laplace", "cauchy"):
         a, b = getattr(ct.random, name)(mine, (50,)), getattr(jax.random, name)(theirs, (50,))
         np.testing.assert_allclose(a, b, rtol=1e-12)
     assert np.array_equal(ct.random.bits(mine, (20,)), jax.random.bits(theirs, (20,), "uint32"))
