@@ -59,11 +59,13 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def array(t: Any) -> Any:
         t = t.detach().resolve_conj().resolve_neg()
-        return ct.from_dlpack(t) if t.dtype == torch.bfloat16 else t.numpy()
+        return ct.asarray(t.float().numpy()).astype("bfloat16") if t.dtype == torch.bfloat16 else t.numpy()
 
     def tensor(x: Any) -> Any:
         import numpy as np
-        return torch.from_dlpack(x).clone() if x.dtype == ct.bfloat16 else torch.from_numpy(np.array(x))
+        if x.dtype == ct.bfloat16:
+            return torch.from_numpy(np.array(x.astype("float32"))).bfloat16()
+        return torch.from_numpy(np.array(x))
 
     def forward(*x: Any) -> Any:
         y = value(*map(array, x))
