@@ -58,6 +58,17 @@ pub fn format(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<String> {
     }
 }
 
+/// The text that [`format`](format()) gives for bytecode, without operations that nothing reads.
+///
+/// # Errors
+/// The source is malformed.
+pub fn format_live(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<String> {
+    let source = source.as_ref();
+    let mut parsed = located_parse(source, file)?;
+    write::retain_live(&mut parsed);
+    write::tree(&parsed).map_err(|e| locate(e, source, file))
+}
+
 /// The functions of a text or an artefact.
 #[derive(Clone, Debug)]
 pub struct Module {

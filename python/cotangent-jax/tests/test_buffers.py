@@ -117,3 +117,12 @@ def test_statistics_count_live_arrays():
     assert stats()["bytes_in_use"] == before + (1 << 18)
     del x
     assert stats()["bytes_in_use"] == before
+
+
+def test_arrays_and_results_may_be_in_pinned_memory(ours):
+    sharding = jax.sharding.SingleDeviceSharding(ours, memory_kind="pinned_host")
+    x = jax.device_put(np.arange(3.0, dtype=np.float32), sharding)
+    y = jax.jit(lambda x: x + 1, out_shardings=sharding)(x)
+    z = jax.device_put(y, jax.sharding.SingleDeviceSharding(ours, memory_kind="device"))
+    assert [a.sharding.memory_kind for a in (x, y, z)] == ["pinned_host", "pinned_host", "device"]
+    np.testing.assert_array_equal(z, [1, 2, 3])
