@@ -101,8 +101,9 @@ def test_a_long_run_returns_at_once_and_its_readers_wait():
     def long(x):
         return jax.lax.fori_loop(0, 200, lambda i, x: jnp.tanh(x @ x) + i * 1e-3, x)
 
-    x = jnp.ones((200, 200)) / 200
+    x = (jnp.ones((200, 200)) / 200).block_until_ready()
     y = long(x)
+    assert not y.is_ready()
     z = [(y + k).sum() for k in range(5)]
     again = long(x)
     np.testing.assert_array_equal(np.asarray(y), np.asarray(again))
