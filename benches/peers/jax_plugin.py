@@ -77,6 +77,7 @@ def main():
             run = json.loads(done.stdout)
             assert run["platform"] == PLATFORMS[platform].split(",")[0], run
             times[name, platform].append(run)
+            print(name, platform, {key: round(run[key], 3) for key in MEASURES}, file=sys.stderr, flush=True)
     print("| program | | cotangent, ms | XLA, ms | ratio |\n|---|---|---|---|---|")
     for name in options.only:
         for key in MEASURES:
