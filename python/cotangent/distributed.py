@@ -14,18 +14,26 @@ Needs jax, which connects the processes. It is no part of the package.
 """
 
 import argparse
+import importlib
 import os
 import re
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+# The axes of each dimension.
+Spec = tuple[tuple[str, ...], ...]
 
 
 class Arguments:
     """Names, types and divisions of the arguments of a program, and the divisions of its results."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         mesh = re.search(r"sdy\.mesh @mesh = <\[(.*?)\]>", text)
         if mesh is None:
             raise SystemExit("the program has no mesh: write it by `cotangent convert --target portable --mesh data=8`")
@@ -39,26 +47,24 @@ class Arguments:
         self.results = [(self.shape(t), self.spec(d)) for t, d in re.findall(division, head[2])]
 
     @staticmethod
-    def shape(text):
+    def shape(text: str) -> tuple[int, ...]:
         return tuple(int(n) for n in re.findall(r"(\d+)x", text))
 
     @staticmethod
-    def spec(text):
+    def spec(text: str) -> Spec:
         """The axes of each dimension: ``{"data"}, {}`` is ``(("data",), ())``."""
         return tuple(tuple(re.findall(r'"(\w+)"', axes)) for axes in re.findall(r"\{(.*?)\}", text))
 
     @property
-    def size(self):
+    def size(self) -> int:
         n = 1
         for _, extent in self.axes:
             n *= extent
         return n
 
 
-def arrays(path, names):
-    """The arguments in a file, which are not read yet."""
-    import numpy as np
-
+def arrays(path: str, names: list[str]) -> Iterator[Any]:
+    """The arguments in a file."""
     data = np.load(path)
     for k, name in enumerate(names):
         key = next((n for n in (name, f"in_{k}") if n in data), None)
@@ -67,10 +73,9 @@ def arrays(path, names):
         yield data[key]
 
 
-def child(args, text, signature):
+def child(args: argparse.Namespace, text: str, signature: Arguments) -> int:
     """Runs one of the processes."""
-    import jax
-
+    jax: Any = importlib.import_module("jax")
     jax.config.update("jax_platforms", args.platform)
     if args.platform == "cpu":
         jax.config.update("jax_num_cpu_devices", args.devices)
@@ -78,18 +83,16 @@ def child(args, text, signature):
     jax.config.update("jax_enable_x64", True)
     jax.distributed.initialize(args.coordinator, args.processes, args.rank)
 
-    import jax.extend.backend
-    import numpy as np
-    from jax._src.interpreters import mlir
-    from jax.experimental import multihost_utils
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
-    from jaxlib import _jax as xla
-    from jaxlib.mlir import ir
-
+    xla: Any = importlib.import_module("jaxlib._jax")
+    ir: Any = importlib.import_module("jaxlib.mlir.ir")
+    mlir: Any = importlib.import_module("jax._src.interpreters.mlir")
+    multihost: Any = importlib.import_module("jax.experimental.multihost_utils")
+    sharding: Any = importlib.import_module("jax.sharding")
+    extend: Any = importlib.import_module("jax.extend.backend")
     devices = jax.devices()
     if len(devices) != signature.size:
         raise SystemExit(f"the mesh has {signature.size} devices, and the processes have {len(devices)}")
-    backend = jax.extend.backend.get_backend()
+    backend = extend.get_backend()
     options = xla.CompileOptions()
     build = options.executable_build_options
     build.num_replicas, build.num_partitions = 1, signature.size
@@ -101,11 +104,14 @@ def child(args, text, signature):
     with mlir.make_ir_context():
         program = backend.compile_and_load(ir.Module.parse(text), xla.DeviceList(tuple(devices)), options)
 
-    mesh = Mesh(np.array(devices).reshape([k for _, k in signature.axes]), [n for n, _ in signature.axes])
-    placed = lambda spec: NamedSharding(mesh, PartitionSpec(*[a or None for a in spec]))
+    mesh = sharding.Mesh(np.array(devices).reshape([k for _, k in signature.axes]), [n for n, _ in signature.axes])
+
+    def placed(spec: Spec) -> Any:
+        return sharding.NamedSharding(mesh, sharding.PartitionSpec(*[a or None for a in spec]))
+
     x = []
     for array, spec in zip(arrays(args.input, signature.names), signature.arguments, strict=True):
-        x.append(jax.make_array_from_callback(array.shape, placed(spec), lambda block, a=array: a[block]))
+        x.append(jax.make_array_from_callback(array.shape, placed(spec), array.__getitem__))
     for step in range(args.steps):
         results = program.execute_sharded(x).disassemble_into_single_device_arrays()
         y = [
@@ -113,17 +119,18 @@ def child(args, text, signature):
             for (shape, spec), parts in zip(signature.results, results, strict=True)
         ]
         x = y[: args.state] + x[args.state :]
-        shown = [float(multihost_utils.process_allgather(v, tiled=True)) for v in y[args.state :] if v.ndim == 0]
+        shown = [float(multihost.process_allgather(v, tiled=True)) for v in y[args.state :] if v.ndim == 0]
         if args.rank == 0 and shown:
             print(step, *shown, flush=True)
     if args.output:
-        whole = {f"out_{k}": np.asarray(multihost_utils.process_allgather(v, tiled=True)) for k, v in enumerate(y)}
+        whole: dict[str, Any] = {f"out_{k}": np.asarray(multihost.process_allgather(v, tiled=True)) for k, v in enumerate(y)}
         if args.rank == 0:
             np.savez(args.output, **whole)
     jax.distributed.shutdown()
+    return 0
 
 
-def launch(argv, args):
+def launch(argv: list[str], args: argparse.Namespace) -> int:
     """Starts the processes of this machine, and ends all if one fails."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -143,9 +150,9 @@ def launch(argv, args):
     return next((1 for p in running if p.returncode), 0)
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
-    ap = argparse.ArgumentParser(prog="python -m cotangent.distributed", description=__doc__.split("\n\n")[0])
+    ap = argparse.ArgumentParser(prog="python -m cotangent.distributed", description=(__doc__ or "").split("\n\n")[0])
     ap.add_argument("program", help="StableHLO text with a mesh, by `cotangent convert --target portable --mesh ..`")
     ap.add_argument("--in", dest="input", required=True, help="an .npz file of the arguments")
     ap.add_argument("--out", dest="output", help="an .npz file for the results")
