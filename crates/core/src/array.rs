@@ -59,7 +59,7 @@ macro_rules! elements {
                 match self { $(Data::$variant(v) => v.len()),* }
             }
 
-            /// What the owner of the memory tells of itself ([`Elements::owner`]).
+            /// The value of [`Elements::owner`], for memory of another owner.
             pub fn owner(&self) -> Option<&dyn Any> {
                 match self { $(Data::$variant(v) => v.owner()),* }
             }

@@ -29,7 +29,7 @@ pub trait Elements<T>: Send + Sync {
     /// The elements.
     fn elements(&self) -> &[T];
 
-    /// What the owner tells of itself to those who know its type. By default it is nothing.
+    /// The owner's own value, for code that knows its type. None by default.
     fn owner(&self) -> Option<&dyn Any> {
         None
     }
@@ -77,7 +77,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// What the owner of the memory tells of itself ([`Elements::owner`]); `None` for a vector.
+    /// The value of [`Elements::owner`]; `None` for a vector.
     pub fn owner(&self) -> Option<&dyn Any> {
         match &*self.0 {
             Memory::Vector(_) => None,

@@ -245,8 +245,8 @@ impl Tensor {
         self.data.dtype()
     }
 
-    /// What the owner of the buffer tells of itself
-    /// ([`Elements::owner`](cotangent_core::array::Elements::owner)).
+    /// The value of [`Elements::owner`](cotangent_core::array::Elements::owner), for a buffer of
+    /// another owner.
     #[inline]
     pub fn owner(&self) -> Option<&dyn Any> {
         self.data.owner()

@@ -1,4 +1,4 @@
-//! A plugin of tests: another plugin, whose slots fail when they are told to.
+//! A plugin of tests: another plugin, whose slots fail on request.
 //!
 //! `faulty_wrap` is called once with the path of the other library, before `GetPjrtApi`.
 //! `faulty_fail` makes calls of a slot fail: with a code, after a number of calls that succeed.

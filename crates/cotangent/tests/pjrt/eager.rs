@@ -164,7 +164,7 @@ fn guards_are_errors_at_the_next_read() -> Result<()> {
     let bad = Tensor::from_vec_row_major([2, 2], vec![1.0, 2.0, 2.0, 1.0])?;
     let l = device.to_device(&bad)?.cholesky()?;
     assert_eq!(l.to_host().unwrap_err().code(), Code::NotPositiveDefinite);
-    // It is told once.
+    // The error is returned once.
     assert!(device.to_device(&good)?.maximum(1.0)?.to_host().is_ok());
     // What has no form is an error where it is called.
     let e = device.to_device(&good)?.eig().unwrap_err();

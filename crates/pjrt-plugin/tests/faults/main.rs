@@ -38,7 +38,8 @@ fn faulty() -> (Faulty, MutexGuard<'static, ()>) {
     let library = first(&["examples/libfaulty.so"]);
     let plugin = first(&["libcotangent_pjrt.so", "deps/libcotangent_pjrt.so"]);
     let text = |p: &Path| CString::new(p.as_os_str().as_encoded_bytes()).unwrap();
-    // SAFETY: paths and names are C strings, and the functions have these types (`examples/faulty`).
+    // SAFETY: paths and names are C strings, and the functions of `examples/faulty` have these
+    // types.
     unsafe {
         let handle = dlopen(text(&library).as_ptr(), 2);
         assert!(!handle.is_null());
