@@ -1,6 +1,8 @@
 //! Errors of plugins: codes and messages, a backend that works afterwards, and slots that a plugin
 //! lacks. The plugin is that of this package, wrapped by one whose slots fail (`examples/faulty`).
 
+#![cfg(target_os = "linux")]
+
 use cotangent::methods::*;
 use cotangent::pjrt::PjrtBackend;
 use cotangent::{Code, EagerRuntime, Program, Result, Tensor};
@@ -33,7 +35,12 @@ fn faulty() -> (Faulty, MutexGuard<'static, ()>) {
     let folder = tests.ancestors().nth(2).unwrap();
     let first = |names: &[&str]| {
         let found = names.iter().map(|n| folder.join(n)).find(|p| p.is_file());
-        found.unwrap_or_else(|| panic!("{} has none of {names:?}", folder.display()))
+        found.unwrap_or_else(|| {
+            panic!(
+                "{} has none of {names:?}: `cargo build --example faulty`",
+                folder.display()
+            )
+        })
     };
     let library = first(&["examples/libfaulty.so"]);
     let plugin = first(&["libcotangent_pjrt.so", "deps/libcotangent_pjrt.so"]);
