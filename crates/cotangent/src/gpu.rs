@@ -45,6 +45,16 @@ pub struct CudaOptions {
 
 /// A CUDA device. Clones share its compiled programs. Its operations, and those of
 /// [`methods`](crate::methods), run on tensors that [`upload_tensor`] copied there.
+///
+/// ```no_run
+/// use cotangent::Tensor;
+/// use cotangent::gpu::{CudaBackend, download_tensor, upload_tensor};
+/// let backend = CudaBackend::new(0)?;
+/// let a = upload_tensor(backend.runtime(), &Tensor::vector(vec![1.0, 2.0]))?;
+/// let b = backend.mul(&a, &a)?;
+/// assert_eq!(download_tensor(backend.runtime(), &b)?.to_vec::<f64>()?, [1.0, 4.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CudaBackend(PjrtBackend);
 
@@ -159,6 +169,11 @@ impl EagerRuntime {
 }
 
 /// A backend on WebGPU, which this crate does not have.
+///
+/// ```
+/// let error = cotangent::gpu::WebGpuBackend::new().unwrap_err();
+/// assert_eq!(error.code(), cotangent::Code::Unsupported);
+/// ```
 #[derive(Clone, Debug)]
 pub struct WebGpuBackend(());
 
