@@ -16,7 +16,8 @@ python=${PYTHON:-python3}
 command -v "$python" >/dev/null || without "cotangent-jax needs python3"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || without "cotangent-jax needs Python 3.11 or later"
 "$python" -m venv "$env" || without "python3 cannot make an environment"
-"$env/bin/pip" install --quiet --disable-pip-version-check "jax==$jax" pytest || without "pip cannot install jax $jax"
+"$env/bin/pip" install --quiet --disable-pip-version-check "jax==$jax" scipy pytest equinox optax diffrax \
+    || without "pip cannot install jax $jax and the libraries of the tests"
 
 rm -rf "$env/wheels"
 "$env/bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$env/wheels" ./python/cotangent-jax

@@ -13,14 +13,14 @@ import importlib as _importlib
 from cotangent import (_control, _create, _elementwise, _methods, _products, _reductions, _search, _shapes, _transforms,
                        _trees)
 from cotangent._cotangent import Array, DType, Dim, Parameter, Program, TreeDef, __version__
-from cotangent._errors import (ArgumentError, CheckError, ConcretizationError, DifferentiationError, DTypeError, Error, FileError,
-                               InternalError, LimitError, LinAlgError, NotConvergedError, OutOfBoundsError, ProgramError,
+from cotangent._errors import (ArgumentError, CheckError, ConcretizationError, DeviceError, DifferentiationError, DTypeError, Error,
+                               FileError, InternalError, LimitError, LinAlgError, NotConvergedError, OutOfBoundsError, ProgramError,
                                ShapeError, StructureError, TapeError, TraceError, UnknownNameError)
 
 __array_api_version__ = "2024.12"
 
 _CLASSES = ["Array", "DType", "Dim", "Parameter", "Program", "TreeDef", "ArgumentError", "CheckError", "ConcretizationError",
-            "DifferentiationError", "DTypeError", "Error", "FileError", "InternalError", "LimitError", "LinAlgError",
+            "DeviceError", "DifferentiationError", "DTypeError", "Error", "FileError", "InternalError", "LimitError", "LinAlgError",
             "NotConvergedError", "OutOfBoundsError", "ProgramError", "ShapeError", "StructureError", "TapeError", "TraceError",
             "UnknownNameError"]
 __all__ = list(_CLASSES)

@@ -43,6 +43,8 @@ def switch(index: Any, branches: Sequence[Callable[..., R]], *operands: Any) -> 
     >>> ct.switch(1, [ct.sin, ct.cos], 0.0)
     array(1., dtype=float64)
     """
+    if not branches:
+        raise raise_("Arity", "switch needs at least one branch")
     if _recorded((index, operands)):
         return _once(lambda i, *x: switch(i, branches, *x), index, *operands)
     y: R = _cotangent.switch(index, list(branches), *operands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, Union
 
@@ -38,7 +39,7 @@ def floating(x: ArrayLike) -> Array:
 
 def one_axis(axis: int, rank: int) -> int:
     """An axis that counts from the front."""
-    k = axis.__index__()
+    k = operator.index(axis)
     if not -rank <= k < rank:
         raise raise_("OutOfBounds", f"axis {k} of an array of rank {rank}")
     return k % rank

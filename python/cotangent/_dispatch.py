@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from cotangent import _cotangent
 from cotangent._core import Array
 
 
@@ -63,27 +62,33 @@ def function(f: Any, args: Any, kwargs: Any) -> Any:
     return y if out is None else _filled(out, y)
 
 
+# Ufuncs whose results are booleans: their element type is not that of the operands.
+_COMPARE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite", "signbit",
+            "logical_and", "logical_or", "logical_xor", "logical_not"}
+_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+
+
 def ufunc(f: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     """``__array_ufunc__``."""
     from cotangent import numpy as cnp
-    out = kwargs.pop("out", None)
-    mine = cnp._functions().get(f)
-    name = f.__name__
-    if mine is not None and method == "__call__" and kwargs.get("where", True) is True:
-        kwargs.pop("where", None)
-        dtype = kwargs.pop("dtype", None)
-        casting = kwargs.pop("casting", None)
-        del casting
-        if not kwargs:
-            y = mine(*inputs)
-            y = y if dtype is None else _cotangent.convert(y, dtype)
-            return y if out is None else _filled(out, y)
-        kwargs.update({} if dtype is None else {"dtype": dtype})
-    reductions = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
-                  "logical_or": "any"}
-    if method == "reduce" and name in reductions:
-        options = {k: kwargs[k] for k in ("axis", "dtype", "keepdims") if k in kwargs}
-        y = getattr(cnp, reductions[name])(inputs[0], **{"axis": 0, **options})
+    mine, name, out = cnp._functions().get(f), f.__name__, kwargs.get("out")
+    usual = ("out", "casting", "order", "subok", *(["where"] if kwargs.get("where") is True else []))
+    options = {k: v for k, v in kwargs.items() if k not in usual}
+    dtype = options.get("dtype")
+    found = False
+    y: Any = None
+    if mine is not None and method == "__call__" and not options.keys() - {"dtype"} and not (dtype and name in _COMPARE):
+        y, found = mine(*(inputs if dtype is None else (cnp.asarray(x, dtype=dtype) for x in inputs))), True
+    elif method == "reduce" and name in _REDUCTIONS:
+        y, found = getattr(cnp, _REDUCTIONS[name])(inputs[0], **{"axis": 0, **options}), True
+    elif method == "accumulate" and name in ("add", "multiply") and not options.keys() - {"axis", "dtype"}:
+        y, found = (cnp.cumsum if name == "add" else cnp.cumprod)(inputs[0], **{"axis": 0, **options}), True
+    elif method == "outer" and mine is not None and not options:
+        a, b = map(cnp.asarray, inputs)
+        y, found = mine(a.reshape(*a.shape, *[1] * b.ndim), b), True
+    if found:
         return y if out is None else _filled(out, y)
-    y = _by_numpy(getattr(f, method), f"{name}.{method}" if method != "__call__" else name, inputs, kwargs)
-    return y if out is None else _filled(out, y)
+    if out is not None and _leaves(out, []):
+        raise TypeError("out= is an array of cotangent, which is immutable")
+    called = getattr(f, method)
+    return _by_numpy(lambda *a, **k: called(*a, **k), name if method == "__call__" else f"{name}.{method}", inputs, kwargs)

@@ -82,6 +82,10 @@ class MissingFileError(FileError, FileNotFoundError):
     """A file that is not there."""
 
 
+class DeviceError(Error, RuntimeError):
+    """A device that lacks a function, failed, or is not that of other arrays."""
+
+
 class InternalError(Error):
     """A defect of this package: please report it."""
 
@@ -101,7 +105,8 @@ _CLASSES: dict[str, type[BaseException]] = {
     "DegenerateSpectrum": LinAlgError,
     "NotConverged": NotConvergedError,
     "CheckFailed": CheckError,
-    "Limit": LimitError,
+    "Limit": LimitError, "OutOfMemory": LimitError,
+    "Unsupported": DeviceError, "DeviceMismatch": DeviceError, "DeviceLost": DeviceError,
     "Io": FileError, "FileNotFound": MissingFileError,
     "Interrupted": KeyboardInterrupt,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cotangent import _cotangent, _create, _elementwise, _reductions, _search, _shapes
@@ -88,8 +88,8 @@ def _cumprod(self: Array, axis: int | None = None, dtype: Any = None) -> Array:
 
 
 def _flatten(self: Array, order: str = "C") -> Array:
-    """The elements in a row."""
-    return reshape(self, [self.size])
+    """The elements in a row: ``order="F"`` with the first axis fastest."""
+    return reshape(self.T if order == "F" else self, [self.size])
 
 
 def _squeeze(self: Array, axis: Any = None) -> Array:
@@ -152,6 +152,23 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
     return call(func, args, kwargs)
 
 
+def _delitem(self: Array, key: Any) -> None:
+    raise TypeError("arrays do not change: x.at[key].set(v) returns a new one")
+
+
+def _reversed(self: Array) -> Iterator[Array]:
+    return iter(_shapes.flip(self, axis=0))
+
+
+def _trunc(self: Array) -> int:
+    return int(self)
+
+
+def _parameter(self: Any, protocol: int) -> Any:
+    """How a parameter is pickled: as its elements, and a variable of the tape as one."""
+    return (_cotangent.variable if self.tracked else _cotangent.Parameter), (self.detach(),)
+
+
 def _conj(self: Array) -> Array:
     """The complex conjugate."""
     return _elementwise.conj(self)
@@ -168,7 +185,7 @@ METHODS: dict[str, Any] = {
     "all": _reduction(_reductions.all), "argmax": _reduction(_search.argmax), "argmin": _reduction(_search.argmin),
     "astype": _astype, "clip": _clip, "round": _round, "cumsum": _cumsum, "cumprod": _cumprod, "flatten": _flatten,
     "ravel": _flatten, "squeeze": _squeeze, "dot": _dot, "swapaxes": _swapaxes, "to_device": _to_device,
-    "conj": _conj, "copy": _copy,
+    "conj": _conj, "copy": _copy, "__delitem__": _delitem, "__reversed__": _reversed, "__trunc__": _trunc,
     "__divmod__": _divmod, "__rdivmod__": _rdivmod, "__round__": _dunder_round, "__array_namespace__": _namespace,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_priority__": 1000.0,
 }
@@ -177,6 +194,7 @@ for _name, _f in METHODS.items():
         _f.__name__ = _name
         _f.__qualname__ = f"Array.{_name}"
     setattr(Array, _name, _f)
+setattr(Array, "itemsize", property(lambda self: self.dtype.itemsize, doc="The size of an element in bytes."))
 setattr(Array, "at", property(_at, doc="Index it with a key to get new arrays with other elements there."))
 setattr(Array, "real", property(lambda self: _elementwise.real(self), doc="The real part."))
 setattr(Array, "imag", property(lambda self: _elementwise.imag(self), doc="The imaginary part."))
@@ -189,3 +207,4 @@ def _save(self: Any, path: Any) -> None:
 
 
 setattr(_cotangent.Program, "save", _save)
+setattr(_cotangent.Parameter, "__reduce_ex__", _parameter)

@@ -79,7 +79,14 @@ def einsum(spec: str, *arrays: ArrayLike, optimize: Any = "auto") -> Array:
     >>> ct.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1])
     array([3, 7], dtype=int64)
     """
-    return _cotangent.einsum(spec.replace(" ", ""), _cotangent.promoted(*arrays), str(optimize))
+    return _cotangent.einsum(spec.replace(" ", ""), _cotangent.promoted(*arrays), _order(optimize))
+
+
+def _order(optimize: Any) -> str:
+    """The name of an order of products; NumPy's ``True`` and ``False``, too."""
+    if isinstance(optimize, bool):
+        return "auto" if optimize else "in-order"
+    return str(optimize)
 
 
 def einsum_path(spec: str, *shapes: Any, optimize: Any = "auto") -> str:
@@ -92,7 +99,7 @@ def einsum_path(spec: str, *shapes: Any, optimize: Any = "auto") -> str:
     largest tensor 8.000e0 elements
     """
     found = [tuple(getattr(s, "shape", s)) for s in shapes]
-    return _cotangent.einsum_path(spec.replace(" ", ""), found, str(optimize))
+    return _cotangent.einsum_path(spec.replace(" ", ""), found, _order(optimize))
 
 
 def _pairs(padding: Any, rank: int) -> tuple[list[int], list[int]]:

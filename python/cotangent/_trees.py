@@ -124,5 +124,12 @@ def register_dataclass(cls: type[T]) -> type[T]:
     return cls
 
 
+def _reduced(structure: TreeDef) -> Any:
+    """How a structure is pickled: as that of a tree of numbers."""
+    return tree_structure, (structure.unflatten([0] * structure.num_leaves),)
+
+
+setattr(TreeDef, "__reduce__", _reduced)
+
 NAMES = ["tree_flatten", "tree_unflatten", "tree_leaves", "tree_structure", "tree_map", "register_pytree_node", "static",
          "register_dataclass", "TreeDef"]

@@ -161,8 +161,8 @@ def laplace(key: Array, shape: Shape = (), dtype: Any = "float64") -> Array:
     >>> ct.random.laplace(ct.random.key(7), (3,)).shape
     (3,)
     """
-    u = uniform(key, shape, dtype, -1.0, 1.0)
-    return ct.sign(u) * -ct.log1p(-ct.abs(u))
+    u = uniform(key, shape, dtype, -1.0 + ct.finfo(dtype).eps / 2, 1.0)
+    return ct.sign(u) * ct.log1p(-ct.abs(u))
 
 
 def cauchy(key: Array, shape: Shape = (), dtype: Any = "float64") -> Array:

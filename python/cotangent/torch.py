@@ -28,23 +28,43 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
     value = ct.jit(f)
 
-    @functools.cache
-    def push(n: int) -> Any:
-        return wrap(lambda *both: ct.jvp(f, both[:n], both[n:])[1])
+    def at(x: Any, where: Any, outs: Any) -> Any:
+        """The results at ``outs`` as a function of the arguments at ``where``."""
+        def g(*v: Any) -> Any:
+            full = list(x)
+            for k, u in zip(where, v):
+                full[k] = u
+            y = f(*full)
+            y = y if isinstance(y, tuple) else (y,)
+            return tuple(y[k] for k in outs)
+        return g, tuple(x[k] for k in where)
 
     @functools.cache
-    def pull(n: int) -> Any:
+    def push(n: int, where: Any, outs: Any) -> Any:
+        def forward(*both: Any) -> Any:
+            g, x = at(both[:n], where, outs)
+            return ct.jvp(g, x, both[n:])[1]
+        return wrap(forward)
+
+    @functools.cache
+    def pull(n: int, where: Any, outs: Any) -> Any:
         def reverse(*both: Any) -> Any:
-            t = both[n:]
-            g = ct.vjp(f, *both[:n])[1](tuple(t) if len(t) > 1 else t[0])
-            return g if n > 1 else g[0]
+            g, x = at(both[:n], where, outs)
+            return ct.vjp(g, *x)[1](tuple(both[n:]))
         return wrap(reverse)
 
+    def with_tangents(x: Any) -> tuple[int, ...]:
+        """The positions of floats and complex numbers: others, such as indices, are values only."""
+        return tuple(k for k, t in enumerate(x) if t.is_floating_point() or t.is_complex())
+
     def array(t: Any) -> Any:
-        return t.detach().resolve_conj().numpy()
+        t = t.detach().resolve_conj().resolve_neg()
+        return ct.asarray(t.float().numpy()).astype("bfloat16") if t.dtype == torch.bfloat16 else t.numpy()
 
     def tensor(x: Any) -> Any:
         import numpy as np
+        if x.dtype == ct.bfloat16:
+            return torch.from_numpy(np.array(x.astype("float32"))).bfloat16()
         return torch.from_numpy(np.array(x))
 
     def forward(*x: Any) -> Any:
@@ -52,17 +72,27 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(map(tensor, y)) if isinstance(y, tuple) else tensor(y)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        y = output if isinstance(output, tuple) else (output,)
+        ctx.at = len(inputs), with_tangents(inputs), with_tangents(y)
+        ctx.mark_non_differentiable(*(t for k, t in enumerate(y) if k not in ctx.at[2]))
+        ctx.count = len(y)
         ctx.save_for_backward(*inputs)
         ctx.save_for_forward(*inputs)
 
+    def placed(n: int, at: Any, values: Any) -> Any:
+        found = [None] * n
+        for k, v in zip(at, values):
+            found[k] = v
+        return found[0] if n == 1 else tuple(found)
+
     def backward(ctx: Any, *ct_y: Any) -> Any:
-        x = ctx.saved_tensors
-        return pull(len(x))(*x, *ct_y)
+        n, where, outs = ctx.at
+        return placed(n, where, pull(n, where, outs)(*ctx.saved_tensors, *(ct_y[k] for k in outs)))
 
     def jvp(ctx: Any, *t: Any) -> Any:
-        x = ctx.saved_tensors
-        t = tuple(torch.zeros_like(a) if b is None else b for a, b in zip(x, t))
-        return push(len(x))(*x, *t)
+        (n, where, outs), x = ctx.at, ctx.saved_tensors
+        t = tuple(torch.zeros_like(x[k]) if t[k] is None else t[k] for k in where)
+        return placed(ctx.count, outs, push(n, where, outs)(*x, *t))
 
     def vmap(info: Any, in_dims: Any, *x: Any) -> Any:
         y = wrap(ct.vmap(f, in_axes=tuple(in_dims)))(*x)

@@ -147,7 +147,7 @@ ROWS = [
     ("ct", "load(path)", "save(path, arrays)"),
     ("ct", *("Error ShapeError DTypeError ArgumentError ProgramError UnknownNameError DifferentiationError StructureError TraceError "
              "ConcretizationError TapeError OutOfBoundsError LinAlgError NotConvergedError CheckError LimitError FileError "
-             "InternalError").split()),
+             "DeviceError InternalError").split()),
     ("ct", "__version__", "__all__", "progress()"),
     # Linear algebra.
     ("linalg", "cholesky(x, /, *, upper=False, check=None)"),

@@ -25,6 +25,30 @@ def test_forward_mode_and_batches():
     assert np.allclose(many, torch.tanh(torch.stack([X, 2 * X]) @ W.detach()))
 
 
+def test_arguments_and_results_without_tangents_are_values():
+    rows = ct.torch.wrap(lambda w, i: (ct.sum(ct.take(w, i, axis=0) ** 2, axis=1), ct.argmax(w, axis=0)))
+    i = torch.tensor([0, 2, 2])
+    w = W.detach().clone().requires_grad_()
+    y, k = rows(w, i)
+    assert not k.requires_grad and k.dtype == torch.int64
+    y.sum().backward()
+    v = W.detach().clone().requires_grad_()
+    (v[i] ** 2).sum().backward()
+    assert torch.allclose(w.grad, v.grad)
+    assert torch.autograd.gradgradcheck(lambda w: rows(w, i)[0], (W,))
+    _, dy = torch.func.jvp(lambda w: rows(w, i)[0], (w.detach(),), (torch.ones_like(w),))
+    assert torch.allclose(dy, 2 * w.detach()[i].sum(1))
+    grads = torch.func.vmap(torch.func.grad(lambda w, i: rows(w, i)[0].sum()), in_dims=(None, 0))(w.detach(), torch.stack([i, i]))
+    assert torch.allclose(grads[1], v.grad)
+
+
+def test_element_types_stay():
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.complex64):
+        x = torch.ones(3, dtype=dtype)
+        y = ct.torch.wrap(lambda x: x * x + x)(x)
+        assert y.dtype == dtype and torch.equal(y, x * x + x)
+
+
 def test_the_example_runs(capsys):
     import pathlib
     import runpy

@@ -1,6 +1,7 @@
 //! Parser of the command line.
 
 use cotangent::ad::Policy;
+use cotangent::pjrt::{Mesh, Spec};
 use cotangent::stablehlo::Target as XlaTarget;
 use cotangent::{Code, Error, Result};
 use lexopt::prelude::*;
@@ -32,8 +33,12 @@ pub(crate) struct Args {
     pub raise: bool,
     /// `--target` of `convert`.
     pub written_for: Option<XlaTarget>,
-    /// `--bound` of `convert`.
+    /// `--bound` of `convert` and `--on`.
     pub bound: Option<usize>,
+    /// `--mesh`: axes and extents.
+    pub mesh: Option<Mesh>,
+    /// `--shard`: arguments and their divisions.
+    pub shard: Vec<(String, Spec)>,
     /// `--allow-skipped` of `check`.
     pub allow_skipped: bool,
     /// `--grad` of `profile`.
@@ -56,18 +61,29 @@ pub(crate) struct Args {
     pub help: bool,
 }
 
+/// The options of commands that run derivatives.
+const DERIVATIVE: &[&str] = &[
+    "wrt", "numerics", "in", "out", "on", "bound", "mesh", "shard",
+];
+
 /// Commands, and the options of each.
 pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics", "check"]),
-    ("convert", &["numerics", "raise", "target", "bound"]),
-    ("run", &["numerics", "in", "out", "on"]),
-    ("grad", &["wrt", "numerics", "in", "out", "on"]),
-    ("vjp", &["wrt", "numerics", "in", "out", "on"]),
-    ("jvp", &["wrt", "numerics", "in", "out", "on"]),
-    ("hvp", &["wrt", "numerics", "in", "out", "on"]),
-    ("jacobian", &["wrt", "numerics", "in", "out", "on"]),
-    ("hessian", &["wrt", "numerics", "in", "out", "on"]),
+    (
+        "convert",
+        &["numerics", "raise", "target", "bound", "mesh", "shard"],
+    ),
+    (
+        "run",
+        &["numerics", "in", "out", "on", "bound", "mesh", "shard"],
+    ),
+    ("grad", DERIVATIVE),
+    ("vjp", DERIVATIVE),
+    ("jvp", DERIVATIVE),
+    ("hvp", DERIVATIVE),
+    ("jacobian", DERIVATIVE),
+    ("hessian", DERIVATIVE),
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
     (
         "explain",
@@ -111,6 +127,47 @@ fn count(name: &str, text: &OsStr) -> Result<usize> {
     })
 }
 
+/// The mesh of `--mesh data=4,model=2`.
+fn mesh(text: &str) -> Result<Mesh> {
+    let axis = |part: &str| {
+        let (name, extent) = part.split_once('=')?;
+        Some((name.to_owned(), extent.parse().ok()?))
+    };
+    let axes: Option<Vec<(String, usize)>> = text.split(',').map(axis).collect();
+    let Some(axes) = axes else {
+        return Err(usage(format!(
+            "--mesh {text}: axes have names and numbers of devices, as in `--mesh data=4,model=2`"
+        )));
+    };
+    let axes: Vec<(&str, usize)> = axes.iter().map(|(n, k)| (n.as_str(), *k)).collect();
+    Mesh::new(&axes).map_err(|e| usage(format!("--mesh {text}: {}", e.message())))
+}
+
+/// The argument and the division of `--shard x=data,-`.
+fn shard(text: &str) -> Result<(String, Spec)> {
+    let Some((name, dims)) = text.split_once('=').filter(|(n, _)| !n.is_empty()) else {
+        return Err(usage(format!(
+            "--shard {text}: an argument has an axis of the mesh or `-` for each dimension, as in `--shard x=data,-`"
+        )));
+    };
+    let axes = |dim: &str| {
+        dim.split('+')
+            .filter(|a| *a != "-")
+            .map(str::to_owned)
+            .collect()
+    };
+    let dims: Vec<Vec<String>> = dims.split(',').map(axes).collect();
+    let dims: Vec<Vec<&str>> = dims
+        .iter()
+        .map(|d| d.iter().map(String::as_str).collect())
+        .collect();
+    let dims: Vec<&[&str]> = dims.iter().map(Vec::as_slice).collect();
+    Ok((
+        name.trim_start_matches('%').to_owned(),
+        Spec::of_axes(&dims),
+    ))
+}
+
 /// `; did you mean X?` for the most similar name, or for the longest one that begins like `given`:
 /// one of the two is the beginning of the other. Empty if there is none.
 fn did_you_mean(given: &str, sigil: &str, among: &[&str]) -> String {
@@ -150,7 +207,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             _ => None,
         };
         if let Some(name) = name {
-            if seen.contains(&name) {
+            if seen.contains(&name) && name != "shard" {
                 return Err(usage(format!("`--{name}` is given twice")));
             }
             seen.push(name);
@@ -175,6 +232,13 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
                 let target = text.parse();
                 let wrong = |e: Error| usage(format!("--target {text}: {}", e.message()));
                 a.written_for = Some(target.map_err(wrong)?);
+            }
+            Long("mesh") => {
+                a.mesh = Some(mesh(&p.value().and_then(|v| v.string()).map_err(mistake)?)?);
+            }
+            Long("shard") => {
+                let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
+                a.shard.push(shard(&text)?);
             }
             Long("on") => a.on = Some(p.value().and_then(|v| v.string()).map_err(mistake)?),
             Long("grad") => a.grad = true,
@@ -218,8 +282,21 @@ fn checked(mut a: Args, seen: &[&str]) -> Result<Args> {
     if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
         return Err(usage(format!("`{name}` has no option `--{s}`")));
     }
-    if a.bound.is_some() && a.written_for != Some(XlaTarget::Portable) {
-        return Err(usage("`--bound` is an option of `--target portable`"));
+    let portable = a.written_for == Some(XlaTarget::Portable) || a.on.is_some();
+    let given = [
+        ("bound", a.bound.is_some()),
+        ("mesh", a.mesh.is_some()),
+        ("shard", !a.shard.is_empty()),
+    ];
+    if let Some((name, _)) = given.iter().find(|g| g.1 && !portable) {
+        let of = match a.command == "convert" {
+            true => "--target portable",
+            false => "--on",
+        };
+        return Err(usage(format!("`--{name}` is an option of `{of}`")));
+    }
+    if a.mesh.is_none() && !a.shard.is_empty() {
+        return Err(usage("`--shard` needs the devices: give `--mesh data=8`"));
     }
     if a.check && a.write {
         return Err(usage(

@@ -40,7 +40,9 @@ may be omitted), strong_zero, stable, raise (also =false). Keys that N omits kee
 
 const ON: &str = "\
 --on D runs on a device: cpu (the default), or that of a PJRT plugin: xla, cuda, tpu, or another than its first one, cuda:1.
-Results are near to those of the CPU, and not the same bits (book/src/devices.md).
+Results are near to those of the CPU, and not the same bits (book/src/devices.md). --bound N is the largest number of steps of
+while loops in derivatives there. --mesh data=4,model=2 runs on 8 devices; --shard x=data,- divides an argument (out_0: a
+result) along axes of the mesh, one for each dimension, or `-`; others are copied to each device.
 ";
 
 /// Name and help text of each command.
@@ -55,7 +57,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "convert",
-        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T] [--bound N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --bound is then the largest number of steps of while loops in\nderivatives. --target jax, the default, is for JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+        "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T] [--bound N] [--mesh M] [--shard S]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --bound is then the largest number of steps of while loops in\nderivatives, and --mesh and --shard divide arguments and results (out_0, ..) among devices. --target jax, the default, is\nfor JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",

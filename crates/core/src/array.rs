@@ -10,6 +10,7 @@ pub use crate::buffer::{Buffer, Elements};
 use crate::dtype::{C64, C128, DType, Kind, OpaqueType, bf16, f16};
 use crate::error::Result;
 use crate::shape::Type;
+use std::any::Any;
 use std::fmt;
 
 /// A Rust type that is the element type of a [`DType`].
@@ -56,6 +57,11 @@ macro_rules! elements {
             #[inline]
             pub fn len(&self) -> usize {
                 match self { $(Data::$variant(v) => v.len()),* }
+            }
+
+            /// The value of [`Elements::owner`], for memory of another owner.
+            pub fn owner(&self) -> Option<&dyn Any> {
+                match self { $(Data::$variant(v) => v.owner()),* }
             }
 
             /// Whether both are one allocation.

@@ -5,6 +5,7 @@
 //! elements is asked once, and an owner that later has fewer is a panic, so code that checked
 //! bounds before need not check them again.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -27,6 +28,11 @@ use std::sync::Arc;
 pub trait Elements<T>: Send + Sync {
     /// The elements.
     fn elements(&self) -> &[T];
+
+    /// The owner's own value, for code that knows its type. None by default.
+    fn owner(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 /// Elements in shared memory. A clone shares it, and the last one releases it.
@@ -68,6 +74,14 @@ impl<T> Buffer<T> {
         match &*self.0 {
             Memory::Vector(v) => Some(v),
             Memory::Foreign { .. } => None,
+        }
+    }
+
+    /// The value of [`Elements::owner`]; `None` for a vector.
+    pub fn owner(&self) -> Option<&dyn Any> {
+        match &*self.0 {
+            Memory::Vector(_) => None,
+            Memory::Foreign { owner, .. } => owner.owner(),
         }
     }
 

@@ -184,6 +184,8 @@ impl tape::Executor for CpuBackend {
     fn compile(&self, f: &Arc<Function>) -> Result<Compiled<Tensor>> {
         let program = self.executor.compile(f)?;
         Ok(Compiled::new(f, move |x: Vec<Tensor>| {
+            x.iter()
+                .try_for_each(|x| x.needs_host("a program on the CPU"))?;
             let given = Given::of_results(x.iter().map(Tensor::given));
             let y = program.run_tensors(x.into_iter().map(Tensor::into_view))?;
             let listed = |view| Tensor::strided(view, given);

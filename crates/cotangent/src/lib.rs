@@ -52,6 +52,7 @@ pub mod einsum;
 pub mod extend;
 pub mod fft;
 pub mod files;
+pub mod gpu;
 mod here;
 mod inspect;
 #[cfg(any(feature = "ndarray", feature = "serde"))]
@@ -190,6 +191,7 @@ mod book {
         Performance "performance.md",
         Random "random.md",
         Reproducibility "reproducibility.md",
+        Scaling "scaling.md",
         StableHlo "stablehlo.md",
         Tensors "tensors.md",
         Testing "testing.md",

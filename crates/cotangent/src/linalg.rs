@@ -28,6 +28,7 @@
 pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
 
 use crate::axes::axes_of;
+use crate::gpu::CudaBackend;
 use crate::tensor_ops::called;
 use crate::traced::{Trace, fresh_id};
 use crate::{
@@ -274,6 +275,14 @@ macro_rules! backend {
             $(#[track_caller]
             fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
                 CpuBackend::$name(self, a, $($b,)? $($p),*)
+            })*
+        }
+
+        impl LinalgBackend for CudaBackend {
+            $(#[track_caller]
+            fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
+                self.runtime().holding(&[a, $($b)?])?;
+                TensorLinalgExt::$name(a, $($b,)? $($p),*)
             })*
         }
     };

@@ -32,10 +32,13 @@
 
 mod backend;
 mod program;
+mod runtime;
 mod tensor;
+mod waiting;
 
 pub use backend::PjrtBackend;
 pub use cotangent_stablehlo::{Mesh, Spec};
 pub use pjrt::loader::{MemoryStats, OptionValue, find, found};
 pub use program::DeviceProgram;
 pub use tensor::DeviceTensor;
+pub(crate) use waiting::runtime_of;

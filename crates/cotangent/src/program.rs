@@ -412,11 +412,45 @@ impl Program {
         bound: Option<usize>,
     ) -> Result<String> {
         let options = WriteOptions {
-            numerics: self.numerics,
             target,
-            file: self.file.as_deref(),
             bound,
             ..WriteOptions::default()
+        };
+        self.stablehlo_with(functions, &options)
+    }
+
+    /// As [`stablehlo_for`](Self::stablehlo_for), with all options of the writer. Numerics and file
+    /// are those of the program.
+    ///
+    /// ```
+    /// use cotangent::Program;
+    /// use cotangent::pjrt::{Mesh, Spec};
+    /// use cotangent::stablehlo::{Sharding, Target, WriteOptions};
+    /// let program = Program::from_tgraph("
+    ///     tgraph.module @double {
+    ///       %x = tgraph.arg : tensor<8xf32>
+    ///       %y = tgraph.add %x, %x : tensor<8xf32>
+    ///       tgraph.return %y : tensor<8xf32>
+    ///     }")?;
+    /// let (mesh, rows) = (Mesh::new(&[("data", 4)])?, Spec::new(&[Some("data")]));
+    /// let sharding = Sharding::of(program.main(), &mesh, &[("x", rows.clone())], &[rows])?;
+    /// let options = WriteOptions { target: Target::Portable, sharding: Some(&sharding), ..Default::default() };
+    /// let text = program.stablehlo_with(&[program.main().clone()], &options)?;
+    /// assert!(text.contains("sdy.mesh @mesh = <[\"data\"=4]>"));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An operation has no form for this target.
+    pub fn stablehlo_with(
+        &self,
+        functions: &[Arc<Function>],
+        options: &WriteOptions<'_>,
+    ) -> Result<String> {
+        let options = WriteOptions {
+            numerics: self.numerics,
+            file: self.file.as_deref(),
+            ..*options
         };
         cotangent_stablehlo::write_as(functions, &options).map_err(|e| self.locate(e))
     }

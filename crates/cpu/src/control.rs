@@ -4,7 +4,7 @@ use crate::element::pick;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::movement::integer;
-use crate::plan::nested::Nested;
+use crate::plan::nested::{Nested, NestedRun};
 use crate::program::Program;
 use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
 use cotangent_core::ops::{Call, Guard, Switch};
@@ -18,6 +18,18 @@ pub(crate) fn in_place(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<O
     let Some(run) = nested.at(&forms, env) else {
         return Ok(None);
     };
+    on_memory(&*run, x).map(Some)
+}
+
+/// As [`in_place`], for a loop that runs as machine code.
+pub(crate) fn as_code(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<Option<Results>> {
+    let forms: Vec<(DType, Extents)> = x.iter().map(|x| (x.dtype(), x.shape().into())).collect();
+    let run = nested.at(&forms, env).filter(|run| run.is_code());
+    run.map(|run| on_memory(&*run, x)).transpose()
+}
+
+/// The results of a run on operands that have the extents it was made for.
+fn on_memory(run: &dyn NestedRun, x: &[Tensor]) -> Result<Results> {
     let packed = x.iter().cloned().map(Tensor::into_packed);
     let x = packed.collect::<Result<Operands>>()?;
     let (mut made, forms) = (Vec::new(), run.results());
@@ -26,13 +38,13 @@ pub(crate) fn in_place(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<O
     }
     let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
     let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
-    // SAFETY: operands have the extents that `at` was given, and `into_packed` made them
+    // SAFETY: operands have the extents that the run was made for, and `into_packed` made them
     // contiguous. New buffers have room for the results.
     unsafe { run.run(&from, &to)? };
     let all = made.into_iter().zip(&forms);
     // SAFETY: the run wrote all elements.
     let y = all.map(|(y, (_, shape))| unsafe { y.into_tensor(shape) });
-    Ok(Some(y.collect()))
+    Ok(y.collect())
 }
 
 /// Kernel of a call. The callee has its own symbols, bound by its arguments.

@@ -147,6 +147,11 @@ pub(crate) struct RawProduct {
 }
 
 impl RawProduct {
+    /// Whether a product is 0 if a factor is.
+    pub(crate) fn has_strong_zero(&self) -> bool {
+        self.strong_zero
+    }
+
     pub(crate) fn new(dtype: DType, strong_zero: bool) -> RawProduct {
         /// # Safety
         /// The preconditions of [`RawProduct::run`], for elements of `T`.

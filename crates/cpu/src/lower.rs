@@ -19,12 +19,16 @@ use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The kernel of an operation for operands of these types. `used` marks the results that are read;
 /// their bits do not depend on it.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     let on_tensors = on_tensors(cx, op, x, used)?;
+    if cx.runtime == Runtime::Old && !cx.executor.is_stepwise() && is_loop(op) {
+        return Ok(loop_as_code(cx, op, on_tensors));
+    }
     let Some(nested) = nested(cx, op)? else {
         return Ok(on_tensors);
     };
@@ -34,6 +38,48 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
             None => on_tensors(env, x),
         }
     }))
+}
+
+fn is_loop(op: &Op) -> bool {
+    match op {
+        Op::Scan(_) => true,
+        Op::While(w) => w.saves.is_none(),
+        _ => false,
+    }
+}
+
+/// Number of steps of a scan from which it may be machine code.
+const MIN_CODE_STEPS: usize = 32;
+
+/// The kernel of a loop: machine code if its body, as a plan, has such a form, otherwise steps on
+/// tensors. The plan is made when the loop runs for that many steps, or again.
+fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
+    let (executor, op) = (cx.executor.clone(), op.clone());
+    let length = match &op {
+        Op::Scan(s) => Some(s.length.clone()),
+        _ => None,
+    };
+    let (has_run, plan) = (AtomicBool::new(false), OnceLock::new());
+    Box::new(move |env, x: Operands| {
+        let wanted = match &length {
+            Some(n) => n.eval(env)? >= MIN_CODE_STEPS,
+            None => has_run.swap(true, Ordering::Relaxed),
+        };
+        if wanted {
+            let make = || {
+                nested(&Compiler::new(&executor, Runtime::New), &op)
+                    .ok()
+                    .flatten()
+            };
+            let plan: &Option<Arc<dyn Nested>> = plan.get_or_init(make);
+            if let Some(plan) = plan
+                && let Some(y) = control::as_code(&**plan, env, &x)?
+            {
+                return Ok(y);
+            }
+        }
+        on_tensors(env, x)
+    })
 }
 
 /// The regions of an operation, for a plan that runs them in place. `None` without plans.

@@ -17,6 +17,7 @@ use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_on_threads;
 use smallvec::{SmallVec, smallvec};
 use std::alloc::Layout;
+use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
@@ -242,6 +243,13 @@ impl Tensor {
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.data.dtype()
+    }
+
+    /// The value of [`Elements::owner`](cotangent_core::array::Elements::owner), for a buffer of
+    /// another owner.
+    #[inline]
+    pub fn owner(&self) -> Option<&dyn Any> {
+        self.data.owner()
     }
 
     /// The extents.

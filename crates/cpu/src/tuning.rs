@@ -93,3 +93,19 @@ tuning! {
     /// Estimated time of one arithmetic operation per byte of its result, in ps.
     ARITHMETIC_BYTE_PS: u64 = 10;
 }
+
+// Loops in place (`plan/control`): an attractor, a filter and a cell of an LSTM, as code and as
+// instructions.
+tuning! {
+    /// Estimated time of an operation of code on one element, in ps.
+    OPERATION_PS: usize = 150;
+    /// Estimated time of a kernel of an instruction besides its elements, in ps.
+    KERNEL_PS: usize = 15_000;
+    /// Estimated time of a kernel for an element of a vector, in ps.
+    ELEMENT_PS: usize = 60;
+    /// Estimated time to copy an element that is no part of a row, in ps.
+    MOVE_PS: usize = 600;
+    /// Estimated time of a small product besides its elements, and of a phase in its general form,
+    /// in ps.
+    CALL_PS: usize = 400_000;
+}

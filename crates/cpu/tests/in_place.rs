@@ -25,20 +25,24 @@ fn numbers(ty: &Type) -> Array {
     }
 }
 
-/// The programs of a function by both runtimes.
+/// The programs of a function by steps over tensors, and with loops in place.
 fn pair(f: &Function) -> [Program; 2] {
     let f = Arc::new(f.clone());
-    let program = |runtime| Executor::new().with_runtime(runtime).compile(&f).unwrap();
-    [Runtime::Old, Runtime::New].map(program)
+    let on_tensors = Executor::new().stepwise().with_runtime(Runtime::Old);
+    let in_place = Executor::new().with_runtime(Runtime::New);
+    [on_tensors, in_place].map(|e| e.compile(&f).unwrap())
 }
 
 /// Equal bits of both runtimes, or errors of one code.
 fn compare(what: &str, f: &Function, x: &[Array]) {
-    let [old, new] = pair(f).map(|p| p.run(x));
-    match (old, new) {
-        (Ok(old), Ok(new)) => same(what, f, &old, &new),
-        (Err(old), Err(new)) => assert_eq!(old.code(), new.code(), "{what}"),
-        (old, new) => panic!("{what}: {old:?} and {new:?}\n{f}"),
+    let [old, new] = pair(f);
+    // Loops are compiled at their second run.
+    for run in 1..=2 {
+        match (old.run(x), new.run(x)) {
+            (Ok(old), Ok(new)) => same(what, f, &old, &new),
+            (Err(old), Err(new)) => assert_eq!(old.code(), new.code(), "{what}"),
+            (old, new) => panic!("{what}, run {run}: {old:?} and {new:?}\n{f}"),
+        }
     }
 }
 

@@ -44,11 +44,11 @@ use num_complex::Complex;
 use pack::{HalfFloat, Source, widen};
 pub(crate) use pack::{PackLanes, pack, transfer};
 use types::ComplexParts;
-pub use types::Matrix;
 pub(crate) use types::{
-    GemmFloat, GroupArgs, IndirectArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_GROUP_WINDOWS,
-    MAX_INDIRECT_OFFSETS, MicroKernels, Strided, Update,
+    GemmFloat, GroupArgs, IndirectArgs, K_RUN_STEPS, MAX_GROUP_WINDOWS, MAX_INDIRECT_OFFSETS,
+    MicroKernels, Strided, Update,
 };
+pub use types::{K_BLOCK_STEPS, Matrix};
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in
 /// row-major order.

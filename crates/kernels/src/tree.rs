@@ -336,6 +336,39 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
     }
 }
 
+/// The combination of at most [`CHUNK`] items in the order of a reduction with this number of
+/// lanes, for a caller that records operations instead of computing them.
+///
+/// # Panics
+/// If there are no items.
+pub fn fold_in_order<A: Copy>(x: &[A], lanes: usize, combine: &mut impl FnMut(A, A) -> A) -> A {
+    /// The pairwise tree over every `lanes`-th item.
+    fn lane<A: Copy>(x: &[A], lanes: usize, combine: &mut impl FnMut(A, A) -> A) -> A {
+        let n = x.len().div_ceil(lanes);
+        if n == 1 {
+            return x[0];
+        }
+        let low = n.next_power_of_two() / 2;
+        let a = lane(&x[..low * lanes], lanes, combine);
+        let b = lane(&x[low * lanes..], lanes, combine);
+        combine(a, b)
+    }
+    let mut all = [x[0]; MAX_ACCUMULATOR_LANES];
+    let mut count = lanes.min(x.len());
+    for (l, a) in all[..count].iter_mut().enumerate() {
+        *a = lane(&x[l..], lanes, combine);
+    }
+    let mut half = count.next_power_of_two() / 2;
+    while half > 0 {
+        for l in half..count {
+            all[l - half] = combine(all[l - half], all[l]);
+        }
+        count = count.min(half);
+        half /= 2;
+    }
+    all[0]
+}
+
 /// Halves the lanes until one is left, which is the result.
 #[inline(always)]
 fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {

@@ -18,7 +18,7 @@ pub(crate) struct Buffer {
     pub(crate) dims: Box<[i64]>,
     /// Axes from the fastest to the slowest.
     order: Box<[i64]>,
-    device: &'static Device,
+    memory: &'static Memory,
     contents: Mutex<Contents>,
     deleted: AtomicBool,
     _counted: Counted,
@@ -37,14 +37,14 @@ impl Buffer {
     pub(crate) fn give(
         dtype: DType,
         dims: Box<[i64]>,
-        device: &'static Device,
+        memory: &'static Memory,
         value: Arc<Value>,
     ) -> Pointer {
         give(Buffer {
             dtype,
             order: (0..dims.len() as i64).rev().collect(),
             dims,
-            device,
+            memory,
             contents: Mutex::new(Contents {
                 value: Some(value),
                 external: 0,
@@ -55,9 +55,9 @@ impl Buffer {
         })
     }
 
-    fn of(array: Array, device: &'static Device) -> Pointer {
+    fn of(array: Array, memory: &'static Memory) -> Pointer {
         let dims = array.shape().iter().map(|&n| n as i64).collect();
-        Buffer::give(array.dtype(), dims, device, Value::ready(array))
+        Buffer::give(array.dtype(), dims, memory, Value::ready(array))
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
@@ -147,7 +147,7 @@ pub(crate) fn from_host(call: &mut Call<args::ClientBufferFromHostBuffer>) -> An
         let text = "arrays on the device are in row-major order: other layouts are not supported";
         return Err(Failure::unimplemented(text));
     }
-    let device = client.placed(call, call.device, call.memory)?;
+    let memory = client.placed(call, call.device, call.memory)?;
     let host = HostArray::new(call.data, dtype, dims, strides)?;
     let shares = matches!(
         call.host_buffer_semantics,
@@ -163,7 +163,7 @@ pub(crate) fn from_host(call: &mut Call<args::ClientBufferFromHostBuffer>) -> An
         // SAFETY: the memory is constant during the call (every semantics).
         (unsafe { host.copied()? }, Completion::done())
     };
-    call.buffer = Buffer::of(array, device);
+    call.buffer = Buffer::of(array, memory);
     call.done_with_host_buffer = event(done);
     Ok(())
 }
@@ -194,7 +194,7 @@ pub(crate) fn view(call: &mut Call<args::ClientCreateViewOfDeviceBuffer>) -> Ans
         let text = "views of memory are in row-major order: other layouts are not supported";
         return Err(Failure::unimplemented(text));
     }
-    let device = client.placed(call, call.device, call.memory)?;
+    let memory = client.placed(call, call.device, call.memory)?;
     let host = HostArray::new(call.device_buffer_ptr, dtype, dims, None)?;
     let release: Release = if call.on_delete_callback.is_null() {
         Box::new(|| {})
@@ -220,7 +220,7 @@ pub(crate) fn view(call: &mut Call<args::ClientCreateViewOfDeviceBuffer>) -> Ans
         release();
         array
     };
-    call.buffer = Buffer::of(array, device);
+    call.buffer = Buffer::of(array, memory);
     Ok(())
 }
 
@@ -234,8 +234,8 @@ pub(crate) fn uninitialized(call: &mut Call<args::ClientCreateUninitializedBuffe
             "an array of shape {dims:?} does not exist"
         )));
     };
-    let device = client.placed(call, call.device, call.memory)?;
-    call.buffer = Buffer::of(Array::zeros(dtype, shape)?, device);
+    let memory = client.placed(call, call.device, call.memory)?;
+    call.buffer = Buffer::of(Array::zeros(dtype, shape)?, memory);
     Ok(())
 }
 
@@ -285,12 +285,12 @@ pub(crate) fn size_on_device(call: &mut Call<args::BufferOnDeviceSizeInBytes>) -
 }
 
 pub(crate) fn device(call: &mut Call<args::BufferDevice>) -> Answer {
-    call.device = call.handle::<Buffer>(call.buffer)?.device.handle();
+    call.device = call.handle::<Buffer>(call.buffer)?.memory.device.handle();
     Ok(())
 }
 
 pub(crate) fn memory(call: &mut Call<args::BufferMemory>) -> Answer {
-    call.memory = call.handle::<Buffer>(call.buffer)?.device.memory().handle();
+    call.memory = call.handle::<Buffer>(call.buffer)?.memory.handle();
     Ok(())
 }
 
@@ -317,26 +317,26 @@ pub(crate) fn ready_event(call: &mut Call<args::BufferReadyEvent>) -> Answer {
     Ok(())
 }
 
-/// A buffer on another device shares the memory: all devices are one machine.
-fn shared_copy(buffer: &Buffer, device: &'static Device) -> Result<Pointer, Failure> {
+/// A buffer in another memory shares the elements: all devices are one machine.
+fn shared_copy(buffer: &Buffer, memory: &'static Memory) -> Result<Pointer, Failure> {
     let value = buffer.value()?;
     Ok(Buffer::give(
         buffer.dtype,
         buffer.dims.clone(),
-        device,
+        memory,
         value,
     ))
 }
 
 pub(crate) fn copy_to_device(call: &mut Call<args::BufferCopyToDevice>) -> Answer {
     let buffer = call.handle::<Buffer>(call.buffer)?;
-    call.dst_buffer = shared_copy(buffer, call.handle::<Device>(call.dst_device)?)?;
+    call.dst_buffer = shared_copy(buffer, call.handle::<Device>(call.dst_device)?.memory(0))?;
     Ok(())
 }
 
 pub(crate) fn copy_to_memory(call: &mut Call<args::BufferCopyToMemory>) -> Answer {
     let buffer = call.handle::<Buffer>(call.buffer)?;
-    call.dst_buffer = shared_copy(buffer, call.handle::<Memory>(call.dst_memory)?.device)?;
+    call.dst_buffer = shared_copy(buffer, call.handle::<Memory>(call.dst_memory)?)?;
     Ok(())
 }
 

@@ -18,8 +18,9 @@ pub(crate) const PLATFORM: &str = "cotangent";
 /// The version of the platform, which is part of keys of caches.
 pub(crate) const VERSION: &str = concat!("cotangent ", env!("CARGO_PKG_VERSION"));
 
-/// The only kind of memory.
-pub(crate) const MEMORY_KIND: &str = "device";
+/// Kinds of memory. All are the memory of this machine; the first is that of arrays whose program
+/// chooses none.
+pub(crate) const MEMORY_KINDS: [&str; 2] = ["device", "pinned_host"];
 
 /// The largest number of devices.
 const MAX_DEVICES: i64 = 64;
@@ -28,13 +29,15 @@ const MAX_DEVICES: i64 = 64;
 pub(crate) struct Device {
     pub(crate) id: i32,
     name: String,
-    memory: OnceLock<&'static Memory>,
-    memories: OnceLock<[Pointer; 1]>,
+    memories: OnceLock<[&'static Memory; MEMORY_KINDS.len()]>,
+    handles: OnceLock<[Pointer; MEMORY_KINDS.len()]>,
 }
 
-/// The memory of a device.
+/// A kind of memory of a device.
 pub(crate) struct Memory {
     pub(crate) device: &'static Device,
+    /// An index of [`MEMORY_KINDS`].
+    kind: usize,
     devices: [Pointer; 1],
     name: String,
 }
@@ -65,16 +68,20 @@ impl Device {
         let device: &'static Device = Box::leak(Box::new(Device {
             id,
             name: format!("CotangentDevice(id={id})"),
-            memory: OnceLock::new(),
             memories: OnceLock::new(),
+            handles: OnceLock::new(),
         }));
-        let memory: &'static Memory = Box::leak(Box::new(Memory {
-            device,
-            devices: [device.handle()],
-            name: format!("CotangentMemory(id={id})"),
-        }));
-        device.memory.get_or_init(|| memory);
-        device.memories.get_or_init(|| [memory.handle()]);
+        let memory = |kind: usize| -> &'static Memory {
+            let name = format!("CotangentMemory(id={id}, kind={})", MEMORY_KINDS[kind]);
+            Box::leak(Box::new(Memory {
+                device,
+                kind,
+                devices: [device.handle()],
+                name,
+            }))
+        };
+        let memories = device.memories.get_or_init(|| std::array::from_fn(memory));
+        device.handles.get_or_init(|| memories.map(Memory::handle));
         device
     }
 
@@ -82,8 +89,11 @@ impl Device {
         std::ptr::from_ref(self).into()
     }
 
-    pub(crate) fn memory(&self) -> &'static Memory {
-        self.memory.get().expect("a device is made with its memory")
+    /// The memory of this kind.
+    pub(crate) fn memory(&self, kind: usize) -> &'static Memory {
+        self.memories
+            .get()
+            .expect("a device is made with its memories")[kind]
     }
 }
 
@@ -111,19 +121,17 @@ impl Client {
         })
     }
 
-    /// The device of a device or memory in the arguments of a call; the first without one.
+    /// The memory of a device or memory in the arguments of a call; the first without one.
     pub(crate) fn placed<A: pjrt::Arguments>(
         &self,
         call: &Call<A>,
         device: Pointer,
         memory: Pointer,
-    ) -> Result<&'static Device, Failure> {
-        if !memory.is_null() {
-            return Ok(call.handle::<Memory>(memory)?.device);
-        }
-        match device.is_null() {
-            true => Ok(self.devices[0]),
-            false => call.handle::<Device>(device),
+    ) -> Result<&'static Memory, Failure> {
+        match (device.is_null(), memory.is_null()) {
+            (_, false) => call.handle::<Memory>(memory),
+            (true, true) => Ok(self.devices[0].memory(0)),
+            (false, true) => Ok(call.handle::<Device>(device)?.memory(0)),
         }
     }
 }
@@ -165,7 +173,9 @@ pub(crate) fn create(call: &mut Call<args::ClientCreate>) -> Answer {
     };
     call.client = give(Client {
         handles: devices.iter().map(|d| d.handle()).collect(),
-        memories: devices.iter().map(|d| d.memory().handle()).collect(),
+        memories: { devices.iter() }
+            .flat_map(|d| (0..MEMORY_KINDS.len()).map(|k| d.memory(k).handle()))
+            .collect(),
         backend: host.register(backend),
         devices,
     });
@@ -356,14 +366,14 @@ pub(crate) fn local_hardware_id(call: &mut Call<args::DeviceLocalHardwareId>) ->
 }
 
 pub(crate) fn device_memories(call: &mut Call<args::DeviceAddressableMemories>) -> Answer {
-    let all = call.handle::<Device>(call.device)?.memories.get();
+    let all = call.handle::<Device>(call.device)?.handles.get();
     let all = all.map_or(&[][..], |m| m);
     (call.memories, call.num_memories) = (all.as_ptr().into(), all.len());
     Ok(())
 }
 
 pub(crate) fn default_memory(call: &mut Call<args::DeviceDefaultMemory>) -> Answer {
-    call.memory = call.handle::<Device>(call.device)?.memory().handle();
+    call.memory = call.handle::<Device>(call.device)?.memory(0).handle();
     Ok(())
 }
 
@@ -388,17 +398,19 @@ pub(crate) fn memory_stats(call: &mut Call<args::DeviceMemoryStats>) -> Answer {
 }
 
 pub(crate) fn memory_id(call: &mut Call<args::MemoryId>) -> Answer {
-    call.id = call.handle::<Memory>(call.memory)?.device.id;
+    let memory = call.handle::<Memory>(call.memory)?;
+    call.id = memory.device.id * MEMORY_KINDS.len() as i32 + memory.kind as i32;
     Ok(())
 }
 
 pub(crate) fn memory_kind(call: &mut Call<args::MemoryKind>) -> Answer {
-    (call.kind, call.kind_size) = (MEMORY_KIND.as_ptr().into(), MEMORY_KIND.len());
+    let kind = MEMORY_KINDS[call.handle::<Memory>(call.memory)?.kind];
+    (call.kind, call.kind_size) = (kind.as_ptr().into(), kind.len());
     Ok(())
 }
 
 pub(crate) fn memory_kind_id(call: &mut Call<args::MemoryKindId>) -> Answer {
-    call.kind_id = 0;
+    call.kind_id = call.handle::<Memory>(call.memory)?.kind as i32;
     Ok(())
 }
 

@@ -2,15 +2,16 @@
 
 use crate::attributes::{Attribute, Attributes};
 use crate::call::{Call, give, release};
-use crate::client::{Client, Device, MEMORY_KIND, VERSION};
+use crate::client::{Client, Device, MEMORY_KINDS, VERSION};
 use crate::counts::{self, Counted};
 use crate::failure::{Answer, Failure};
+use crate::layout::Layout;
 use crate::options::{Options, assignment};
 use crate::value;
 use cotangent::cpu;
 use cotangent::stablehlo::{self, Declared};
 use cotangent::{CpuBackend, DType, Env, Executable, Function, Type};
-use pjrt::{Pointer, Program, args};
+use pjrt::{Pointer, Program, args, layout_args};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,7 @@ pub(crate) struct Compiled {
     types: Vec<i32>,
     dims: Vec<i64>,
     ranks: Vec<usize>,
+    layouts: Layouts,
     kinds: Vec<Pointer>,
     kind_sizes: Vec<usize>,
     fingerprint: String,
@@ -44,7 +46,32 @@ pub(crate) struct Compiled {
     _counted: Counted,
 }
 
-// SAFETY: the addresses are those of a static text.
+/// Layouts of parameters, and of results.
+struct Layouts {
+    handles: [Vec<Pointer>; 2],
+    _all: [Vec<Layout>; 2],
+}
+
+impl Layouts {
+    fn new(parameters: &[Parameter], results: &[ResultType]) -> Layouts {
+        let rank = |p: &Parameter| p.dims.as_ref().map_or(1, |d| d.len());
+        let all = [
+            { parameters.iter() }
+                .map(|p| Layout::row_major(rank(p)))
+                .collect(),
+            { results.iter() }
+                .map(|r| Layout::row_major(r.dims.len()))
+                .collect::<Vec<Layout>>(),
+        ];
+        Layouts {
+            handles: [0, 1].map(|k| all[k].iter().map(Layout::handle).collect()),
+            _all: all,
+        }
+    }
+}
+
+// SAFETY: the addresses are those of static texts and of layouts that it owns, in vectors that do
+// not change.
 unsafe impl Send for Compiled {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Compiled {}
@@ -73,6 +100,19 @@ pub(crate) struct ResultType {
     pub(crate) dtype: DType,
     pub(crate) dims: Box<[i64]>,
     pub(crate) is_token: bool,
+    /// The kind of memory: an index of [`MEMORY_KINDS`].
+    pub(crate) memory: usize,
+}
+
+/// The kind of memory of a result.
+fn memory(kind: Option<&str>) -> Result<usize, Failure> {
+    let Some(kind) = kind else { return Ok(0) };
+    let found = MEMORY_KINDS.iter().position(|k| *k == kind);
+    found.ok_or_else(|| {
+        let text =
+            format!("memory of the kind `{kind}` does not exist: there are {MEMORY_KINDS:?}");
+        Failure::unimplemented(text)
+    })
 }
 
 /// Extents of a type, which must be constant.
@@ -149,16 +189,20 @@ impl Compiled {
         });
         let types = f.results().iter().map(|&v| f.ty(v).clone());
         let results = paired(signature.results.iter(), types, "result")?;
-        let results = results.into_iter().map(|ty| {
+        let results = results.into_iter().zip(&signature.memory_kinds);
+        let results = results.map(|(ty, kind)| {
             let is_token = ty.is_none();
             let (dtype, dims) = ty.unwrap_or((DType::Bool, Box::new([0])));
-            ResultType {
+            Ok(ResultType {
                 dtype,
                 dims,
                 is_token,
-            }
+                memory: memory(kind.as_deref())?,
+            })
         });
-        let results: Vec<ResultType> = results.collect();
+        let results = results.collect::<Result<Vec<ResultType>, Failure>>()?;
+        let kinds = results.iter().map(|r| MEMORY_KINDS[r.memory]);
+        let parameters: Vec<Parameter> = parameters.collect();
         let program = backend.executor().compile(f)?;
         Ok(Compiled {
             placement: placement(f),
@@ -166,15 +210,16 @@ impl Compiled {
             source: source.to_vec(),
             hash,
             name: signature.module.clone().unwrap_or_else(|| "main".into()),
-            parameters: parameters.collect(),
+            layouts: Layouts::new(&parameters, &results),
+            parameters,
             types: results.iter().map(|r| value::number(r.dtype)).collect(),
             dims: results
                 .iter()
                 .flat_map(|r| r.dims.iter().copied())
                 .collect(),
             ranks: results.iter().map(|r| r.dims.len()).collect(),
-            kinds: vec![MEMORY_KIND.as_ptr().into(); results.len()],
-            kind_sizes: vec![MEMORY_KIND.len(); results.len()],
+            kinds: kinds.clone().map(|k| k.as_ptr().into()).collect(),
+            kind_sizes: kinds.map(str::len).collect(),
             results,
             fingerprint: format!("{hash:016x}"),
             text: OnceLock::new(),
@@ -186,7 +231,7 @@ impl Compiled {
     fn text(&self) -> Result<&str, Failure> {
         let made = || match std::str::from_utf8(&self.source) {
             Ok(text) => Ok(text.to_owned()),
-            Err(_) => Ok(stablehlo::format(&self.source, None)?),
+            Err(_) => Ok(stablehlo::format_live(&self.source, None)?),
         };
         self.text
             .get_or_init(made)
@@ -415,6 +460,20 @@ pub(crate) fn output_dimensions(call: &mut Call<args::ExecutableOutputDimensions
     call.num_outputs = compiled.ranks.len();
     call.dims = compiled.dims.as_ptr().into();
     call.dim_sizes = compiled.ranks.as_ptr().into();
+    Ok(())
+}
+
+pub(crate) fn output_layouts(call: &mut Call<layout_args::ExecutableGetOutputLayouts>) -> Answer {
+    let [_, results] = &call.handle::<Unloaded>(call.executable)?.layouts.handles;
+    (call.layouts, call.num_outputs) = (results.as_ptr().into(), results.len());
+    Ok(())
+}
+
+pub(crate) fn parameter_layouts(
+    call: &mut Call<layout_args::ExecutableGetParameterLayouts>,
+) -> Answer {
+    let [parameters, _] = &call.handle::<Unloaded>(call.executable)?.layouts.handles;
+    (call.layouts, call.num_parameters) = (parameters.as_ptr().into(), parameters.len());
     Ok(())
 }
 

@@ -147,7 +147,8 @@ pub(crate) fn execute(call: &mut Call<args::LoadedExecutableExecute>) -> Answer 
         return Err(failure.clone());
     }
     for (k, (value, ty)) in results.into_iter().zip(&compiled.results).enumerate() {
-        let buffer = Buffer::give(ty.dtype, ty.dims.clone(), loaded.device, value);
+        let memory = loaded.device.memory(ty.memory);
+        let buffer = Buffer::give(ty.dtype, ty.dims.clone(), memory, value);
         call.write(outputs, k, buffer);
     }
     if !call.device_complete_events.is_null() {

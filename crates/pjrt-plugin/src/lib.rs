@@ -16,6 +16,7 @@ mod executable;
 mod execute;
 mod failure;
 mod host_call;
+mod layout;
 mod options;
 mod queue;
 mod slots;

@@ -2,11 +2,17 @@
 
 use crate::call::{Call, enter};
 use crate::failure::{Answer, Failure};
-use crate::{buffer, client, error, event, executable, execute};
-use pjrt::{API_VERSION, Api, Arguments, FIRST_SLOT, Pointer, SLOTS, Version, args};
+use crate::{buffer, client, error, event, executable, execute, layout};
+use pjrt::{
+    API_VERSION, Api, Arguments, FIRST_SLOT, LAYOUT_SLOTS, LayoutsExtension, Pointer, SLOTS,
+    Version, args, layout_args,
+};
 
 /// The table of functions, at an address that does not change.
-pub(crate) struct Table(Box<Api>);
+pub(crate) struct Table {
+    api: Box<Api>,
+    _layouts: Box<LayoutsExtension>,
+}
 
 // SAFETY: the addresses are those of functions.
 unsafe impl Send for Table {}
@@ -15,7 +21,7 @@ unsafe impl Sync for Table {}
 
 impl Table {
     pub(crate) fn address(&self) -> *const Api {
-        &raw const *self.0
+        &raw const *self.api
     }
 }
 
@@ -29,22 +35,23 @@ fn missing<A: Arguments>(_: &mut Call<A>) -> Answer {
 
 /// Rows: an argument struct, and the function that serves it.
 macro_rules! slots {
-    ($($args:ident => $serve:expr,)*) => {
-        fn fill(slots: &mut [Pointer]) {
+    ($fill:ident $module:ident $first:expr; $($args:ident => $serve:expr,)*) => {
+        fn $fill(slots: &mut [Pointer]) {
             $({
                 /// # Safety
                 /// The arguments are as the interface requires.
-                unsafe extern "C" fn slot(arguments: *mut args::$args) -> Pointer {
+                unsafe extern "C" fn slot(arguments: *mut $module::$args) -> Pointer {
                     // SAFETY: the caller keeps the promises of the interface (# Safety).
                     unsafe { enter(arguments, $serve) }
                 }
-                slots[<args::$args as Arguments>::SLOT.number - FIRST_SLOT] = Pointer(slot as *mut _);
+                slots[<$module::$args as Arguments>::SLOT.number - $first] = Pointer(slot as *mut _);
             })*
         }
     };
 }
 
 slots! {
+    fill args FIRST_SLOT;
     ErrorDestroy => error::destroy,
     ErrorMessage => error::message,
     ErrorGetCode => error::code,
@@ -165,13 +172,32 @@ slots! {
     LoadedExecutableGetDeviceAssignment => executable::device_assignment,
 }
 
+slots! {
+    fill_layouts layout_args LayoutsExtension::FIRST_SLOT;
+    LayoutDestroy => layout::destroy,
+    LayoutSerialize => layout::serialize,
+    ClientGetDefaultLayout => layout::of_client,
+    BufferMemoryLayout => layout::of_buffer,
+    TopologyGetDefaultLayout => layout::of_topology,
+    ExecutableGetOutputLayouts => executable::output_layouts,
+    ExecutableGetParameterLayouts => executable::parameter_layouts,
+}
+
 /// The table of functions.
 pub(crate) fn table() -> Table {
+    let mut slots = [Pointer::default(); LAYOUT_SLOTS.len()];
+    fill_layouts(&mut slots);
+    let layouts = Box::new(LayoutsExtension {
+        struct_size: size_of::<LayoutsExtension>(),
+        kind: LayoutsExtension::KIND,
+        next: Pointer::default(),
+        slots,
+    });
     let mut slots = [Pointer::default(); SLOTS.len()];
     fill(&mut slots);
-    Table(Box::new(Api {
+    let api = Box::new(Api {
         struct_size: size_of::<Api>(),
-        extensions: Pointer::default(),
+        extensions: (&raw const *layouts).into(),
         version: Version {
             struct_size: size_of::<Version>(),
             extensions: Pointer::default(),
@@ -179,5 +205,9 @@ pub(crate) fn table() -> Table {
             minor: API_VERSION.1,
         },
         slots,
-    }))
+    });
+    Table {
+        api,
+        _layouts: layouts,
+    }
 }

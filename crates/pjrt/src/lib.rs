@@ -20,12 +20,12 @@ pub mod loader;
 mod records;
 mod table;
 
-pub use api::Api;
+pub use api::{Api, LayoutsExtension};
 pub use records::{
     ApiSlot, Arguments, Chunk, ExecuteOptions, Field, MemoryLayout, NamedValue, Pointer, Program,
     Version, code, named_value, semantics,
 };
-pub use table::{SLOTS, args};
+pub use table::{LAYOUT_SLOTS, SLOTS, args, layout_args};
 
 /// The version of the interface whose slots the table has: major and minor.
 pub const API_VERSION: (i32, i32) = (0, 81);
@@ -45,6 +45,11 @@ mod tests {
             assert_eq!(slot.number, FIRST_SLOT + k, "{}", slot.name);
             assert!((57..=API_VERSION.1).contains(&slot.since), "{}", slot.name);
         }
+        let first = LayoutsExtension::FIRST_SLOT;
+        assert_eq!(std::mem::offset_of!(LayoutsExtension, slots), 8 * first);
+        for (k, slot) in LAYOUT_SLOTS.iter().enumerate() {
+            assert_eq!(slot.number, first + k, "{}", slot.name);
+        }
     }
 
     #[test]
@@ -53,7 +58,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), SLOTS.len());
-        for slot in SLOTS {
+        for slot in SLOTS.iter().chain(LAYOUT_SLOTS) {
             let mut end = 16;
             for field in slot.fields {
                 assert!(field.offset >= end, "{}: {}", slot.name, field.name);

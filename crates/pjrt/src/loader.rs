@@ -36,7 +36,7 @@ mod topology;
 pub use buffer::Buffer;
 pub use client::{Client, ClientOption, Device, MemoryStats};
 pub use event::Event;
-pub use executable::Executable;
+pub use executable::{Executable, Unloaded};
 pub use find::{find, found};
 pub use options::{CompileOptions, OptionValue};
 pub use plugin::Plugin;

@@ -21,14 +21,15 @@ const fn field<T>(name: &'static str, offset: usize) -> Field {
 
 /// A row: number, struct, name, first minor version, required fields, and later ones.
 macro_rules! slots {
-    ($($number:literal $args:ident $name:literal $since:literal { $($field:ident: $ty:ty),* }
+    ($(#[$doc:meta])* $table:ident $(#[$args_doc:meta])* $module:ident
+        $($number:literal $args:ident $name:literal $since:literal { $($field:ident: $ty:ty),* }
         $({ $($more:ident: $more_ty:ty),* })?)*) => {
-        /// Every slot, in the order of the table of functions.
-        pub static SLOTS: &[ApiSlot] = &[$(<args::$args as Arguments>::SLOT),*];
+        $(#[$doc])*
+        pub static $table: &[ApiSlot] = &[$(<$module::$args as Arguments>::SLOT),*];
 
-        /// The argument structs of slots, with the names of the interface's header.
+        $(#[$args_doc])*
         #[allow(missing_docs)]
-        pub mod args {
+        pub mod $module {
             use super::*;
             $(
                 #[repr(C)]
@@ -59,6 +60,10 @@ macro_rules! slots {
 }
 
 slots! {
+    /// Every slot, in the order of the table of functions.
+    SLOTS
+    /// The argument structs of slots, with the names of the interface's header.
+    args
     5 ErrorDestroy "PJRT_Error_Destroy" 57 { error: Pointer }
     6 ErrorMessage "PJRT_Error_Message" 57 { error: Pointer, message: Pointer, message_size:
         usize }
@@ -300,4 +305,25 @@ slots! {
     122 LoadedExecutableGetDeviceAssignment "PJRT_LoadedExecutable_GetDeviceAssignment" 79 {
         executable: Pointer, serialized_bytes: Pointer, serialized_bytes_size: usize,
         serialized_device_assignment: Pointer, serialized_device_assignment_deleter: Pointer }
+}
+
+slots! {
+    /// The slots of the extension for layouts of arrays, in the order of its table of functions.
+    LAYOUT_SLOTS
+    /// The argument structs of the extension for layouts.
+    layout_args
+    3 LayoutDestroy "PJRT_Layouts_MemoryLayout_Destroy" 57 { layout: Pointer }
+    4 LayoutSerialize "PJRT_Layouts_MemoryLayout_Serialize" 57 { layout: Pointer,
+        serialized_bytes: Pointer, serialized_bytes_size: usize, serialized_layout: Pointer,
+        serialized_layout_deleter: Pointer }
+    5 ClientGetDefaultLayout "PJRT_Layouts_PJRT_Client_GetDefaultLayout" 57 { client: Pointer,
+        element_type: i32, dims: Pointer, num_dims: usize, layout: Pointer }
+    6 BufferMemoryLayout "PJRT_Layouts_PJRT_Buffer_MemoryLayout" 57 { buffer: Pointer, layout:
+        Pointer }
+    7 TopologyGetDefaultLayout "PJRT_Layouts_PJRT_Topology_GetDefaultLayout" 57 { topology:
+        Pointer, element_type: i32, dims: Pointer, num_dims: usize, layout: Pointer }
+    8 ExecutableGetOutputLayouts "PJRT_Layouts_PJRT_Executable_GetOutputLayouts" 81 {
+        executable: Pointer, num_outputs: usize, layouts: Pointer }
+    9 ExecutableGetParameterLayouts "PJRT_Layouts_PJRT_Executable_GetParameterLayouts" 81 {
+        executable: Pointer, num_parameters: usize, layouts: Pointer }
 }

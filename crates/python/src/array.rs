@@ -75,7 +75,10 @@ impl Array {
     }
 
     pub(crate) fn known(t: Tensor) -> PyResult<Array> {
-        Python::attach(|py| Ok(Array::eager(RUNTIME.constant_from(t).or_raise(py)?)))
+        match RUNTIME.constant_from(t) {
+            Ok(x) => Ok(Array::eager(x)),
+            Err(e) => Python::attach(|py| Err(crate::error::python(py, e.into()))),
+        }
     }
 
     /// Elements that a call may take over.

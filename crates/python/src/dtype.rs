@@ -94,7 +94,18 @@ pub(crate) fn find(x: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
 
 /// As [`find`]. An error for anything else.
 pub(crate) fn parse(x: &Bound<'_, PyAny>) -> PyResult<DType> {
-    match find(x)? {
+    // NumPy knows further names, such as "f4".
+    let found = match find(x)? {
+        None if x.is_instance_of::<PyString>() => {
+            let np = x.py().import("numpy")?;
+            match np.call_method1("dtype", (x,)) {
+                Ok(d) if d.getattr("isnative")?.is_truthy()? => find(&d)?,
+                _ => None,
+            }
+        }
+        found => found,
+    };
+    match found {
         Some(d) => Ok(d),
         None => Err(raise(
             "UnknownDType",

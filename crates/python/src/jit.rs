@@ -70,6 +70,8 @@ struct Entry {
     threads: usize,
     compiled: Compiled,
     sources: Vec<Source>,
+    /// Whether the parameters of the program are the arguments, in their order.
+    direct: bool,
     out: Tree,
 }
 
@@ -402,7 +404,10 @@ impl Jitted {
             true => Vec::new(),
             false => sources.iter().map(given_up).collect(),
         };
+        let in_order = |(k, s): (usize, &Source)| matches!(s, Source::Argument(n) if *n == k);
+        let direct = sources.len() == call.specs.len() && sources.iter().enumerate().all(in_order);
         Ok(Arc::new(Entry {
+            direct,
             statics: std::mem::take(&mut call.statics),
             tree: call.tree.clone(),
             specs: call.specs.clone(),
@@ -479,6 +484,9 @@ impl Jitted {
 
     /// The arguments of an entry's program.
     fn arguments<'py>(py: Python<'py>, e: &Entry, args: Vec<Arg<'py>>) -> PyResult<Vec<Arg<'py>>> {
+        if e.direct {
+            return Ok(args);
+        }
         let mut args: Vec<Option<Arg<'py>>> = args.into_iter().map(Some).collect();
         e.sources
             .iter()

@@ -122,6 +122,10 @@ pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py
         true => a,
         false => pack(&a, d)?,
     };
+    let a = match d == DType::Bool && !holds_booleans(&a, n) {
+        true => booleans(&a)?,
+        false => a,
+    };
     // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n`
     // elements of this type in a row.
     let lent = unsafe {
@@ -138,6 +142,25 @@ pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py
         dtype: d,
         lent,
     }))
+}
+
+/// Whether all bytes of a dense array of booleans are 0 or 1: those of a view of other memory may
+/// not be.
+fn holds_booleans(a: &Bound<'_, PyUntypedArray>, n: usize) -> bool {
+    if n == 0 {
+        return true;
+    }
+    // SAFETY: the array is dense and has `n` elements of one byte.
+    let bytes =
+        unsafe { std::slice::from_raw_parts((*a.as_array_ptr()).fields.data.cast::<u8>(), n) };
+    bytes.iter().fold(0u8, |all, &b| all | b) <= 1
+}
+
+/// The booleans that the bytes of an array read as: true unless they are 0.
+fn booleans<'py>(a: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let bytes = a.call_method1("view", ("uint8",))?;
+    let all = bytes.call_method1("__ne__", (0,))?;
+    Ok(all.cast_into::<PyUntypedArray>()?)
 }
 
 /// A dense copy.
@@ -174,7 +197,8 @@ pub(crate) fn shared(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let Some(a) = find(x)? else { return Ok(None) };
     let d = dtype(&a)?;
     let n = check_size(a.shape(), d)?;
-    if !(a.is_c_contiguous() && a.is_aligned() && is_native(&a)) {
+    let dense = a.is_c_contiguous() && a.is_aligned() && is_native(&a);
+    if !dense || (d == DType::Bool && !holds_booleans(&a, n)) {
         return Err(PyValueError::new_err(
             "this array cannot be shared without a copy: it is not dense, aligned and native; leave out copy=False",
         ));

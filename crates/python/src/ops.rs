@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Number of elements from which an eager operation releases the interpreter.
@@ -408,46 +409,49 @@ pub(crate) fn binary<'py>(
     of_two(py, name, kind, [Operand::of(x)?, Operand::of(y)?])
 }
 
+/// The elements of an operand that needs no conversion, and of few elements: where they are, or
+/// those of a parameter at this time.
+fn few<'a>(o: &'a Operand<'_>) -> Option<Cow<'a, EagerTensor>> {
+    let Operand::Array(a) = o else { return None };
+    let a: &'a Array = a.get();
+    let x = match &a.state {
+        State::Eager(x) if !a.weak => Cow::Borrowed(x),
+        State::Parameter(_) if !scope::captures() => Cow::Owned(a.slot()?.value.clone()),
+        _ => return None,
+    };
+    (x.len() < DETACHED_ELEMENTS).then_some(x)
+}
+
 /// The operation of one of these names on eager operands without conversion, if it is one.
-fn quick<'py>(
+fn quick(
     name: &str,
-    operands: &[Operand<'py>; 2],
+    operands: &[Operand<'_>; 2],
 ) -> Option<Result<EagerTensor, cotangent::ad::Error>> {
     if tape::is_silent() {
         return None;
     }
-    let eager = |o: &Operand<'py>| match o {
-        Operand::Array(a) => match &a.get().state {
-            State::Eager(x) if x.len() < DETACHED_ELEMENTS && !a.get().weak => Some(a.clone()),
-            _ => None,
-        },
-        Operand::Number(_) => None,
-    };
-    let value = |a: &Bound<'py, Array>| match &a.get().state {
-        State::Eager(x) => x.clone(),
-        _ => unreachable!("it was matched"),
-    };
-    let a = eager(&operands[0])?;
-    let x = value(&a);
+    let x = few(&operands[0])?;
+    let x = x.as_ref();
     match &operands[1] {
         Operand::Array(_) => {
-            let y = value(&eager(&operands[1])?);
+            let y = few(&operands[1])?;
+            let y = y.as_ref();
             if x.dtype() != y.dtype() {
                 return None;
             }
             Some(match name {
-                "add" => x.add(&y),
-                "sub" => x.sub(&y),
-                "mul" => x.mul(&y),
-                "div" if x.dtype().has_tangent() => x.div(&y),
+                "add" => x.add(y),
+                "sub" => x.sub(y),
+                "mul" => x.mul(y),
+                "div" if x.dtype().has_tangent() => x.div(y),
                 _ => return None,
             })
         }
         Operand::Number(Number::Float(c)) if x.dtype().is_float() => Some(match name {
-            "add" => Ok(&x + *c),
-            "sub" => Ok(&x - *c),
-            "mul" => Ok(&x * *c),
-            "div" => Ok(&x / *c),
+            "add" => Ok(x + *c),
+            "sub" => Ok(x - *c),
+            "mul" => Ok(x * *c),
+            "div" => Ok(x / *c),
             _ => return None,
         }),
         _ => None,

@@ -8,7 +8,7 @@ use crate::tree::{Tree, flatten};
 use cotangent::extend::{Env, View};
 use cotangent::text::print_function;
 use cotangent::transform as core;
-use cotangent::{AdContext, Function, Program, Tensor, Val};
+use cotangent::{AdContext, Builder, Emit, Function, Program, Tensor, Val};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -112,6 +112,28 @@ impl PyProgram {
         }
     }
 
+    /// The function of the arguments alone: arrays that it captured are constants.
+    fn closed(&self, py: Python<'_>) -> PyResult<Arc<Function>> {
+        let f = self.function();
+        if self.constants.is_empty() {
+            return Ok(f.clone());
+        }
+        let b = Builder::new(&f.name, Default::default());
+        let n = self.params().len();
+        let mut x: Vec<Val> = Vec::new();
+        for (k, ty) in f.param_types().into_iter().enumerate() {
+            x.push(match k.checked_sub(n) {
+                None => b.param(ty, f.name_of(f.params()[k]).map(|n| &**n)),
+                Some(k) => {
+                    let value = self.constants[k].to_array().or_raise(py)?;
+                    (&b as &dyn Emit).constant(value)
+                }
+            });
+        }
+        let y = (&b as &dyn Emit).inline(f, &x);
+        Ok(Arc::new(b.finish(&y).or_raise(py)?))
+    }
+
     fn derived(
         &self,
         py: Python<'_>,
@@ -208,8 +230,15 @@ impl PyProgram {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let mut leaves = Vec::new();
-        match &this.trees {
-            Some((tree, _)) => {
+        let kwargs = kwargs.filter(|k| !k.is_empty());
+        match (&this.trees, kwargs) {
+            (Some(_), Some(k)) => {
+                return Err(PyTypeError::new_err(format!(
+                    "a traced program takes its arguments by position: {} are given by name",
+                    k.keys()
+                )));
+            }
+            (Some((tree, _)), None) => {
                 if !tree.along(args.as_any(), &mut leaves)? {
                     let mut found = Vec::new();
                     let got = flatten(args.as_any(), &mut found)?;
@@ -223,12 +252,13 @@ impl PyProgram {
                     ));
                 }
             }
-            None => {
+            (None, None) => leaves.extend(args.iter()),
+            (None, Some(k)) => {
                 leaves.extend(args.iter());
+                let mut used = 0;
                 for &v in this.params().iter().skip(leaves.len()) {
                     let name = this.name(v);
-                    let given = kwargs.map(|k| k.get_item(&name)).transpose()?.flatten();
-                    match given {
+                    match k.get_item(&name)? {
                         Some(x) => leaves.push(x),
                         None => {
                             return Err(PyTypeError::new_err(format!(
@@ -236,6 +266,13 @@ impl PyProgram {
                             )));
                         }
                     }
+                    used += 1;
+                }
+                if used != k.len() {
+                    return Err(PyTypeError::new_err(format!(
+                        "of the arguments {}, given by name, {used} are arguments of the program that no position gives",
+                        k.keys()
+                    )));
                 }
             }
         }
@@ -261,16 +298,17 @@ impl PyProgram {
         out.unflatten(py, &mut y.into_iter())
     }
 
-    /// The function in tgraph form.
+    /// The function in tgraph form; arrays that it captured are constants.
     #[getter]
-    fn text(&self) -> String {
-        print_function(self.function())
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        let f = self.closed(py)?;
+        Ok(print_function(&f))
     }
 
-    /// The function in StableHLO form.
+    /// The function in StableHLO form; arrays that it captured are constants.
     #[getter]
     fn stablehlo(&self, py: Python<'_>) -> PyResult<String> {
-        cotangent::stablehlo::write(&[self.function().clone()]).or_raise(py)
+        cotangent::stablehlo::write(&[self.closed(py)?]).or_raise(py)
     }
 
     /// Names and types of the arguments.
@@ -286,6 +324,13 @@ impl PyProgram {
     fn outputs(&self) -> Vec<String> {
         let types = self.function().result_types();
         types.iter().map(|t| t.to_string()).collect()
+    }
+
+    /// Element types of the arguments.
+    #[getter]
+    fn _argument_types(&self) -> Vec<&'static str> {
+        let one = |&v: &Val| crate::dtype::name(self.function().ty(v).dtype);
+        self.params().iter().map(one).collect()
     }
 
     /// Element types and shapes of the results.
@@ -381,15 +426,16 @@ impl PyProgram {
     }
 
     fn _repr_html_(&self) -> String {
-        let text = self.text().replace('&', "&amp;").replace('<', "&lt;");
+        let text = self.__repr__().replace('&', "&amp;").replace('<', "&lt;");
         format!(
             "<details open><summary>{}</summary><pre>{text}</pre></details>",
             self.function().name
         )
     }
 
+    /// The function; arrays that it captured are its last parameters.
     fn __repr__(&self) -> String {
-        self.text()
+        print_function(self.function())
     }
 
     fn __reduce__<'py>(
@@ -411,7 +457,8 @@ impl PyProgram {
             Some((a, b)) => Some((skeleton(a)?, skeleton(b)?)),
             None => None,
         };
-        let args = (this.text(), constants, trees).into_pyobject(py)?;
+        let text = print_function(this.function());
+        let args = (text, constants, trees).into_pyobject(py)?;
         Ok((make, args))
     }
 }

@@ -251,7 +251,7 @@ pub(crate) fn vjp<'py>(
 }
 
 /// A derivative at a point, as a linear map.
-#[pyclass(unsendable, module = "cotangent")]
+#[pyclass(frozen, module = "cotangent")]
 pub(crate) struct Linearized {
     map: DerivativeMap<Vec<TracedTensor>, Vec<TracedTensor>>,
     from: Tree,

@@ -45,6 +45,8 @@ pub(crate) struct Function<'a> {
     pub pos: Loc,
     /// Types of the results.
     pub results: Vec<Ty>,
+    /// Kinds of memory of the results, where they are written; the last ones may be missing.
+    pub memory_kinds: Vec<Option<String>>,
     /// Parameters and operations; `None` for a declaration.
     pub body: Option<Region<'a>>,
 }
@@ -86,6 +88,24 @@ pub(crate) fn donates(attrs: &[(Cow<'_, str>, Attr<'_>)]) -> bool {
         "jax.buffer_donor" => a.bool() == Some(true),
         _ => false,
     })
+}
+
+/// The kind of memory of a parameter or result, if its attributes have one.
+pub(crate) fn memory_kind(attrs: &[(Cow<'_, str>, Attr<'_>)]) -> Option<String> {
+    let kind = attrs.iter().find(|a| a.0 == "mhlo.memory_kind");
+    kind.and_then(|a| a.1.word()).map(str::to_owned)
+}
+
+/// The kinds of memory of the results of a function, from the list of their attributes.
+pub(crate) fn memory_kinds(attrs: Option<&Attr<'_>>) -> Vec<Option<String>> {
+    let Some(Attr::List(all)) = attrs else {
+        return Vec::new();
+    };
+    let kind = |attrs: &Attr<'_>| match attrs {
+        Attr::Dict(d) => memory_kind(d),
+        _ => None,
+    };
+    all.iter().map(kind).collect()
 }
 
 /// One operation.

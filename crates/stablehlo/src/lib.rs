@@ -58,6 +58,22 @@ pub fn format(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<String> {
     }
 }
 
+/// As [`format`](format()), but operations of bytecode that nothing reads are left out.
+///
+/// # Errors
+/// The source is malformed.
+pub fn format_live(source: impl AsRef<[u8]>, file: Option<&str>) -> Result<String> {
+    let source = source.as_ref();
+    let mut parsed = located_parse(source, file)?;
+    match std::str::from_utf8(source) {
+        Ok(text) => Ok(format::layout(text)),
+        Err(_) => {
+            write::retain_live(&mut parsed);
+            write::tree(&parsed).map_err(|e| locate(e, source, file))
+        }
+    }
+}
+
 /// The functions of a text or an artefact.
 #[derive(Clone, Debug)]
 pub struct Module {

@@ -1,6 +1,6 @@
 //! [`Mesh`] and [`Spec`]: how tensors are divided among devices, in the notation of Shardy.
 
-use cotangent_core::{Result, Type, bail};
+use cotangent_core::{Function, Result, Type, Val, bail};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -225,6 +225,41 @@ pub struct Sharding {
 }
 
 impl Sharding {
+    /// The division of a function: arguments by name, results by position. Others are copied to
+    /// each device.
+    ///
+    /// # Errors
+    /// An argument that does not exist. If the extents are known, those of [`Sharding::check`].
+    pub fn of(
+        f: &Function,
+        mesh: &Mesh,
+        arguments: &[(&str, Spec)],
+        results: &[Spec],
+    ) -> Result<Sharding> {
+        let mut specs = vec![Spec::replicated(); f.params().len()];
+        for (name, spec) in arguments {
+            let named = |p: &Val| f.name_of(*p).is_some_and(|n| **n == **name);
+            let Some(k) = f.params().iter().position(named) else {
+                bail!(UnknownName, "`{}` has no argument `{name}`", f.name)
+            };
+            specs[k] = spec.clone();
+        }
+        let mut of_results = results.to_vec();
+        if of_results.len() < f.results().len() {
+            of_results.resize(f.results().len(), Spec::replicated());
+        }
+        let sharding = Sharding {
+            mesh: mesh.clone(),
+            arguments: specs,
+            results: of_results,
+        };
+        if f.param_syms().is_empty() {
+            let arguments: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
+            sharding.check(&arguments, &f.result_types())?;
+        }
+        Ok(sharding)
+    }
+
     /// Checks that arguments and results of these types can be divided.
     ///
     /// # Errors

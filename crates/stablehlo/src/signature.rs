@@ -14,6 +14,8 @@ pub struct MainSignature {
     pub parameters: Vec<Parameter>,
     /// Types of the results.
     pub results: Vec<Declared>,
+    /// Kinds of memory of the results, where the source has them (`mhlo.memory_kind`).
+    pub memory_kinds: Vec<Option<String>>,
 }
 
 /// A parameter of the main function.
@@ -62,6 +64,11 @@ pub(crate) fn signature(module: &ParsedModule<'_>, main: usize) -> MainSignature
                 donated: a.donated,
             })
             .collect(),
+        memory_kinds: function.map_or(Vec::new(), |f| {
+            let mut kinds = f.memory_kinds.clone();
+            kinds.resize(f.results.len(), None);
+            kinds
+        }),
         results: function
             .iter()
             .flat_map(|f| &f.results)

@@ -1,8 +1,12 @@
 """Settings of the tests: both platforms are named, so that XLA's CPU computes the references."""
 
 import os
+import pathlib
+import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cotangent,cpu")
+# The list of JAX's own tests.
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
 
 import jax
 import pytest

@@ -101,8 +101,9 @@ def test_a_long_run_returns_at_once_and_its_readers_wait():
     def long(x):
         return jax.lax.fori_loop(0, 200, lambda i, x: jnp.tanh(x @ x) + i * 1e-3, x)
 
-    x = jnp.ones((200, 200)) / 200
+    x = (jnp.ones((200, 200)) / 200).block_until_ready()
     y = long(x)
+    assert not y.is_ready()
     z = [(y + k).sum() for k in range(5)]
     again = long(x)
     np.testing.assert_array_equal(np.asarray(y), np.asarray(again))
@@ -117,3 +118,12 @@ def test_statistics_count_live_arrays():
     assert stats()["bytes_in_use"] == before + (1 << 18)
     del x
     assert stats()["bytes_in_use"] == before
+
+
+def test_arrays_and_results_may_be_in_pinned_memory(ours):
+    sharding = jax.sharding.SingleDeviceSharding(ours, memory_kind="pinned_host")
+    x = jax.device_put(np.arange(3.0, dtype=np.float32), sharding)
+    y = jax.jit(lambda x: x + 1, out_shardings=sharding)(x)
+    z = jax.device_put(y, jax.sharding.SingleDeviceSharding(ours, memory_kind="device"))
+    assert [a.sharding.memory_kind for a in (x, y, z)] == ["pinned_host", "pinned_host", "device"]
+    np.testing.assert_array_equal(z, [1, 2, 3])

@@ -68,7 +68,7 @@ def test_many_different_programs_leave_no_memory():
         if k % 50 == 49:
             jax.clear_caches()
             sizes.append(resident())
-    assert sizes[-1] - sizes[3] < 16, sizes
+    assert sizes[-1] - sizes[0] < 5, sizes
 
 
 def test_results_have_the_same_bits_for_any_number_of_threads():
@@ -120,12 +120,37 @@ def test_nothing_happens_where_the_platform_is_not_named():
 ARTEFACTS = pathlib.Path(os.environ.get("COTANGENT_BYTECODE", "../shared/bytecode"))
 
 
+def values_of(path):
+    """Arguments and results of an artefact."""
+    file = path.with_name(path.stem.rsplit("-", 1)[0] + ".npz")
+    if file.exists():
+        data = np.load(file)
+        return ([data[f"{name}_{k}"] for k in range(len(data)) if f"{name}_{k}" in data] for name in ("in", "out"))
+    # Value and gradient with respect to w of sum(tanh(x @ w)).
+    assert path.stem.startswith("sharded")
+    x, w = np.ones((8, 4), np.float32), np.ones((4, 2), np.float32)
+    return [x, w], [16 * np.tanh(np.float32(4)), np.full((4, 2), 8 * (1 - np.tanh(4) ** 2), np.float32)]
+
+
 @pytest.mark.skipif(not ARTEFACTS.is_dir(), reason="the artefacts of bytecode are not beside this checkout")
 @pytest.mark.parametrize("path", sorted(ARTEFACTS.glob("*.mlirbc")), ids=lambda p: p.stem)
-def test_artefacts_compile(path, ours):
+def test_artefacts_run_to_their_values(path, ours):
     from jax._src.lib import xla_client
 
     options = xla_client.CompileOptions()
     devices = xla_client.DeviceList((ours,))
-    executable = ours.client.compile_and_load(path.read_bytes(), devices, options)
-    assert executable.local_devices() == [ours]
+    with jax.enable_x64(True):
+        executable = ours.client.compile_and_load(path.read_bytes(), devices, options)
+        assert executable.local_devices() == [ours]
+        arguments, wanted = values_of(path)
+        results = executable.execute_sharded([jax.device_put(a, ours) for a in arguments])
+        results = [np.asarray(r[0]) for r in results.disassemble_into_single_device_arrays()]
+    assert len(results) == len(wanted)
+    for result, want in zip(results, wanted):
+        # Results of type bfloat16 are stored as their bits.
+        want = want.view(result.dtype) if result.dtype.name == "bfloat16" else want
+        assert (result.dtype, result.shape) == (want.dtype, want.shape)
+        assert result.dtype.kind in "fcV" or (result == want).all()
+        scale = {4: 2e-5, 8: 1e-9, 2: 0}[np.dtype(result.real.dtype).itemsize] if result.dtype.kind in "fcV" else 0
+        scale *= max(1.0, np.abs(want[np.isfinite(want)]).max(initial=0)) if scale else 0
+        np.testing.assert_allclose(result.astype(complex), want.astype(complex), rtol=0, atol=scale)

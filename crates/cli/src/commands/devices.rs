@@ -3,8 +3,9 @@
 use crate::args::{Args, usage};
 use crate::output::{Outcome, print};
 use crate::show::bytes;
-use cotangent::pjrt::{DeviceTensor, MemoryStats, PjrtBackend, found};
-use cotangent::{Array, Function, Result, Tensor};
+use cotangent::pjrt::{DeviceTensor, MemoryStats, OptionValue, PjrtBackend, Spec, find, found};
+use cotangent::stablehlo::Sharding;
+use cotangent::{Array, Function, Result, Tensor, Val};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ const DEVICES: [(&str, &str); 4] = [
 ];
 
 /// The device of `--on`; `None` is the CPU.
-fn chosen(on: Option<&str>) -> Result<Option<PjrtBackend>> {
-    let Some(on) = on.filter(|on| *on != "cpu") else {
+fn chosen(args: &Args) -> Result<Option<PjrtBackend>> {
+    let Some(on) = args.on.as_deref().filter(|on| *on != "cpu") else {
         return Ok(None);
     };
     let (name, number) = on.split_once(':').unwrap_or((on, "0"));
@@ -28,17 +29,51 @@ fn chosen(on: Option<&str>) -> Result<Option<PjrtBackend>> {
             "--on {on}: devices are cpu, xla, cuda, tpu and cotangent; `cotangent devices` lists them"
         )));
     };
+    // XLA's CPU has as many devices as are asked for.
+    if let (Some(mesh), "cpu") = (&args.mesh, *plugin) {
+        let count = OptionValue::Int(mesh.size() as i64);
+        let backend = PjrtBackend::with_library(find(plugin)?, &[("cpu_device_count", count)])?;
+        return Ok(Some(backend));
+    }
     Ok(Some(PjrtBackend::new(&format!("{plugin}:{number}"))?))
+}
+
+/// The divisions of `--shard`: of arguments by name, and of results, whose names are `out_0`, ..
+pub(super) fn divisions<'a>(args: &'a Args, f: &Function) -> (Vec<(&'a str, Spec)>, Vec<Spec>) {
+    let mut arguments = Vec::new();
+    let mut results = vec![Spec::replicated(); f.results().len()];
+    for (name, spec) in &args.shard {
+        let named = |&p: &Val| f.name_of(p).is_some_and(|n| **n == **name);
+        let result = name.strip_prefix("out_").and_then(|k| k.parse().ok());
+        match result.filter(|&k: &usize| k < results.len()) {
+            Some(k) if !f.params().iter().any(named) => results[k] = spec.clone(),
+            _ => arguments.push((name.as_str(), spec.clone())),
+        }
+    }
+    (arguments, results)
 }
 
 /// Runs a function on the device of `--on`.
 pub(super) fn run(args: &Args, f: &Arc<Function>, x: Vec<Array>) -> Result<Vec<Array>> {
-    let Some(device) = chosen(args.on.as_deref())? else {
+    let Some(device) = chosen(args)? else {
         return cotangent::run(f, &x);
     };
-    let program = device.program(f)?;
-    let upload = |x: Array| device.upload(&Tensor::from(x));
-    let x = x.into_iter().map(upload).collect::<Result<Vec<_>>>()?;
+    let mut program = match args.bound {
+        None => device.program(f)?,
+        Some(steps) => device.bounded_program(f, steps)?,
+    };
+    let mut specs = vec![Spec::replicated(); x.len()];
+    if let Some(mesh) = &args.mesh {
+        let (named, results) = divisions(args, f);
+        specs = Sharding::of(f, mesh, &named, &results)?.arguments;
+        program = program.sharded(mesh, &named, &results)?;
+    }
+    let upload = |(x, spec): (Array, &Spec)| match &args.mesh {
+        None => device.upload(&Tensor::from(x)),
+        Some(mesh) => device.upload_sharded(&Tensor::from(x), mesh, spec),
+    };
+    let x = x.into_iter().zip(&specs).map(upload);
+    let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
     let y = program.run(&x.iter().collect::<Vec<&DeviceTensor>>())?;
     y.iter().map(|y| y.download()?.to_array()).collect()
 }

@@ -17,6 +17,7 @@ use cotangent::ad::AdContext;
 use cotangent::error::shown;
 use cotangent::program::{as_text, is_stablehlo};
 use cotangent::rewrite::raise;
+use cotangent::stablehlo::{Sharding, WriteOptions};
 use cotangent::{Result, files};
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -122,8 +123,20 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     };
     let text = match to_stablehlo {
         true => {
-            let xla = args.written_for.unwrap_or_default();
-            program.stablehlo_for(&functions, xla, args.bound)?
+            let sharding = match (&args.mesh, functions.first()) {
+                (Some(mesh), Some(f)) => {
+                    let (arguments, results) = devices::divisions(args, f);
+                    Some(Sharding::of(f, mesh, &arguments, &results)?)
+                }
+                _ => None,
+            };
+            let options = WriteOptions {
+                target: args.written_for.unwrap_or_default(),
+                bound: args.bound,
+                sharding: sharding.as_ref(),
+                ..WriteOptions::default()
+            };
+            program.stablehlo_with(&functions, &options)?
         }
         false => program.tgraph_of(functions)?,
     };

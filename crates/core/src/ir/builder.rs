@@ -19,6 +19,9 @@ pub struct Builder {
 #[derive(Default)]
 struct State {
     f: Function,
+    /// Names that no fresh symbol may have: those of the function, of the functions around it, and
+    /// of copied ones.
+    taken: FxHashSet<Sym>,
     /// Symbols that the copied functions bind: the first equation that binds one keeps its name.
     claimable: FxHashSet<Sym>,
     /// The shape of the last value. Most values have the shape of the preceding one, whose symbols
@@ -31,6 +34,7 @@ impl State {
     fn mention(&mut self, s: &Sym) {
         if !self.f.syms.contains(s) {
             self.f.syms.insert(s.clone());
+            self.taken.insert(s.clone());
         }
         self.claimable.remove(s);
     }
@@ -140,7 +144,7 @@ impl Builder {
         {
             let mut s = b.state.borrow_mut();
             for f in sources {
-                s.f.syms.extend(f.syms.iter().cloned());
+                s.taken.extend(f.syms.iter().cloned());
                 s.claimable.extend(f.bound.iter().cloned());
             }
         }
@@ -290,21 +294,21 @@ impl Emit for Builder {
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {
-        symbols::fresh(&mut self.state.borrow_mut().f.syms, base)
+        symbols::fresh(&mut self.state.borrow_mut().taken, base)
     }
 
     fn nested(&self, name: &str) -> Builder {
         let b = Builder::new(name, self.session.clone());
-        b.state.borrow_mut().f.syms = self.state.borrow().f.syms.clone();
+        b.state.borrow_mut().taken = self.state.borrow().taken.clone();
         b
     }
 
     fn claim_sym(&self, s: &Sym) -> Sym {
         let mut state = self.state.borrow_mut();
-        if state.claimable.remove(s) || state.f.syms.insert(s.clone()) {
+        if state.claimable.remove(s) || state.taken.insert(s.clone()) {
             s.clone()
         } else {
-            symbols::fresh(&mut state.f.syms, s)
+            symbols::fresh(&mut state.taken, s)
         }
     }
 }

@@ -5,6 +5,7 @@ use super::nans;
 use super::traced::Traced;
 use super::tree::{Returns, Tree, leaves, structure};
 use crate::here::here;
+use crate::pjrt::PjrtBackend;
 use crate::runtime::CacheStats;
 use crate::traced::{Cache, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
 use crate::{CpuBackend, Loc, Result, Tensor, TracedTensor, Type};
@@ -122,9 +123,27 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
 /// assert!(f(TracedTensor::scalar(-1.0)).is_err());
 /// assert_eq!(cache.stats().entries, 1);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Jit {
     debug_nans: bool,
+    device: Option<PjrtBackend>,
+}
+
+/// Compiled closures run on this device: see [`jit`]. Arguments and captures that are on the host
+/// are copied there in each run; results are copied back unless one of them is on the device.
+/// Inside another transform the closure is a call, as others are.
+///
+/// ```no_run
+/// use cotangent::{Tensor, TracedTensor, closures::{grad, on}, pjrt::PjrtBackend};
+/// let device = PjrtBackend::new("cuda")?;
+/// let slope = on(&device).jit(grad(|x: TracedTensor| x.sin().sum(..)));
+/// let x = device.to_device(&Tensor::vector(vec![0.0f32; 3]))?;
+/// let y = slope(TracedTensor::from(x))?.to_tensor()?;
+/// assert_eq!((y.device().as_deref(), y.to_vec::<f32>()?), (Some("cuda:0"), vec![1.0; 3]));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn on(device: &PjrtBackend) -> Jit {
+    debug_nans(false).on(device)
 }
 
 /// With `on`, a compiled closure whose results have a NaN returns an error that names the first
@@ -145,10 +164,21 @@ pub struct Jit {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub fn debug_nans(on: bool) -> Jit {
-    Jit { debug_nans: on }
+    Jit {
+        debug_nans: on,
+        device: None,
+    }
 }
 
 impl Jit {
+    /// The same options, on a device: see [`on`].
+    pub fn on(self, device: &PjrtBackend) -> Jit {
+        Jit {
+            device: Some(device.clone()),
+            ..self
+        }
+    }
+
     /// As [`jit`].
     #[track_caller]
     pub fn jit<A: Tree, R: Returns>(self, f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::Out> {
@@ -185,7 +215,7 @@ fn compiled<A: Tree, R: Returns>(
             Some(e) => e,
             None => {
                 // The closure may call itself: no lock is held while it is traced.
-                let e = Arc::new(trace(loc, &backend, &x, &key.1, &f)?);
+                let e = Arc::new(trace(loc, (&backend, &options), &x, &key.1, &f)?);
                 entries.insert(key, e.clone());
                 e
             }
@@ -230,13 +260,16 @@ fn of_traced_type(loc: Loc, t: &TracedTensor) -> TracedTensor {
 
 fn trace<A: Tree, R: Returns>(
     loc: Loc,
-    backend: &CpuBackend,
+    (backend, options): (&CpuBackend, &Jit),
     x: &A,
     types: &[Type],
     f: impl FnOnce(A) -> R,
 ) -> Result<Entry<R::Out>> {
     let closed = Closed::call("jit", loc, x, types, f)?;
-    let traced = Traced::of(&closed, loc)?.on_backend(backend.clone());
+    let mut traced = Traced::of(&closed, loc)?.on_backend(backend.clone());
+    if let Some(device) = &options.device {
+        traced = traced.on(device);
+    }
     // The cache holds only the structure, not the trace.
     let mut blank = leaves(&closed.out)
         .into_iter()

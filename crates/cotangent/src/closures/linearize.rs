@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub struct DerivativeMap<A, B> {
-    push: Arc<dyn Fn(A) -> Result<B>>,
-    pull: Arc<dyn Fn(B) -> Result<A>>,
+    push: Arc<dyn Fn(A) -> Result<B> + Send + Sync>,
+    pull: Arc<dyn Fn(B) -> Result<A> + Send + Sync>,
 }
 
 impl<A: 'static, B: 'static> DerivativeMap<A, B> {
@@ -48,7 +48,7 @@ impl<A, B> Clone for DerivativeMap<A, B> {
 }
 
 impl<A: 'static, B: 'static> Deref for DerivativeMap<A, B> {
-    type Target = dyn Fn(A) -> Result<B>;
+    type Target = dyn Fn(A) -> Result<B> + Send + Sync;
 
     fn deref(&self) -> &Self::Target {
         &*self.push
@@ -62,7 +62,7 @@ impl<A, B> std::fmt::Debug for DerivativeMap<A, B> {
 }
 
 /// The result of a closure at a point, and its derivative there as a [`DerivativeMap`]. The closure
-/// is evaluated a single time, however often the map and its transpose are applied.
+/// is evaluated a single time, however often the map and its transpose are applied, on any thread.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::linearize};
@@ -75,7 +75,7 @@ impl<A, B> std::fmt::Debug for DerivativeMap<A, B> {
 /// ```
 #[track_caller]
 #[expect(clippy::type_complexity, reason = "`impl Fn` has no alias")]
-pub fn linearize<A: Tree + 'static, R: Returns<Out: 'static>>(
+pub fn linearize<A: Tree + Send + Sync + 'static, R: Returns<Out: Send + Sync + 'static>>(
     f: impl Fn(A) -> R,
 ) -> impl Fn(A) -> Result<(R::Out, DerivativeMap<A, R::Out>)> {
     let loc = here();

@@ -54,7 +54,7 @@ pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with,
     root, root_with,
 };
-pub use jit::{Jit, JitCache, debug_nans, evaluate, jit, jit_with_cache};
+pub use jit::{Jit, JitCache, debug_nans, evaluate, jit, jit_with_cache, on};
 pub use linearize::{DerivativeMap, linearize};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, map, scan, scan_reverse, while_loop};
 pub use profile::profile;

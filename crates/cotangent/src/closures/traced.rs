@@ -7,9 +7,12 @@
 
 use super::capture::{Closed, write};
 use super::tree::{Returns, Tree};
+use crate::cpu::View;
 use crate::here::{AtCaller, here};
+use crate::pjrt::PjrtBackend;
 use crate::traced::{Orders, ancestors_of, computed_from, evaluate_arguments};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, bail, rewrite};
+use cotangent_core::tape::{Compiled, Executor};
 use std::sync::{Arc, OnceLock};
 
 /// A closure that was traced once: a function of its arguments followed by its captures.
@@ -37,6 +40,9 @@ pub struct Traced {
     loc: Loc,
     backend: CpuBackend,
     program: OnceLock<cotangent_cpu::Program>,
+    /// The device of the runs instead of the CPU.
+    device: Option<PjrtBackend>,
+    on_device: OnceLock<Compiled<Tensor>>,
 }
 
 /// Calls a closure once, on placeholders of these types, and returns its trace as a value. The
@@ -70,6 +76,8 @@ impl Traced {
             loc,
             backend: CpuBackend::new(),
             program: OnceLock::new(),
+            device: None,
+            on_device: OnceLock::new(),
         })
     }
 
@@ -86,6 +94,25 @@ impl Traced {
         Traced {
             backend,
             program: OnceLock::new(),
+            device: None,
+            ..self
+        }
+    }
+
+    /// The same closure on a device. Arguments that are on the host are copied there in each run,
+    /// and results are copied back unless an argument is on the device.
+    ///
+    /// ```no_run
+    /// use cotangent::{DType, TracedTensor, Type, closures::trace, pjrt::PjrtBackend};
+    /// let f = trace(|x: Vec<TracedTensor>| x[0].exp(), &[Type::scalar(DType::F32)])?;
+    /// let f = f.on(&PjrtBackend::new("cuda")?);
+    /// assert_eq!(f.call(&[TracedTensor::scalar(0.0f32)])?[0].item::<f32>()?, 1.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn on(self, device: &PjrtBackend) -> Traced {
+        Traced {
+            device: Some(device.clone()),
+            on_device: OnceLock::new(),
             ..self
         }
     }
@@ -134,17 +161,13 @@ impl Traced {
 
     /// Runs the program on evaluated arguments and captures.
     pub(super) fn run(&self, args: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
-        let program = match self.program.get() {
-            Some(p) => p,
-            None => {
-                let p = self.backend.executor().compile(&self.function)?;
-                self.program.get_or_init(|| p)
-            }
-        };
         let arrays: Vec<&Tensor> = args.iter().filter_map(|t| t.array()).collect();
         let given = arrays.iter().map(|array| array.given());
         let orders = self.orders.results(given, &[]);
-        let y = program.run_tensors(arrays.iter().map(|array| array.view().clone()))?;
+        let y = match &self.device {
+            None => self.run_on_cpu(&arrays)?,
+            Some(device) => self.run_on_device(device, &arrays)?,
+        };
         let from = ancestors_of(args);
         y.into_iter()
             .zip(&*orders)
@@ -156,5 +179,31 @@ impl Traced {
                 ))
             })
             .collect()
+    }
+
+    fn run_on_cpu(&self, arrays: &[&Tensor]) -> Result<Vec<View>> {
+        for x in arrays {
+            x.needs_host("a closure on the CPU")?;
+        }
+        let program = match self.program.get() {
+            Some(p) => p,
+            None => {
+                let p = self.backend.executor().compile(&self.function)?;
+                self.program.get_or_init(|| p)
+            }
+        };
+        program.run_tensors(arrays.iter().map(|array| array.view().clone()))
+    }
+
+    fn run_on_device(&self, device: &PjrtBackend, arrays: &[&Tensor]) -> Result<Vec<View>> {
+        let compiled = match self.on_device.get() {
+            Some(c) => c,
+            None => {
+                let c = Executor::compile(device, &self.function)?;
+                self.on_device.get_or_init(|| c)
+            }
+        };
+        let y = compiled.run(arrays.iter().map(|&x| x.clone()).collect())?;
+        Ok(y.into_iter().map(Tensor::into_view).collect())
     }
 }

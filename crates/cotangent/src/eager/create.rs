@@ -31,7 +31,7 @@ impl EagerRuntime {
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::from_vec_row_major(shape, data)?)
+        EagerTensor::created(Tensor::from_vec_row_major(shape, data)?, self)
     }
 
     /// A constant of elements in column-major order (the first axis fastest).
@@ -41,19 +41,19 @@ impl EagerRuntime {
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::from_vec_col_major(shape, data)?)
+        EagerTensor::created(Tensor::from_vec_col_major(shape, data)?, self)
     }
 
     /// A constant vector.
     #[track_caller]
     pub fn vector<T: Element>(self: &Arc<Self>, data: Vec<T>) -> Result<EagerTensor> {
-        self.constant_from(Tensor::vector(data))
+        EagerTensor::created(Tensor::vector(data), self)
     }
 
     /// A constant scalar.
     #[track_caller]
     pub fn scalar<T: Element>(self: &Arc<Self>, value: T) -> Result<EagerTensor> {
-        self.constant_from(Tensor::scalar(value))
+        EagerTensor::created(Tensor::scalar(value), self)
     }
 
     /// A constant of zeros (false for booleans).
@@ -63,7 +63,7 @@ impl EagerRuntime {
         dtype: DType,
         shape: impl Into<Vec<usize>>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::zeros(dtype, shape)?)
+        EagerTensor::created(Tensor::zeros(dtype, shape)?, self)
     }
 
     /// A constant of ones (true for booleans).
@@ -73,7 +73,7 @@ impl EagerRuntime {
         dtype: DType,
         shape: impl Into<Vec<usize>>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::ones(dtype, shape)?)
+        EagerTensor::created(Tensor::ones(dtype, shape)?, self)
     }
 
     /// A constant with one value in every element.
@@ -84,13 +84,13 @@ impl EagerRuntime {
         shape: impl Into<Vec<usize>>,
         value: impl Into<Scalar>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::full(dtype, shape, value)?)
+        EagerTensor::created(Tensor::full(dtype, shape, value)?, self)
     }
 
     /// The `n` by `n` identity matrix.
     #[track_caller]
     pub fn eye(self: &Arc<Self>, dtype: DType, n: usize) -> Result<EagerTensor> {
-        self.constant_from(Tensor::eye(dtype, n)?)
+        EagerTensor::created(Tensor::eye(dtype, n)?, self)
     }
 
     /// The vector `start, start + step, ..` below `stop` (above it for a negative step).
@@ -102,7 +102,7 @@ impl EagerRuntime {
         stop: f64,
         step: f64,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::arange(dtype, start, stop, step)?)
+        EagerTensor::created(Tensor::arange(dtype, start, stop, step)?, self)
     }
 
     /// The index of each element along an axis.
@@ -113,7 +113,7 @@ impl EagerRuntime {
         shape: impl Into<Vec<usize>>,
         axis: impl Into<Axis>,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::iota(dtype, shape, axis)?)
+        EagerTensor::created(Tensor::iota(dtype, shape, axis)?, self)
     }
 
     /// `num` evenly spaced numbers, both ends included.
@@ -125,7 +125,7 @@ impl EagerRuntime {
         stop: f64,
         num: usize,
     ) -> Result<EagerTensor> {
-        self.constant_from(Tensor::linspace(dtype, start, stop, num)?)
+        EagerTensor::created(Tensor::linspace(dtype, start, stop, num)?, self)
     }
 
     /// Applies an operation, built-in or extension. Returns a tensor per result.

@@ -18,7 +18,7 @@
 //!
 //! Layers, lowest first; a file imports its own layer without circles, and lower ones:
 //!
-//! 1. `error`, `recording`, `context_id`, `turns`, `cache`
+//! 1. `error`, `recording`, `context_id`, `turns`, `cache`, `device`
 //! 2. `profile`, `tape` (values, nodes, saved tensors), `kinks::weights`
 //! 3. `rule::table`, `runtime`
 //! 4. `exec`, `run`, the other files of `rule`, `backward::subgraph`
@@ -33,6 +33,7 @@ mod cache;
 mod context_id;
 mod create;
 mod derivatives;
+mod device;
 mod error;
 mod exec;
 mod generated;
@@ -59,6 +60,7 @@ pub use cache::{
 };
 pub use context_id::ContextId;
 pub use derivatives::{Backward, Cotangents, TensorKey};
+pub(crate) use device::Device;
 pub use error::{Error, Located, Result};
 pub use hook::HookHandle;
 pub use profile::{OpProfile, PROFILE_EVERY_VARIABLE, PROFILE_VARIABLE, ThreadProfile};

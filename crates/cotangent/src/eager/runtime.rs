@@ -2,6 +2,7 @@
 
 use super::cache::{EagerRuntimeCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::context_id::ContextId;
+use super::device::Device;
 use super::error::Result;
 use super::profile::{OpProfile, Profile, Section};
 use super::recording::no_grad;
@@ -42,6 +43,8 @@ pub struct EagerRuntime {
     /// The executor of the backend, which runs operations. It is cloned before a run, so the lock
     /// is not held meanwhile.
     executor: RwLock<Arc<Executor>>,
+    /// The device that operations run on instead; `None`: the CPU.
+    device: Option<Arc<dyn Device>>,
     /// Exclusive access for changes of the backend.
     changing: Turns<()>,
     caches: Turns<ExtensionCaches>,
@@ -61,11 +64,25 @@ pub struct EagerRuntime {
 impl EagerRuntime {
     /// A runtime with this executor, and with the rules of this context.
     pub(crate) fn on(executor: Executor, ad: &AdContext) -> Arc<EagerRuntime> {
+        EagerRuntime::with(executor, None, ad)
+    }
+
+    /// A runtime of tensors on a device, with the rules of this context.
+    pub(crate) fn on_device(device: Arc<dyn Device>, ad: &AdContext) -> Arc<EagerRuntime> {
+        EagerRuntime::with(Executor::new(), Some(device), ad)
+    }
+
+    fn with(
+        executor: Executor,
+        device: Option<Arc<dyn Device>>,
+        ad: &AdContext,
+    ) -> Arc<EagerRuntime> {
         let (profile, profiling) = Profile::of_environment();
         Arc::new(EagerRuntime {
             id: ContextId::fresh(),
             session: ad.session_of_many(),
             executor: RwLock::new(Arc::new(executor)),
+            device,
             changing: Turns::new(()),
             caches: Turns::new(ExtensionCaches::default()),
             rules: Rules::default(),
@@ -156,9 +173,17 @@ impl EagerRuntime {
         self.executor().compile(&f)
     }
 
-    /// Whether operations are observed: by profiling or anomaly detection.
+    /// The device of the tensors; `None`: the host.
+    pub(super) fn device(&self) -> Option<&Arc<dyn Device>> {
+        self.device.as_ref()
+    }
+
+    /// Whether each operation goes through [`EagerRuntime::execute`]: those of a device, and those
+    /// that are observed by profiling or anomaly detection.
     pub(super) fn is_watched(&self) -> bool {
-        self.anomaly.load(Ordering::Relaxed) || self.profiling.load(Ordering::Relaxed)
+        self.device.is_some()
+            || self.anomaly.load(Ordering::Relaxed)
+            || self.profiling.load(Ordering::Relaxed)
     }
 
     /// Runs one operation.
@@ -169,6 +194,10 @@ impl EagerRuntime {
         x: Operands,
         env: &Env,
     ) -> cotangent_core::Result<Results> {
+        if let Some(device) = &self.device {
+            let run = || device.execute(op, &x);
+            return self.timed(op.name(), Section::Run, run);
+        }
         if self.is_watched() {
             return self.execute_watched(op, x, env);
         }
@@ -265,11 +294,14 @@ impl EagerRuntime {
         Ok(changed.at_caller()?)
     }
 
-    /// Waits until all submitted operations have run. On the CPU operations run synchronously, so
-    /// it returns immediately.
+    /// Waits until all submitted operations have run, and returns the first error. On the CPU
+    /// operations run synchronously, so it returns immediately.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        Ok(())
+        match &self.device {
+            None => Ok(()),
+            Some(device) => Ok(device.synchronize().at_caller()?),
+        }
     }
 
     /// Statistics of the caches.
@@ -352,6 +384,18 @@ fn has_nan(x: &cotangent_cpu::Tensor) -> bool {
     x.dtype().has_tangent() && x.clone().into_array().is_ok_and(|a| a.has_nan())
 }
 
+/// The device of a runtime in its debug output.
+struct OrHost<'r>(Option<&'r Arc<dyn Device>>);
+
+impl std::fmt::Debug for OrHost<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(device) => device.fmt(f),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
 /// A part of a runtime in its debug output; `None` while another call uses it.
 struct OrLocked<T>(Option<T>);
 
@@ -374,7 +418,7 @@ impl std::fmt::Debug for EagerRuntime {
         let slots = slots.map(|all| all.iter().filter(|v| v.strong_count() > 0).count());
         f.debug_struct("EagerRuntime")
             .field("id", &self.id)
-            .field("backend", &format_args!("cpu"))
+            .field("backend", &OrHost(self.device.as_ref()))
             .field("executor", &OrLocked(executor))
             .field(
                 "rules",

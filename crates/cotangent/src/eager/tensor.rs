@@ -85,6 +85,39 @@ pub(super) fn core<T>(code: Code, message: String) -> Result<T> {
     Err(cotangent_core::Error::new(code, message).at(here()).into())
 }
 
+/// A tensor as a value of a runtime. It must be where the runtime computes.
+#[track_caller]
+fn placed(tensor: Tensor, rt: &EagerRuntime) -> Result<Value> {
+    let mismatch = |text: String| core(Code::DeviceMismatch, text);
+    match (rt.device(), tensor.remote()) {
+        (None, None) => {}
+        (Some(device), Some(remote)) if device.holds(remote) => {}
+        (None, Some(remote)) => {
+            return mismatch(format!(
+                "a tensor of type {} is on {remote:?}, and the runtime computes on the host: copy it by \
+                 `download_tensor` or `to_host`, or use a runtime of that device",
+                tensor.ty()
+            ));
+        }
+        (Some(device), None) => {
+            return mismatch(format!(
+                "a tensor of type {} is on the host, and the runtime computes on {device:?}: copy it by \
+                 `upload_tensor` or `to_device`",
+                tensor.ty()
+            ));
+        }
+        (Some(device), Some(remote)) => {
+            return mismatch(format!(
+                "a tensor of type {} is on {remote:?}, and the runtime computes on {device:?}: copy it by \
+                 `to_host`, then by `upload_tensor` or `to_device`",
+                tensor.ty()
+            ));
+        }
+    }
+    let given = tensor.given();
+    Ok(Value::new(tensor.into_view(), given))
+}
+
 #[track_caller]
 fn modified_in_place<T>(what: String) -> Result<T> {
     Err(Error::ModifiedInPlace { what: what.into() }.at(here()))
@@ -97,13 +130,27 @@ impl EagerTensor {
         tensor: impl Into<Tensor>,
         ctx: impl Borrow<Arc<EagerRuntime>>,
     ) -> Result<EagerTensor> {
-        Ok(EagerTensor::constant(tensor.into(), ctx.borrow()))
+        let rt = ctx.borrow();
+        Ok(EagerTensor::from_value(placed(tensor.into(), rt)?, rt))
     }
 
-    /// As [`from_tensor_in`](Self::from_tensor_in), which never fails.
+    /// As [`from_tensor_in`](Self::from_tensor_in). A tensor of another device becomes one that
+    /// carries the error.
+    #[track_caller]
     pub(crate) fn constant(tensor: Tensor, rt: &Arc<EagerRuntime>) -> EagerTensor {
-        let given = tensor.given();
-        EagerTensor::from_value(Value::new(tensor.into_view(), given), rt)
+        let value = placed(tensor, rt).map(|value| EagerTensor::from_value(value, rt));
+        EagerTensor::from_result(value, rt)
+    }
+
+    /// A constant of a tensor that a method of the runtime made on the host: it is copied to the
+    /// device of the runtime.
+    #[track_caller]
+    pub(super) fn created(tensor: Tensor, rt: &Arc<EagerRuntime>) -> Result<EagerTensor> {
+        let tensor = match rt.device() {
+            None => tensor,
+            Some(device) => device.upload(&tensor).at_caller()?,
+        };
+        EagerTensor::from_tensor_in(tensor, rt)
     }
 
     /// A variable of a runtime: gradients with respect to it are tracked. The elements are not
@@ -324,21 +371,15 @@ impl EagerTensor {
     /// The same elements as a constant of another runtime.
     #[track_caller]
     pub fn detach_into(&self, ctx: &Arc<EagerRuntime>) -> Result<EagerTensor> {
-        Ok(EagerTensor::from_value(
-            Value {
-                edge: None,
-                sides: None,
-                ..self.value()?.clone()
-            },
-            ctx,
-        ))
+        let v = self.value()?;
+        EagerTensor::from_tensor_in(Tensor::strided(v.tensor.clone(), v.given), ctx)
     }
 
     /// A constant of zeros with the same type.
     #[track_caller]
     pub fn zeros_like(&self) -> Result<EagerTensor> {
         let v = self.value()?;
-        EagerTensor::from_tensor_in(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
+        EagerTensor::created(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
     }
 
     /// The value, if it may be replaced: that of a constant, or of a variable inside
@@ -412,9 +453,11 @@ impl EagerTensor {
             Order::RowMajor => Tensor::from_vec_row_major(shape, data)?,
             Order::ColumnMajor => Tensor::from_vec_col_major(shape, data)?,
         };
+        let new = EagerTensor::created(new, &self.rt)?;
         self.value = Ok(Value {
             edge,
-            ..Value::new(new.into_view(), given)
+            given,
+            ..new.value()?.clone()
         });
         self.dense = OnceBox::new();
         Ok(())

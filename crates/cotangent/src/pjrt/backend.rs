@@ -4,8 +4,9 @@ use crate::traced::{Cache, CacheStats};
 use crate::{Result, bail};
 use cotangent_stablehlo::Mesh;
 use pjrt::loader::{Client, ClientOption, CompileOptions, Device, Executable, MemoryStats};
+use std::any::Any;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Default limit of the executables that a backend keeps.
 const DEFAULT_EXECUTABLES: usize = 256;
@@ -25,10 +26,21 @@ const DEFAULT_EXECUTABLES: usize = 256;
 pub struct PjrtBackend {
     pub(super) device: Device,
     executables: Arc<Cache<ExecutableKey, Arc<Executable>>>,
+    /// Operations of the device that are not run yet.
+    pub(super) queue: Arc<OnceLock<Box<dyn Queued>>>,
 }
 
 /// The text of a program, and the numbers of the devices for which it was compiled.
 type ExecutableKey = (Arc<str>, Vec<i32>);
+
+/// The operations that wait on a device, and what is cached for them.
+pub(super) trait Queued: Send + Sync {
+    /// Forgets what is cached.
+    fn clear(&self);
+
+    /// The queue, for the module that made it.
+    fn any(&self) -> &dyn Any;
+}
 
 impl std::fmt::Debug for PjrtBackend {
     /// Prints the platform and the number of the device, as in `cuda:1`.
@@ -75,6 +87,7 @@ impl PjrtBackend {
         Ok(PjrtBackend {
             device,
             executables: Arc::new(Cache::new(DEFAULT_EXECUTABLES)),
+            queue: Arc::default(),
         })
     }
 
@@ -95,6 +108,7 @@ impl PjrtBackend {
         Ok(PjrtBackend {
             device: device.clone(),
             executables: self.executables.clone(),
+            queue: Arc::default(),
         })
     }
 
@@ -183,6 +197,9 @@ impl PjrtBackend {
     /// Forgets the compiled programs.
     pub fn clear_caches(&self) {
         self.executables.clear();
+        if let Some(queue) = self.queue.get() {
+            queue.clear();
+        }
     }
 
     /// Number of executables, buffers and events of the plugin's client that are alive.

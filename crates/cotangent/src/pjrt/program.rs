@@ -1,7 +1,7 @@
 //! [`DeviceProgram`]: a function on a device, or on the devices of a mesh.
 
 use super::backend::PjrtBackend;
-use super::tensor::{DeviceTensor, Placement};
+use super::tensor::{DeviceTensor, Placement, bytes};
 use crate::{Function, Result, Tensor, Type, bail};
 use cotangent_core::tape::{self, Compiled};
 use cotangent_core::transform::Session;
@@ -34,6 +34,8 @@ pub struct DeviceProgram {
     function: Arc<Function>,
     donated: Vec<usize>,
     sharding: Option<Arc<Sharding>>,
+    /// Largest number of steps of loops whose values derivatives need.
+    bound: Option<usize>,
     /// The function with the extents of arguments, by their types, most recently used last.
     specialized: Mutex<Vec<Specialized>>,
 }
@@ -46,12 +48,13 @@ struct Specialized {
 }
 
 impl DeviceProgram {
-    fn new(backend: PjrtBackend, f: &Arc<Function>) -> Result<DeviceProgram> {
+    fn new(backend: PjrtBackend, f: &Arc<Function>, bound: Option<usize>) -> Result<DeviceProgram> {
         let program = DeviceProgram {
             backend,
             function: f.clone(),
             donated: Vec::new(),
             sharding: None,
+            bound,
             specialized: Mutex::default(),
         };
         if f.param_syms().is_empty() {
@@ -130,29 +133,8 @@ impl DeviceProgram {
         arguments: &[(&str, Spec)],
         results: &[Spec],
     ) -> Result<DeviceProgram> {
-        let f = &self.function;
         self.backend.of_mesh(mesh)?;
-        let mut specs = vec![Spec::replicated(); f.params().len()];
-        for (name, spec) in arguments {
-            let named = |p: &cotangent_core::Val| f.name_of(*p).is_some_and(|n| **n == **name);
-            let Some(k) = f.params().iter().position(named) else {
-                bail!(UnknownName, "`{}` has no argument `{name}`", f.name)
-            };
-            specs[k] = spec.clone();
-        }
-        let mut of_results = results.to_vec();
-        if of_results.len() < f.results().len() {
-            of_results.resize(f.results().len(), Spec::replicated());
-        }
-        let sharding = Sharding {
-            mesh: mesh.clone(),
-            arguments: specs,
-            results: of_results,
-        };
-        if f.param_syms().is_empty() {
-            let arguments: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
-            sharding.check(&arguments, &f.result_types())?;
-        }
+        let sharding = Sharding::of(&self.function, mesh, arguments, results)?;
         Ok(DeviceProgram {
             sharding: Some(Arc::new(sharding)),
             specialized: Mutex::default(),
@@ -185,6 +167,7 @@ impl DeviceProgram {
             target: Target::Portable,
             donated: &self.aliases(f)?,
             sharding: self.sharding.as_deref(),
+            bound: self.bound,
             ..WriteOptions::default()
         };
         let f = Arc::new(Function::clone(f).renamed("main"));
@@ -211,7 +194,12 @@ impl DeviceProgram {
         let devices = ready.executable.devices();
         let arguments = |d: usize| buffers.iter().map(|b| &b[d]).collect();
         let arguments: Vec<Vec<&Buffer>> = (0..devices).map(arguments).collect();
-        let made = ready.executable.run(&arguments, keep)?;
+        let made = ready.executable.run(&arguments, keep);
+        let made = made.map_err(|e| {
+            let results: usize = ready.results.iter().map(bytes).sum();
+            let temporary = ready.executable.temporary_bytes().unwrap_or(0);
+            self.backend.out_of_memory(e, results as u64 + temporary)
+        })?;
         for (k, x) in x.iter().enumerate() {
             if self.donated.contains(&k) && !keep.contains(&k) {
                 x.donate(&self.function.name);
@@ -345,7 +333,26 @@ impl PjrtBackend {
     /// # Errors
     /// An operation has no form in StableHLO.
     pub fn program(&self, f: &Arc<Function>) -> Result<DeviceProgram> {
-        DeviceProgram::new(self.clone(), f)
+        DeviceProgram::new(self.clone(), f, None)
+    }
+
+    /// As [`program`](Self::program), for derivatives of `while` loops: devices need to know how
+    /// many steps of a loop they store. Results are NaN if a loop takes more.
+    ///
+    /// ```no_run
+    /// use cotangent::pjrt::PjrtBackend;
+    /// use cotangent::{Program, ad};
+    /// let text = std::fs::read("examples/fixed_point.tgraph").unwrap();
+    /// let program = Program::parse(&text, None)?;
+    /// let g = ad::value_and_grad(&program.context()?, program.main(), &program.main().params()[..1])?;
+    /// let g = PjrtBackend::new("cuda")?.bounded_program(&g.into(), 100)?;
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`program`](Self::program).
+    pub fn bounded_program(&self, f: &Arc<Function>, steps: usize) -> Result<DeviceProgram> {
+        DeviceProgram::new(self.clone(), f, Some(steps))
     }
 }
 
@@ -360,14 +367,24 @@ impl tape::Executor for PjrtBackend {
         self.compile(&Arc::new(f.clone()))?.run(x.to_vec())
     }
 
-    /// Compiles a function whose runs transfer arguments and results.
+    /// Compiles a function whose runs transfer arguments that are on the host. Results are
+    /// transferred unless an argument is on the device.
     fn compile(&self, f: &Arc<Function>) -> Result<Compiled<Tensor>> {
         let (backend, program) = (self.clone(), self.program(f)?);
         Ok(Compiled::new(f, move |x: Vec<Tensor>| {
-            let x: Vec<DeviceTensor> =
-                x.iter().map(|x| backend.upload(x)).collect::<Result<_>>()?;
+            // Results stay on the device if an argument is there.
+            let stays = x.iter().any(|x| x.remote().is_some());
+            let place = |x: &Tensor| match x.remote() {
+                Some(_) => backend.device_tensor(x),
+                None => backend.upload(x),
+            };
+            let x: Vec<DeviceTensor> = x.iter().map(place).collect::<Result<_>>()?;
             let y = program.run(&x.iter().collect::<Vec<_>>())?;
-            y.iter().map(DeviceTensor::download).collect()
+            let result = |y: &DeviceTensor| match stays {
+                true => backend.tensor(y),
+                false => y.download(),
+            };
+            y.iter().map(result).collect()
         }))
     }
 }

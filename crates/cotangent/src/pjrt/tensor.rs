@@ -1,10 +1,10 @@
 //! [`DeviceTensor`]: a tensor on a device, or divided among the devices of a mesh.
 
 use super::backend::PjrtBackend;
-use crate::{Result, Tensor, Type, bail};
+use crate::{Code, Error, Result, Tensor, Type, bail};
 use cotangent_core::{Array, Element, for_dtype};
 use cotangent_stablehlo::{Mesh, Spec};
-use pjrt::loader::{Buffer, Client, Device};
+use pjrt::loader::{Buffer, Client, Device, MemoryStats};
 use std::sync::{Arc, OnceLock};
 
 /// Where a tensor is.
@@ -91,6 +91,16 @@ impl DeviceTensor {
             );
         }
         Ok(&self.held.shards)
+    }
+
+    /// Whether both share their buffers.
+    pub(super) fn is(&self, other: &DeviceTensor) -> bool {
+        Arc::ptr_eq(&self.held, &other.held)
+    }
+
+    /// Whether it is whole on a device.
+    pub(super) fn is_on(&self, device: &Device) -> bool {
+        matches!(&self.placement, Placement::Device(d) if d == device)
     }
 
     /// Marks the tensor as donated to a program.
@@ -193,7 +203,29 @@ impl DeviceTensor {
     }
 }
 
+/// Bytes of the elements of a tensor of known extents.
+pub(super) fn bytes(ty: &Type) -> usize {
+    let count: usize = ty.shape.as_const().map_or(0, |s| s.iter().product());
+    count * ty.dtype.size()
+}
+
 impl PjrtBackend {
+    /// Adds to an error for too little memory how many bytes are asked, and how many are free.
+    pub(super) fn out_of_memory(&self, e: Error, asked: u64) -> Error {
+        if e.code() != Code::OutOfMemory {
+            return e;
+        }
+        let free = match self.memory() {
+            Ok(MemoryStats {
+                in_use,
+                limit: Some(limit),
+                ..
+            }) => format!("{} are free", limit.saturating_sub(in_use)),
+            _ => "the plugin does not tell how many are free".to_owned(),
+        };
+        e.note(format!("{asked} bytes are asked on {self:?}, and {free}"))
+    }
+
     /// A tensor on this device. Returns before a large tensor is transferred.
     ///
     /// # Errors
@@ -206,7 +238,10 @@ impl PjrtBackend {
 
     fn buffer(&self, x: &Array, device: &Device) -> Result<Buffer> {
         let made = self.device.client().upload(x, device);
-        made.map_err(|e| e.note(format!("a tensor of type {} for {device:?}", x.ty())))
+        made.map_err(|e| {
+            let e = e.note(format!("a tensor of type {} for {device:?}", x.ty()));
+            self.out_of_memory(e, bytes(&x.ty()) as u64)
+        })
     }
 
     /// A tensor that is divided among the devices of a mesh: the first ones of the plugin.

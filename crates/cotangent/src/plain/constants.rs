@@ -29,6 +29,11 @@ impl Constants {
         Constants(backend.plain().clone())
     }
 
+    /// The constants of a runtime of its own.
+    pub(super) fn on(rt: Arc<EagerRuntime>) -> Constants {
+        Constants(rt)
+    }
+
     pub(super) fn tensor(&self, t: &Tensor) -> EagerTensor {
         EagerTensor::constant(t.clone(), &self.0)
     }

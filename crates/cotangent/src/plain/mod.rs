@@ -63,6 +63,7 @@ mod operations;
 
 pub use operations::TensorOpsExt;
 
+use crate::pjrt::runtime_of;
 use crate::{CpuBackend, Emit, Result, Tensor, TensorOps, Val};
 use constants::Constants;
 
@@ -76,6 +77,9 @@ impl TensorOps for Tensor {
 
     #[track_caller]
     fn emit(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>> {
+        if let Some(rt) = x.iter().find_map(|x| runtime_of(x)) {
+            return Constants::on(rt).emit(x, f);
+        }
         // `f` may use plain tensors itself, so the backend is not borrowed while it runs.
         BACKEND.with(Constants::of).emit(x, f)
     }

@@ -124,6 +124,7 @@ impl Brackets {
     /// Prints the elements of a tensor.
     fn print(self, x: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut texts = Vec::new();
+        let x = &x.to_host().map_err(|_| fmt::Error)?;
         // Indexing is in bounds, and the number of printed elements is bounded. The only possible
         // failure is a lack of memory.
         elements(x, self.abridged, f, &mut texts).map_err(|_| fmt::Error)?;

@@ -23,11 +23,13 @@
 mod build;
 mod display;
 mod order;
+mod remote;
 mod typed;
 
 pub(crate) use display::OneLine;
 pub(crate) use order::Given;
 pub use order::Order;
+pub(crate) use remote::{Remote, remote_of};
 pub use typed::{Typed, TypedTensor};
 
 use crate::axes::{Axes, Axis, ends};
@@ -87,7 +89,7 @@ impl Tensor {
         self.given
     }
 
-    /// The view of the runtime, of the same elements.
+    /// The view of the runtime, of the same elements. It has none of a tensor on a device.
     pub fn view(&self) -> &cotangent_cpu::Tensor {
         &self.view
     }
@@ -164,6 +166,7 @@ impl Tensor {
     #[track_caller]
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.check::<T>()?;
+        self.needs_host("as_slice")?;
         let slice = match self.order() {
             Order::RowMajor => self.view.as_slice(),
             Order::ColumnMajor => self.view.column_slice(),
@@ -184,7 +187,7 @@ impl Tensor {
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check::<T>()?;
-        Ok(self.contiguous()?.as_slice::<T>()?.to_vec())
+        Ok(self.to_host()?.contiguous()?.as_slice::<T>()?.to_vec())
     }
 
     /// The elements in row-major order, copied.
@@ -215,7 +218,7 @@ impl Tensor {
     /// Every element as `f64` (real parts of complex numbers), in the tensor's order.
     #[track_caller]
     pub fn to_f64(&self) -> Result<Vec<f64>> {
-        let t = self.contiguous()?;
+        let t = self.to_host()?.contiguous()?;
         let row_major = match t.order() {
             Order::RowMajor => t.view,
             Order::ColumnMajor => t.view.clone().transpose(&reversed(t.rank())),
@@ -224,7 +227,7 @@ impl Tensor {
     }
 
     /// The same elements, contiguous in the tensor's own order. A copy unless they are contiguous
-    /// already.
+    /// already, or on a device.
     #[track_caller]
     pub fn contiguous(&self) -> Result<Tensor> {
         Ok(Tensor {
@@ -236,6 +239,9 @@ impl Tensor {
     /// The same elements, contiguous in this order. A copy unless they are contiguous already.
     #[track_caller]
     pub fn to_order(&self, order: Order) -> Result<Tensor> {
+        if self.remote().is_some() {
+            return Ok(Tensor::from_view(self.view.clone(), order));
+        }
         let view = match order {
             Order::RowMajor => self.view.clone().into_dense().at_caller()?,
             Order::ColumnMajor => {
@@ -252,9 +258,12 @@ impl Tensor {
     }
 
     /// A contiguous row-major [`Array`] of the same elements, the value type of the core. No copy
-    /// if they are contiguous in this order.
+    /// if they are contiguous in this order, and on the host.
     #[track_caller]
     pub fn to_array(&self) -> Result<Array> {
+        if let Some(remote) = self.remote() {
+            return remote.download().at_caller();
+        }
         self.view.clone().into_array().at_caller()
     }
 
@@ -273,6 +282,7 @@ impl Tensor {
         range: impl RangeBounds<usize>,
         step: usize,
     ) -> Result<Tensor> {
+        self.needs_host("slice")?;
         let axis = axis.into().of_rank("slice", self.rank()).at_caller()?;
         let n = self.shape()[axis];
         let (start, stop) = ends(&range);
@@ -299,6 +309,7 @@ impl Tensor {
     /// Index `i` of an axis, which is removed, as a view.
     #[track_caller]
     pub fn index(&self, axis: impl Into<Axis>, i: usize) -> Result<Tensor> {
+        self.needs_host("index")?;
         let axis = axis.into().of_rank("index", self.rank()).at_caller()?;
         let mut shape = self.shape().to_vec();
         let n = shape.remove(axis);
@@ -321,6 +332,7 @@ impl Tensor {
     /// The elements in reverse order along axes, as a view.
     #[track_caller]
     pub fn flip(&self, axes: impl Into<Axes>) -> Result<Tensor> {
+        self.needs_host("flip")?;
         let mut view = self.view.clone();
         for axis in axes.into().of_rank("flip", self.rank()).at_caller()? {
             view = view.reverse(axis);
@@ -339,6 +351,7 @@ impl Tensor {
     /// Permuted axes, as a view: axis `k` of the result is axis `axes[k]`.
     #[track_caller]
     pub fn permute_dims(&self, axes: impl Into<Axes>) -> Result<Tensor> {
+        self.needs_host("permute_dims")?;
         let axes = axes
             .into()
             .of_rank("permute_dims", self.rank())
@@ -363,6 +376,7 @@ impl Tensor {
     /// of 1 are broadcast.
     #[track_caller]
     pub fn broadcast_to(&self, shape: impl Into<Shape>) -> Result<Tensor> {
+        self.needs_host("broadcast_to")?;
         let shape = &*numbers("broadcast_to", shape.into()).at_caller()?;
         let skip = shape.len().checked_sub(self.rank());
         let fits = skip.is_some_and(|k| {
@@ -387,6 +401,7 @@ impl Tensor {
     /// tensor's memory order.
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Tensor> {
+        self.needs_host("reshape")?;
         let shape = &*numbers("reshape", shape.into()).at_caller()?;
         if cotangent_core::array::numel(shape) != Some(self.len()) {
             bail_here!(

@@ -13,6 +13,7 @@ use cotangent_core::ops::{Op, Reduce, Reduction};
 use cotangent_core::{Array, DType, Dim, Env, Val};
 use cotangent_kernels::tile::fold::ReduceOp;
 use cotangent_kernels::tile::{Body, Value};
+use cotangent_kernels::tree::Lanes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -29,6 +30,8 @@ pub(crate) enum Finish {
 
 /// A reduction of an output.
 pub(crate) struct FoldCode {
+    pub(crate) how: Reduction,
+    pub(crate) stable: bool,
     pub(crate) fold: RawFold,
     /// The type of the output and of the result of `fold`.
     pub(crate) dtype: DType,
@@ -40,6 +43,16 @@ pub(crate) struct FoldCode {
     pub(crate) of_short_rows: Option<ReduceOp>,
     /// The bytes of the reduction of no elements.
     pub(crate) empty: Vec<u8>,
+}
+
+impl FoldCode {
+    /// The number of lanes of the fold's order.
+    pub(crate) fn lanes(&self) -> usize {
+        match self.dtype {
+            DType::F64 | DType::C128 => <f64 as Lanes>::LANES,
+            _ => <f32 as Lanes>::LANES,
+        }
+    }
 }
 
 /// Where the elements of an output are in the memory of its value: that of index `i` among `n` is
@@ -199,6 +212,8 @@ fn folded(
             let to = fold_type(how, stable, dtype);
             let wide = b.lowering.convert(nodes[last], to);
             let fold = FoldCode {
+                how,
+                stable,
                 fold: RawFold::new(how, stable, dtype),
                 dtype: to,
                 narrow: (to != dtype).then(|| Box::new(conversion(to, dtype))),

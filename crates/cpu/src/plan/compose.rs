@@ -49,16 +49,28 @@ pub(crate) fn unrolled_fold(n: &Nest, dtype: DType) -> Option<Binary> {
     let What::Fold { how, order, .. } = &n.what else {
         return None;
     };
-    let op = match how {
-        Reduction::Sum => Binary::Add,
-        Reduction::Prod => Binary::Mul,
-        Reduction::Max => Binary::Max,
-        Reduction::Min => Binary::Min,
-        Reduction::Any | Reduction::All => return None,
-        Reduction::And | Reduction::Or | Reduction::Xor => return None,
-    };
+    let op = combining(*how, dtype)?;
     let counted = folded_extents(n)?.iter().product::<usize>() > 0;
     (*order == Order::Tree && dtype != DType::Bool && counted).then_some(op)
+}
+
+/// The elementwise operation with the bits of a reduction's combination of two elements.
+pub(crate) fn combining(how: Reduction, dtype: DType) -> Option<Binary> {
+    use Reduction::*;
+    Some(match (how, dtype) {
+        (Sum | Max | Any | Or, DType::Bool) => Binary::Or,
+        (Prod | Min | All | And, DType::Bool) => Binary::And,
+        (Sum, _) => Binary::Add,
+        // A complex factor of a reduction is multiplied in its own precision.
+        (Prod, d) if d.is_complex() => return None,
+        (Prod, _) => Binary::Mul,
+        (Max, _) => Binary::Max,
+        (Min, _) => Binary::Min,
+        (And, _) => Binary::And,
+        (Or, _) => Binary::Or,
+        (Xor, _) => Binary::Xor,
+        (Any | All, _) => return None,
+    })
 }
 
 /// The extents of the folded axes, if they are known.

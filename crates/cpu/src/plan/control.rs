@@ -8,26 +8,35 @@
 //! ```
 //! A carry that a step changes by an update of a window has one buffer, in which the window is
 //! written. Loops and branches of a body run in place, too. A body with a kernel on large tensors,
-//! or with extents that data decides, has no such form and runs on tensors.
+//! or with extents that data decides, has no such form and runs on tensors. A loop whose steps
+//! compute few numbers is machine code ([`steps`], [`loops`]).
 
 mod build;
 mod calls;
+mod carries;
 mod code;
 mod frame;
 mod in_place;
+mod inline;
 mod instruction;
+mod loops;
+mod phases;
+mod recorded;
+mod steps;
 mod update;
 mod views;
 
 use super::Plan;
-use super::arena::Arena;
 use super::nested::{Nested, NestedRun};
 use crate::interrupt::{Pulse, interrupted};
 use crate::tensor::Extents;
+use carries::CarryBuffers;
 use cotangent_core::{DType, Dim, Env, Function, Result, Type, reference};
-use frame::{InPlaceForm, State};
+use frame::InPlaceForm;
 use in_place::InPlace;
+use loops::LoopBody;
 use std::sync::{Arc, Mutex, PoisonError};
+use steps::LoopSteps;
 
 /// Number of sets of extents for which a region keeps its instructions.
 const KEPT_EXTENTS: usize = 4;
@@ -37,8 +46,11 @@ struct KnownRegion {
     inputs: Vec<Extents>,
     outer: Env,
     /// `None`: the region runs on tensors.
-    body: Option<Arc<InPlace>>,
+    body: Option<Arc<LoopBody>>,
 }
+
+/// Assumed number of steps of a `while`.
+const ASSUMED_STEPS: usize = 32;
 
 /// A region of an operation, with its instructions for the last extents.
 pub(crate) struct ControlRegion {
@@ -59,6 +71,11 @@ impl ControlRegion {
 
     /// The region in place, for inputs of these extents.
     fn at(&self, inputs: &[Extents], outer: &Env) -> Option<Arc<InPlace>> {
+        Some(self.body_at(inputs, outer)?.form.clone())
+    }
+
+    /// The region as the body of a loop, for inputs of these extents.
+    fn body_at(&self, inputs: &[Extents], outer: &Env) -> Option<Arc<LoopBody>> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |k: &KnownRegion| k.inputs == inputs && k.outer == *outer;
         if let Some(k) = known().iter().find(|k| same(k)) {
@@ -67,7 +84,7 @@ impl ControlRegion {
         let env = self.bound(inputs, outer);
         let body = env
             .and_then(|env| build::in_place(&self.plan, inputs, env))
-            .map(Arc::new);
+            .map(|form| Arc::new(LoopBody::new(form)));
         let mut known = known();
         known.insert(
             0,
@@ -122,7 +139,7 @@ pub(crate) enum Control {
 /// An operation with regions at given extents.
 enum ControlRun {
     Scan {
-        body: Arc<InPlace>,
+        body: Arc<LoopBody>,
         steps: usize,
         reverse: bool,
         consts: usize,
@@ -130,7 +147,7 @@ enum ControlRun {
     },
     While {
         cond: Arc<InPlace>,
-        body: Arc<InPlace>,
+        body: Arc<LoopBody>,
         cond_consts: usize,
         body_consts: usize,
     },
@@ -164,8 +181,8 @@ impl Nested for Control {
                     }
                     rows.remove(0);
                 }
-                let body = body.at(&inputs, env)?;
-                has_carries(&body, *consts, *carry).then_some(ControlRun::Scan {
+                let body = body.body_at(&inputs, env)?;
+                has_carries(&body.form, *consts, *carry).then(|| ControlRun::Scan {
                     body,
                     steps,
                     reverse: *reverse,
@@ -181,9 +198,9 @@ impl Nested for Control {
             } => {
                 let (of_cond, rest) = x.split_at_checked(*cond_consts)?;
                 let carries = rest.get(*body_consts..)?;
-                let body = body.at(&shapes(rest), env)?;
+                let body = body.body_at(&shapes(rest), env)?;
                 let cond = cond.at(&shapes(&[of_cond, carries].concat()), env)?;
-                has_carries(&body, *body_consts, carries.len()).then_some(ControlRun::While {
+                has_carries(&body.form, *body_consts, carries.len()).then(|| ControlRun::While {
                     cond,
                     body,
                     cond_consts: *cond_consts,
@@ -219,7 +236,45 @@ fn has_carries(body: &InPlace, consts: usize, carry: usize) -> bool {
     inputs.iter().zip(&body.outputs).all(same)
 }
 
+impl ControlRun {
+    /// The code of a loop, if it is compiled.
+    fn code(&self) -> Option<&LoopSteps> {
+        match self {
+            ControlRun::Scan {
+                body,
+                steps,
+                reverse,
+                consts,
+                carry,
+            } => (body.code).get(*steps, || {
+                loops::scan_code(&body.form, [*consts, *carry], *reverse)
+            }),
+            ControlRun::While {
+                cond,
+                body,
+                cond_consts,
+                body_consts,
+            } => {
+                let consts = [*cond_consts, *body_consts];
+                let compile = || loops::while_code([cond, &body.form], consts);
+                let code = (body.code).get(ASSUMED_STEPS, compile)?;
+                // The condition may have been made for other extents of its constants.
+                code.is_of(cond).then_some(code)
+            }
+            ControlRun::Switch { .. } | ControlRun::Once(_) => None,
+        }
+    }
+}
+
 impl NestedRun for ControlRun {
+    fn is_code(&self) -> bool {
+        self.code().is_some()
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
     fn results(&self) -> Vec<(DType, Extents)> {
         let of = |f: &InPlaceForm| (f.dtype, f.shape.clone());
         match self {
@@ -233,19 +288,19 @@ impl NestedRun for ControlRun {
                     }
                     (dtype, shape)
                 };
-                body.outputs.iter().enumerate().map(stacked).collect()
+                body.form.outputs.iter().enumerate().map(stacked).collect()
             }
-            ControlRun::While { body, .. } | ControlRun::Once(body) => {
-                body.outputs.iter().map(of).collect()
-            }
+            ControlRun::While { body, .. } => body.form.outputs.iter().map(of).collect(),
+            ControlRun::Once(body) => body.outputs.iter().map(of).collect(),
             ControlRun::Switch { arms, .. } => arms[0].outputs.iter().map(of).collect(),
         }
     }
 
     fn work(&self) -> usize {
         match self {
-            ControlRun::Scan { body, steps, .. } => body.work.saturating_mul(*steps),
-            ControlRun::While { body, .. } | ControlRun::Once(body) => body.work,
+            ControlRun::Scan { body, steps, .. } => body.form.work.saturating_mul(*steps),
+            ControlRun::While { body, .. } => body.form.work,
+            ControlRun::Once(body) => body.work,
             ControlRun::Switch { arms, .. } => arms.iter().map(|a| a.work).max().unwrap_or(0),
         }
     }
@@ -260,88 +315,32 @@ impl NestedRun for ControlRun {
                     reverse,
                     consts,
                     carry,
-                } => scan(body, *steps, *reverse, [*consts, *carry], x, y),
+                } => {
+                    let counts = [*consts, *carry];
+                    match self.code() {
+                        Some(code) => {
+                            loops::run_scan(code, &body.form, *steps, *reverse, counts, x, y)
+                        }
+                        None => scan(&body.form, *steps, *reverse, counts, x, y),
+                    }
+                }
                 ControlRun::While {
                     cond,
                     body,
                     cond_consts,
                     body_consts,
-                } => while_loop([cond, body], [*cond_consts, *body_consts], x, y),
+                } => {
+                    let (both, consts) = ([&**cond, &*body.form], [*cond_consts, *body_consts]);
+                    match self.code() {
+                        Some(code) => loops::run_while(code, both, consts, x, y),
+                        None => while_loop(both, consts, x, y),
+                    }
+                }
                 ControlRun::Switch { arms, dtype } => {
                     let k = frame::start(*dtype, x[0], arms.len() as i64 - 1);
                     arms[k as usize].run(&x[1..], y)
                 }
                 ControlRun::Once(body) => body.run(x, y),
-            }
-        }
-    }
-}
-
-/// The buffers of carries: a step reads one and writes the other, or changes the one buffer of a
-/// carry that is an update of a window.
-struct CarryBuffers<'a> {
-    body: &'a InPlace,
-    consts: usize,
-    carry: usize,
-    /// The buffers of each carry.
-    at: Vec<[*mut u8; 2]>,
-    /// The memory of the second buffers.
-    _memory: Arena,
-}
-
-impl CarryBuffers<'_> {
-    fn new<'a>(
-        body: &'a InPlace,
-        [consts, carry]: [usize; 2],
-        y: &[*mut u8],
-    ) -> Result<CarryBuffers<'a>> {
-        let size = |k: usize| super::arena::padded(body.outputs[k].bytes);
-        let memory = Arena::new((0..carry).map(size).sum())?;
-        let mut offset = 0;
-        let at = (0..carry)
-            .map(|k| {
-                let second = memory.ptr().wrapping_add(offset);
-                offset += size(k);
-                match body.over[k] == Some(consts + k) {
-                    true => [y[k], y[k]],
-                    false => [y[k], second],
-                }
-            })
-            .collect();
-        Ok(CarryBuffers {
-            body,
-            consts,
-            carry,
-            at,
-            _memory: memory,
-        })
-    }
-
-    /// Sets the addresses of the carries that a step writes.
-    fn set_outputs(&self, s: &mut State, buffer: usize) {
-        for (k, at) in self.at.iter().enumerate() {
-            self.body.set_output(s, k, at[buffer]);
-        }
-    }
-
-    /// Sets the addresses of the carries that a step reads.
-    fn set_inputs(&self, s: &mut State, buffer: usize) {
-        for (k, at) in self.at.iter().enumerate() {
-            self.body.set_input(s, self.consts + k, at[buffer]);
-        }
-    }
-
-    /// Copies carries to the results: those of the second buffers, or first values.
-    ///
-    /// # Safety
-    /// `from` has the address of each carry.
-    unsafe fn finish(&self, from: impl Fn(usize) -> *const u8) {
-        for k in 0..self.carry {
-            let (from, to) = (from(k), self.at[k][0]);
-            if from != to.cast_const() {
-                // SAFETY: the caller guarantees the carries (# Safety), which have memory of their
-                // own.
-                unsafe { to.copy_from_nonoverlapping(from, self.body.outputs[k].bytes) };
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::tensor::Extents;
 use cotangent_core::{DType, Env, Result};
+use std::any::Any;
 
 /// An operation with regions.
 pub(crate) trait Nested: Send + Sync {
@@ -11,6 +12,12 @@ pub(crate) trait Nested: Send + Sync {
 
 /// An operation with regions at given extents.
 pub(crate) trait NestedRun: Send + Sync {
+    /// The run, for the module that made it.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Whether it is a loop that runs as machine code.
+    fn is_code(&self) -> bool;
+
     /// The types of the results.
     fn results(&self) -> Vec<(DType, Extents)>;
 

@@ -356,6 +356,17 @@ impl Assembler {
         self.bytes(&by.to_le_bytes());
     }
 
+    /// `[base + disp] += by`
+    pub(super) fn add_at(&mut self, base: Gpr, disp: i32, by: i32) {
+        let at = Operand::Memory(Memory {
+            base: Base::At(base),
+            disp,
+            broadcast: false,
+        });
+        self.general(0x81, 0, at);
+        self.bytes(&by.to_le_bytes());
+    }
+
     /// `to &= by`
     pub(super) fn and(&mut self, to: Gpr, by: i32) {
         self.general(0x81, 4, Operand::Register(to));
@@ -400,6 +411,12 @@ impl Assembler {
     /// A conditional forward jump.
     pub(super) fn jump(&mut self, condition: If) -> Jump {
         self.bytes(&[0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
+    /// An unconditional forward jump.
+    pub(super) fn jump_always(&mut self) -> Jump {
+        self.bytes(&[0xe9, 0, 0, 0, 0]);
         Jump(self.code.len())
     }
 

@@ -25,7 +25,7 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
         .uniform()
         .filter(|_| trace.ops.len() <= MAX_CODE_OPS)?;
     let (wide, stacks) = (trace.wide, consts + carries);
-    let (target, kind) = (Target { wide, widest: lane }, LaneType::Lane(lane as u8));
+    let (target, kind) = (Target::new(wide, lane), LaneType::Lane(lane as u8));
     let mut asm = Assembler::new();
     let mut frame = SpillFrame::default();
     let (home, framed) = homes(trace, target, &mut asm, &mut frame, &|k, _| k < stacks);
@@ -53,6 +53,7 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
         masked: wide,
         single: !wide,
         exits: &mut exits,
+        stops: &mut Vec::new(),
     }
     .write(&mut asm);
     asm.plus(RAX, RCX);

@@ -107,7 +107,7 @@ fn items(trace: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
 pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usize)> {
     let (wide, masked) = (trace.wide, trace.accepts_partial_vectors());
     let widest = trace.widest().filter(|_| trace.ops.len() <= MAX_CODE_OPS)?;
-    let target = Target { wide, widest };
+    let target = Target::new(wide, widest);
     let mut asm = Assembler::new();
     let mut frame = SpillFrame::default();
     let (home, splats) = homes(trace, target, &mut asm, &mut frame, &|k, needed| {
@@ -182,6 +182,7 @@ fn full_vectors(
         masked: false,
         single: false,
         exits,
+        stops: &mut Vec::new(),
     }
     .write(asm);
     asm.add(RAX, step);
@@ -209,6 +210,7 @@ fn masked_vectors(
         masked: true,
         single: false,
         exits,
+        stops: &mut Vec::new(),
     }
     .write(asm);
     asm.add(RAX, plan.target.lanes() as i32);

@@ -13,6 +13,10 @@
 //! A complex number is two values (`complex`). Elements of 16 bytes are loaded and stored as two
 //! vectors whose elements are permuted. Programs with such elements process whole vectors only.
 //!
+//! Three loops are made of traces: over the elements of arrays (`lower`), over the steps of a loop
+//! whose values are vectors of one extent (`looped`), and over the steps of a loop on single
+//! elements in memory (`steps`).
+//!
 //! The interpreter executes bodies with operations that are calls (special functions, inverses of
 //! complex functions) and with integer powers. It also executes the neighbourhood of a vector in
 //! which some lane needs the scalar fallback. These lanes are large arguments of sin, cos, tan and
@@ -31,6 +35,13 @@ mod lower;
 mod memory;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod plan;
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux", not(miri))),
+    allow(dead_code)
+)]
+mod step;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod steps;
 // Some items are used only by the lowering.
 mod convert;
 mod flags;
@@ -47,7 +58,8 @@ mod whole;
 pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
-pub(crate) use trace::{Record, Trace, TraceId};
+pub(crate) use step::{StepRecorder, StepTrace};
+pub(crate) use trace::{Record, StepAddress, Trace, TraceId};
 
 /// Compiled code of a trace.
 pub(crate) struct Emitted {
@@ -143,6 +155,51 @@ impl Looped {
             unsafe { std::mem::transmute(self.code.entry()) };
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { f(table.as_ptr(), steps, stride, lanes) }
+    }
+}
+
+/// Compiled code of a loop whose step is straight-line code on numbers in memory.
+pub(crate) struct StepLoop {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    code: memory::Code,
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+impl StepLoop {
+    /// Compiles a step. Returns `None` if it cannot be compiled.
+    pub(crate) fn compile(step: StepTrace) -> Option<StepLoop> {
+        Some(StepLoop {
+            code: memory::Code::new(&steps::compile(step)?)?,
+        })
+    }
+
+    /// Runs up to `steps` steps, at least one. Returns how many are left: more than 0 if the next
+    /// step needs the scalar fallback, or its complement if the condition of the next step is
+    /// false.
+    ///
+    /// # Safety
+    /// The CPU supports the instruction set of the code. The addresses of `table`, as the steps
+    /// advance them, are valid for the operands that were recorded, and operands that were recorded
+    /// as fixed do not change in a step before they are read for the last time.
+    pub(crate) unsafe fn call(&self, table: &mut [*mut u8], steps: usize) -> isize {
+        // SAFETY: `StepLoop::compile` generated a complete function of this type.
+        let f: unsafe extern "sysv64" fn(*mut *mut u8, usize) -> isize =
+            unsafe { std::mem::transmute(self.code.entry()) };
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { f(table.as_mut_ptr(), steps) }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+impl StepLoop {
+    pub(crate) fn compile(_: StepTrace) -> Option<StepLoop> {
+        None
+    }
+
+    /// # Safety
+    /// There are no preconditions: no code exists on this target.
+    pub(crate) unsafe fn call(&self, _: &mut [*mut u8], _: usize) -> isize {
+        0
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::encode::*;
 use super::flags::MemoryFlags;
-use super::trace::{Convert, LaneType, Op, Trace, TraceId};
+use super::trace::{Convert, LaneType, Op, StepAddress, Trace, TraceId};
 use smallvec::SmallVec;
 
 /// The vectors of the generated code. A value occupies the part of a register that its lanes need.
@@ -13,11 +13,27 @@ pub(super) struct Target {
     pub(super) wide: bool,
     /// Size of the widest lane, in bytes. Vectors of such lanes fill a register.
     pub(super) widest: usize,
+    /// Size of a register in use, in bytes.
+    bytes: usize,
 }
 
 impl Target {
+    /// The largest vectors.
+    pub(super) fn new(wide: bool, widest: usize) -> Target {
+        Target::of_bytes(wide, widest, if wide { 64 } else { 32 })
+    }
+
+    /// Vectors of `bytes` bytes.
+    pub(super) fn of_bytes(wide: bool, widest: usize, bytes: usize) -> Target {
+        Target {
+            wide,
+            widest,
+            bytes,
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
-        if self.wide { 64 } else { 32 }
+        self.bytes
     }
 
     pub(super) fn lanes(&self) -> usize {
@@ -47,6 +63,21 @@ impl Target {
                 mask,
                 zero,
                 unit,
+            },
+            form => form,
+        }
+    }
+
+    /// The encoding of [`Target::repeat`], whose operand in memory is one element.
+    pub(super) fn of_element(&self, form: Form, size: usize) -> Form {
+        match form {
+            Form::Evex {
+                width, mask, zero, ..
+            } => Form::Evex {
+                width,
+                mask,
+                zero,
+                unit: size as i32,
             },
             form => form,
         }
@@ -84,6 +115,15 @@ impl Target {
 
     /// Broadcasts one element to all lanes.
     pub(super) fn repeat(&self, size: usize) -> Opcode {
+        // 8 bytes fill half of the smallest register: `movddup`.
+        if size == 8 && self.bytes == 16 {
+            return Opcode {
+                map: 1,
+                prefix: 3,
+                w: self.wide,
+                code: 0x12,
+            };
+        }
         let code = match size {
             1 => 0x78,
             2 => 0x79,
@@ -108,28 +148,65 @@ impl Target {
             );
         }
         let size = kind.size();
-        let i = if from.broadcast {
-            self.repeat(size)
+        let (form, i) = if from.broadcast {
+            (self.of_element(self.form(size), size), self.repeat(size))
         } else {
-            self.float(0x10, size)
+            (self.form(size), self.float(0x10, size))
         };
         // The instruction broadcasts without the embedded form.
         let from = Operand::Memory(Memory {
             broadcast: false,
             ..from
         });
-        asm.vector(self.form(size), i, r, 0, from, None);
+        asm.vector(form, i, r, 0, from, None);
     }
 
     /// Stores the first lane only.
     pub(super) fn store_first(&self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
+        let form = match self.wide {
+            true => Form::Evex {
+                width: 0,
+                mask: 0,
+                zero: false,
+                unit: size as i32,
+            },
+            false => Form::Vex(0),
+        };
+        let (map, prefix, code) = match size {
+            1 => (3, 1, 0x14),
+            2 => (3, 1, 0x15),
+            4 => (1, 2, 0x11),
+            _ => (1, 3, 0x11),
+        };
+        let i = Opcode {
+            map,
+            prefix,
+            w: self.wide && size == 8,
+            code,
+        };
+        let lane = (size < 4).then_some(0);
+        asm.vector(form, i, r, 0, Operand::Memory(to), lane);
+    }
+
+    /// `to = ` the first lane of 8 bytes of a register.
+    pub(super) fn first_lane(&self, asm: &mut Assembler, to: Gpr, r: u8) {
+        let form = match self.wide {
+            true => Form::Evex {
+                width: 0,
+                mask: 0,
+                zero: false,
+                unit: 8,
+            },
+            // The W bit counts, as in instructions on mask registers.
+            false => Form::Mask(0),
+        };
         let i = Opcode {
             map: 1,
-            prefix: if size == 8 { 3 } else { 2 },
-            w: false,
-            code: 0x11,
+            prefix: 1,
+            w: true,
+            code: 0x7e,
         };
-        asm.vector(Form::Vex(0), i, r, 0, Operand::Memory(to), None);
+        asm.vector(form, i, r, 0, Operand::Register(to), None);
     }
 
     pub(super) fn store(&self, asm: &mut Assembler, kind: LaneType, to: Memory, r: u8) {
@@ -207,6 +284,37 @@ pub(super) enum CodeItem {
     Rare(TraceId),
     /// Stores a value to its home for the next step of a loop.
     Keep(Memory, TraceId),
+    /// Stores a value at an address, and at a distance from it that was computed.
+    StoreAt {
+        to: StepAddress,
+        offset: Option<TraceId>,
+        value: TraceId,
+    },
+    /// Leaves the loop if the boolean is false.
+    Continue(TraceId),
+}
+
+/// Addresses of the operands of a step ([`steps`](super::steps)).
+pub(super) struct StepAddresses {
+    /// Address of each input.
+    of_input: Vec<StepAddress>,
+    /// The registers that hold entries of the table.
+    pub(super) registers: Vec<Option<Gpr>>,
+}
+
+impl StepAddresses {
+    pub(super) fn of_input(&self, k: u32) -> StepAddress {
+        self.of_input[k as usize]
+    }
+
+    /// The register with an entry of the table, which is loaded to `RDX` if no other holds it.
+    pub(super) fn base(&self, asm: &mut Assembler, entry: u32) -> Gpr {
+        let held = self.registers.get(entry as usize).copied().flatten();
+        held.unwrap_or_else(|| {
+            asm.load(RDX, RDI, 8 * entry as i32);
+            RDX
+        })
+    }
 }
 
 /// A trace with the facts that code generation needs.
@@ -221,6 +329,8 @@ pub(super) struct CodePlan<'a> {
     pub(super) first: Vec<u32>,
     /// Registers that hold the first addresses of the table.
     pub(super) pointers: Vec<Gpr>,
+    /// Addresses of operands that are not those of the table.
+    pub(super) addresses: Option<StepAddresses>,
     pub(super) flags: MemoryFlags,
     /// A vector with all bits set.
     pub(super) ones: Memory,
@@ -232,8 +342,8 @@ pub(super) struct CodePlan<'a> {
 const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
 const FIRST_SAVED_POINTER: usize = 4;
 
-/// Maximum number of spill slots, each one vector. Thread stacks may be small.
-const MAX_SPILL_SLOTS: u32 = 192;
+/// Maximum size of all spill slots, in bytes. Thread stacks may be small.
+const MAX_SPILL_BYTES: usize = 12 << 10;
 
 /// Spill slots, in units of one vector above the stack pointer.
 #[derive(Default)]
@@ -250,9 +360,9 @@ impl SpillFrame {
         })
     }
 
-    /// Whether the frame exceeds the limit for stacks.
-    pub(super) fn is_too_large(&self) -> bool {
-        self.slots > MAX_SPILL_SLOTS
+    /// Whether the frame exceeds the limit for stacks, for vectors of `bytes` bytes.
+    fn is_too_large(&self, bytes: usize) -> bool {
+        self.slots as usize * bytes > MAX_SPILL_BYTES
     }
 }
 
@@ -268,14 +378,17 @@ impl CodePlan<'_> {
 }
 
 /// The values that an item reads.
-fn read(trace: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
+pub(super) fn read(trace: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
     match item {
         CodeItem::Op(id) => match trace.op(id) {
             Op::Part(..) => SmallVec::new(),
             op => op.operands(),
         },
         CodeItem::Store(_, id) => trace.stored(id),
-        CodeItem::Rare(id) | CodeItem::Keep(_, id) => smallvec::smallvec![id],
+        CodeItem::Rare(id) | CodeItem::Keep(_, id) | CodeItem::Continue(id) => {
+            smallvec::smallvec![id]
+        }
+        CodeItem::StoreAt { offset, value, .. } => std::iter::once(value).chain(offset).collect(),
     }
 }
 
@@ -323,10 +436,30 @@ impl<'a> CodePlan<'a> {
             reads,
             first,
             pointers,
+            addresses: None,
             flags: MemoryFlags::default(),
             ones,
             cuts,
         }
+    }
+
+    /// The registers that hold entries of a table, the most frequent first, by entry.
+    pub(super) fn registers_of(frequent: &[u32]) -> Vec<Option<Gpr>> {
+        let entries = frequent.iter().max().map_or(0, |&e| e as usize + 1);
+        let mut registers = vec![None; entries];
+        for (&entry, &r) in frequent.iter().zip(&POINTERS) {
+            registers[entry as usize] = Some(r);
+        }
+        registers
+    }
+
+    /// Sets the addresses of inputs, and the entries that registers hold, the most frequent first.
+    pub(super) fn address(&mut self, of_input: &[StepAddress], frequent: &[u32]) {
+        self.pointers = POINTERS[..frequent.len().min(POINTERS.len())].to_vec();
+        self.addresses = Some(StepAddresses {
+            of_input: of_input.to_vec(),
+            registers: CodePlan::registers_of(frequent),
+        });
     }
 
     /// Callee-saved registers in use.
@@ -367,7 +500,7 @@ impl<'a> CodePlan<'a> {
         asm.ret();
         let size = -((frame.slots as usize * self.target.bytes()).next_multiple_of(64) as i32);
         asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
-        (!frame.is_too_large()).then_some(())
+        (!frame.is_too_large(self.target.bytes())).then_some(())
     }
 }
 

@@ -19,6 +19,13 @@ pub(crate) type TraceId = u32;
 /// Records the operation of a kernel on the operands `x`, where `data` is the kernel's parameter.
 pub(crate) type Record = fn(x: [TraceId; 3], data: usize) -> TraceId;
 
+/// An address of a step ([`steps`](super::steps)): an entry of its table, and a distance in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StepAddress {
+    pub(crate) entry: u32,
+    pub(crate) offset: i32,
+}
+
 /// The type of a value, for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LaneType {
@@ -192,6 +199,8 @@ pub(crate) enum Op {
     Input(u32),
     /// The imaginary part of an input of 16 bytes if `true`, otherwise its real part.
     Part(bool, TraceId),
+    /// An input that is loaded in the order of the operations, at a distance that was computed.
+    Load(u32, Option<TraceId>),
     /// A complex number of 16 bytes from its parts. It has no instruction.
     Pair(TraceId, TraceId),
     /// A constant: its bits, and its size in bytes.
@@ -242,6 +251,7 @@ impl Op {
     pub(super) fn operands(&self) -> SmallVec<[TraceId; 3]> {
         match *self {
             Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
+            Op::Load(_, offset) => offset.into_iter().collect(),
             Op::Unary(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => {
                 smallvec![a]
             }
@@ -319,6 +329,18 @@ impl Trace {
         });
         self.inputs.push(kind);
         self.push(Op::Input(self.inputs.len() as u32 - 1), kind)
+    }
+
+    /// The number of operations.
+    pub(super) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// An input that is loaded in the order of the operations.
+    pub(super) fn load(&mut self, size: usize, offset: Option<TraceId>) -> TraceId {
+        let kind = LaneType::Lane(size as u8);
+        self.inputs.push(kind);
+        self.push(Op::Load(self.inputs.len() as u32 - 1, offset), kind)
     }
 
     pub(super) fn constant(&mut self, bits: u64, size: usize) -> TraceId {

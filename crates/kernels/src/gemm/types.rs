@@ -8,7 +8,7 @@ use crate::view::View;
 use num_complex::Complex;
 
 /// Steps of `k` in a block. It decides the bits of a product.
-pub(crate) const K_BLOCK_STEPS: usize = 256;
+pub const K_BLOCK_STEPS: usize = 256;
 /// Steps of `k` whose blocks are added in ascending order. Longer sums are split in two, so that
 /// the error grows with the logarithm of their number. It decides the bits of a product.
 pub(crate) const K_RUN_STEPS: usize = 16 * K_BLOCK_STEPS;

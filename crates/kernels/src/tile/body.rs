@@ -391,6 +391,16 @@ impl Body {
         self.widest
     }
 
+    /// Size of the elements of an input, in bytes.
+    pub fn input_size(&self, k: usize) -> usize {
+        self.inputs[k].0
+    }
+
+    /// Size of the elements of an output, in bytes.
+    pub fn output_size(&self, k: usize) -> usize {
+        self.outputs[k].0
+    }
+
     /// The bytes of each constant.
     pub fn constants(&self) -> impl Iterator<Item = &[u8]> {
         self.constants.iter().map(|(bytes, size)| &bytes[..*size])

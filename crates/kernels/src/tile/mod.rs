@@ -24,6 +24,7 @@ pub mod kernels;
 mod pack;
 mod recurrence;
 pub mod rounding;
+mod steps;
 mod variants;
 
 use kernels::{Comparison, comparison};
@@ -34,6 +35,7 @@ pub use body::{
 };
 pub use kernel::{TileFn, TileOp};
 pub use recurrence::Recurrence;
+pub use steps::{ElementAddress, StepValue, Steps, StepsBuilder, StepsEnd};
 
 use crate::emit::instruction;
 use crate::simd::Isa;

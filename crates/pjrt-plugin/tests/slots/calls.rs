@@ -1,7 +1,8 @@
 //! Calls of slots with typed arguments, and of the sequences that tests share.
 
 use pjrt::{
-    Api, Arguments, ExecuteOptions, NamedValue, Pointer, Program, args, named_value, semantics,
+    Api, Arguments, ExecuteOptions, LayoutsExtension, NamedValue, Pointer, Program, args,
+    named_value, semantics,
 };
 
 pub(crate) fn api() -> &'static Api {
@@ -40,6 +41,34 @@ pub(crate) fn slot_of<A>(number: usize) -> unsafe extern "C" fn(*mut A) -> Point
     assert!(!address.is_null(), "slot {number}");
     // SAFETY: a slot is a function of the address of its arguments.
     unsafe { std::mem::transmute(address.0) }
+}
+
+/// The extension for layouts, the only one.
+pub(crate) fn layouts() -> &'static LayoutsExtension {
+    // SAFETY: the list of extensions lives as long as the table.
+    let found = unsafe { &*api().extensions.0.cast::<LayoutsExtension>() };
+    assert_eq!(found.kind, LayoutsExtension::KIND);
+    assert_eq!(found.struct_size, size_of::<LayoutsExtension>());
+    assert!(found.next.is_null());
+    found
+}
+
+pub(crate) fn layout_slot_of<A>(number: usize) -> unsafe extern "C" fn(*mut A) -> Pointer {
+    let address = layouts().slots[number - LayoutsExtension::FIRST_SLOT];
+    assert!(!address.is_null(), "slot {number}");
+    // SAFETY: a slot is a function of the address of its arguments.
+    unsafe { std::mem::transmute(address.0) }
+}
+
+/// Calls a slot of the extension for layouts, which must succeed.
+pub(crate) fn laid_out<A: Arguments>(mut arguments: A) -> A {
+    // SAFETY: as for `raw`.
+    let error = unsafe {
+        (&raw mut arguments).cast::<usize>().write(A::SLOT.size);
+        layout_slot_of::<A>(A::SLOT.number)(&raw mut arguments)
+    };
+    taken(error).unwrap();
+    arguments
 }
 
 /// Calls a slot. Returns its error.

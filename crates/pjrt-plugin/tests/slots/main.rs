@@ -5,10 +5,13 @@
 mod calls;
 
 use calls::{
-    F32, api, at, at_mut, client, compile, compiled, download, free, list, run, slot_of, taken,
-    text, upload,
+    F32, api, at, at_mut, client, compile, compiled, download, free, laid_out, layout_slot_of,
+    list, run, slot_of, taken, text, upload,
 };
-use pjrt::{Api, MemoryLayout, NamedValue, Pointer, Program, SLOTS, args, code, semantics};
+use pjrt::{
+    Api, LAYOUT_SLOTS, MemoryLayout, NamedValue, Pointer, Program, SLOTS, args, code, layout_args,
+    semantics,
+};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,8 +33,10 @@ fn every_slot_refuses_null_and_short_arguments_and_null_handles() {
     let _alone = alone();
     assert_eq!(api().version.minor, pjrt::API_VERSION.1);
     assert_eq!(api().struct_size, size_of::<Api>());
-    for slot in SLOTS {
-        let f = slot_of::<usize>(slot.number);
+    let main = SLOTS.iter().map(|s| (s, slot_of::<usize>(s.number)));
+    let of_layouts = LAYOUT_SLOTS.iter();
+    let of_layouts = of_layouts.map(|s| (s, layout_slot_of::<usize>(s.number)));
+    for (slot, f) in main.chain(of_layouts) {
         // SAFETY: null is refused.
         let (number, message) = taken(unsafe { f(std::ptr::null_mut()) }).unwrap_err();
         assert_eq!(number, code::INVALID_ARGUMENT);
@@ -162,8 +167,16 @@ fn a_client_has_devices_with_memories_and_a_topology() {
     let memory = serve!(DeviceDefaultMemory { device: device }).memory;
     let memories = serve!(DeviceAddressableMemories { device: device });
     assert_eq!(
-        list::<Pointer>(memories.memories, memories.num_memories),
-        [memory]
+        list::<Pointer>(memories.memories, memories.num_memories)[0],
+        memory
+    );
+    let pinned = list::<Pointer>(memories.memories, memories.num_memories)[1];
+    let kind = serve!(MemoryKind { memory: pinned });
+    assert_eq!(text(kind.kind, kind.kind_size), "pinned_host");
+    let all = serve!(ClientAddressableMemories { client: client });
+    assert_eq!(
+        list::<Pointer>(all.addressable_memories, all.num_addressable_memories),
+        [memory, pinned]
     );
     let kind = serve!(MemoryKind { memory: memory });
     assert_eq!(text(kind.kind, kind.kind_size), "device");
@@ -292,6 +305,124 @@ fn programs_run_and_nothing_is_left() {
     serve!(ExecutableDestroy { executable: inner });
     serve!(ClientDestroy { client: client });
     assert_eq!(cotangent_pjrt::live(), before);
+}
+
+#[test]
+fn layouts_are_in_row_major_order() {
+    let _alone = alone();
+    let text_of = |layout: Pointer| {
+        let made = laid_out(layout_args::LayoutSerialize {
+            layout,
+            ..Default::default()
+        });
+        let text = text(made.serialized_bytes, made.serialized_bytes_size);
+        // SAFETY: the deleter is a function of this type, called once.
+        let delete: extern "C" fn(Pointer) =
+            unsafe { std::mem::transmute(made.serialized_layout_deleter.0) };
+        delete(made.serialized_layout);
+        text
+    };
+    let client = client();
+    let executable = compile(client, SUM);
+    let inner = serve!(LoadedExecutableGetExecutable {
+        loaded_executable: executable
+    })
+    .executable;
+    let results = laid_out(layout_args::ExecutableGetOutputLayouts {
+        executable: inner,
+        ..Default::default()
+    });
+    let results = list::<Pointer>(results.layouts, results.num_outputs);
+    assert_eq!(
+        results.into_iter().map(text_of).collect::<Vec<_>>(),
+        ["{0}", "{}"]
+    );
+    let parameters = laid_out(layout_args::ExecutableGetParameterLayouts {
+        executable: inner,
+        ..Default::default()
+    });
+    let parameters = list::<Pointer>(parameters.layouts, parameters.num_parameters);
+    assert_eq!(
+        parameters.into_iter().map(text_of).collect::<Vec<_>>(),
+        ["{0}", "{0}"]
+    );
+    let dims = [2i64, 3, 4];
+    let of_client = laid_out(layout_args::ClientGetDefaultLayout {
+        client,
+        element_type: F32,
+        dims: dims.as_ptr().into(),
+        num_dims: 3,
+        ..Default::default()
+    })
+    .layout;
+    let buffer = upload(client, &[0.0; 6], &[2, 3]);
+    let of_buffer = laid_out(layout_args::BufferMemoryLayout {
+        buffer,
+        ..Default::default()
+    })
+    .layout;
+    for (layout, text) in [(of_client, "{2,1,0}"), (of_buffer, "{1,0}")] {
+        assert_eq!(text_of(layout), text);
+        laid_out(layout_args::LayoutDestroy {
+            layout,
+            ..Default::default()
+        });
+    }
+    free(&[buffer]);
+    serve!(ExecutableDestroy { executable: inner });
+    serve!(LoadedExecutableDestroy {
+        executable: executable
+    });
+    serve!(ClientDestroy { client: client });
+}
+
+/// Resident memory of this process in MiB, on Linux.
+fn resident() -> Option<f64> {
+    let all = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = all.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
+    let kib: f64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kib / 1024.0)
+}
+
+#[test]
+fn a_thousand_different_programs_leave_neither_objects_nor_memory() {
+    const MAX_MIB: f64 = 5.0;
+    let _alone = alone();
+    let before = cotangent_pjrt::live();
+    let client = client();
+    let mut early = None;
+    for k in 0..1000 {
+        let text = format!(
+            "module @jit_f {{ func.func @main(%x: tensor<8x50xf32>) -> tensor<8xf32> {{
+  %c = stablehlo.constant dense<{k}.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x50xf32>
+  %1 = stablehlo.multiply %x, %0 : tensor<8x50xf32>
+  %2 = stablehlo.tanh %1 : tensor<8x50xf32>
+  %3 = stablehlo.reduce(%2 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<8x50xf32>, tensor<f32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}} }}"
+        );
+        let executable = compile(client, &text);
+        let x = upload(client, &[0.0; 400], &[8, 50]);
+        let (results, end) = run(executable, &[x], 1, &[]).unwrap();
+        assert_eq!(download(results[0]), [k as f32; 8]);
+        serve!(EventDestroy { event: end });
+        free(&[x, results[0]]);
+        serve!(LoadedExecutableDestroy {
+            executable: executable
+        });
+        if k == 49 {
+            early = resident();
+        }
+    }
+    serve!(ClientDestroy { client: client });
+    assert_eq!(cotangent_pjrt::live(), before);
+    if let Some((early, late)) = early.zip(resident()) {
+        assert!(
+            late - early <= MAX_MIB,
+            "{early} MiB after 50 programs, {late} after 1000"
+        );
+    }
 }
 
 #[test]

@@ -20,8 +20,9 @@ pub struct Executable {
     results: usize,
 }
 
-/// The handle of a program that is not bound to devices, or null.
-pub(crate) struct Unloaded {
+/// A compiled program that is not bound to devices of a client, such as one for devices that are
+/// not here ([`Topology`](super::Topology)).
+pub struct Unloaded {
     plugin: &'static super::Plugin,
     executable: Pointer,
 }
@@ -70,8 +71,13 @@ impl Unloaded {
         Unloaded { plugin, executable }
     }
 
-    /// The program as bytes from which a client of the same platform and version makes it.
-    pub(crate) fn serialize(&self) -> Result<Vec<u8>> {
+    /// The program as bytes from which a client of the same platform and version
+    /// [loads](super::Client::deserialize) it.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`](cotangent_core::Code::Unsupported) if the plugin cannot store
+    /// programs.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
         let executable = self.executable;
         // SAFETY: the executable is alive. The bytes are copied, and their owner is then deleted.
         unsafe {
@@ -87,6 +93,41 @@ impl Unloaded {
             }
             Ok(bytes)
         }
+    }
+
+    /// The program after the compiler's passes, in a format of the compiler.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`](cotangent_core::Code::Unsupported) if the plugin does not tell.
+    pub fn optimized(&self) -> Result<Vec<u8>> {
+        let mut program = Program {
+            struct_size: size_of::<Program>(),
+            ..Default::default()
+        };
+        let program = &raw mut program;
+        let args = ExecutableOptimizedProgram {
+            executable: self.executable,
+            program: Pointer(program.cast()),
+            ..Default::default()
+        };
+        // SAFETY: the executable is alive. The first call writes the size of the program, the
+        // second one that many bytes. The record lives until the end of this function.
+        unsafe {
+            self.plugin.call(args)?;
+            let mut code = vec![0u8; (*program).code_size];
+            (*program).code = Pointer(code.as_mut_ptr().cast());
+            self.plugin.call(args)?;
+            Ok(code)
+        }
+    }
+
+    /// Number of instructions of each kind in the program after the compiler's passes, as XLA names
+    /// them: `all-reduce`, for example. Empty if the plugin has another compiler.
+    ///
+    /// # Errors
+    /// As [`Unloaded::optimized`].
+    pub fn opcodes(&self) -> Result<BTreeMap<String, usize>> {
+        Ok(super::hlo::opcodes(&self.optimized()?))
     }
 }
 
@@ -205,26 +246,7 @@ impl Executable {
     /// # Errors
     /// [`Code::Unsupported`](cotangent_core::Code::Unsupported) if the plugin does not tell.
     pub fn optimized(&self) -> Result<Vec<u8>> {
-        let plugin = self.client.plugin;
-        let mut program = Program {
-            struct_size: size_of::<Program>(),
-            ..Default::default()
-        };
-        let program = &raw mut program;
-        let args = ExecutableOptimizedProgram {
-            executable: self.unloaded.executable,
-            program: Pointer(program.cast()),
-            ..Default::default()
-        };
-        // SAFETY: the executable is alive. The first call writes the size of the program, the
-        // second one that many bytes. The record lives until the end of this function.
-        unsafe {
-            plugin.call(args)?;
-            let mut code = vec![0u8; (*program).code_size];
-            (*program).code = Pointer(code.as_mut_ptr().cast());
-            plugin.call(args)?;
-            Ok(code)
-        }
+        self.unloaded.optimized()
     }
 
     /// Number of instructions of each kind in the program after the compiler's passes, as XLA names
@@ -233,7 +255,7 @@ impl Executable {
     /// # Errors
     /// As [`Executable::optimized`].
     pub fn opcodes(&self) -> Result<BTreeMap<String, usize>> {
-        Ok(super::hlo::opcodes(&self.optimized()?))
+        self.unloaded.opcodes()
     }
 
     /// The program as bytes from which [`Client::deserialize`](super::Client::deserialize) makes it

@@ -14,6 +14,8 @@ pub enum OptionValue {
     Ints(Vec<i64>),
     /// A boolean.
     Bool(bool),
+    /// A float.
+    Float(f32),
 }
 
 /// Options as the interface passes them. They borrow names and values.
@@ -24,6 +26,7 @@ pub(crate) fn named_values(options: &[(&str, OptionValue)]) -> Vec<NamedValue> {
             OptionValue::Int(n) => (named_value::INT64, *n as u64, 1),
             OptionValue::Ints(n) => (named_value::INT64_LIST, n.as_ptr() as u64, n.len()),
             OptionValue::Bool(b) => (named_value::BOOL, u64::from(*b), 1),
+            OptionValue::Float(x) => (named_value::FLOAT, u64::from(x.to_bits()), 1),
         };
         NamedValue {
             struct_size: size_of::<NamedValue>(),
@@ -138,6 +141,7 @@ fn overridden(value: &OptionValue) -> Vec<u8> {
             let text: Vec<String> = n.iter().map(i64::to_string).collect();
             bytes(&mut out, 1, text.join(",").as_bytes());
         }
+        OptionValue::Float(x) => double(&mut out, 4, f64::from(*x)),
     }
     out
 }
@@ -155,6 +159,13 @@ fn integer(out: &mut Vec<u8>, field: u64, n: u64) {
     const VARINT: u64 = 0;
     varint(out, field << 3 | VARINT);
     varint(out, n);
+}
+
+/// Appends a field of type double.
+fn double(out: &mut Vec<u8>, field: u64, x: f64) {
+    const FIXED_64: u64 = 1;
+    varint(out, field << 3 | FIXED_64);
+    out.extend_from_slice(&x.to_le_bytes());
 }
 
 /// Appends a field of type text, bytes or message.

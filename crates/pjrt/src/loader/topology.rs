@@ -93,16 +93,15 @@ impl Topology {
         }
     }
 
-    /// Compiles a program for these devices. Returns it as bytes, which a client of such devices
-    /// [loads](super::Client::deserialize).
+    /// Compiles a program for these devices.
     ///
     /// # Errors
     /// The compiler's error.
-    pub fn compile(&self, program: &[u8], options: &CompileOptions) -> Result<Vec<u8>> {
+    pub fn compile(&self, program: &[u8], options: &CompileOptions) -> Result<Unloaded> {
         let (program, options) = (ProgramText::of(program), options.encode(&self.platform));
         // SAFETY: the topology, the program and the options are alive during the call. The caller
         // owns the executable.
-        let made = unsafe {
+        unsafe {
             let made = self.plugin.call(Compile {
                 topology: self.topology,
                 program: program.address(),
@@ -110,8 +109,7 @@ impl Topology {
                 compile_options_size: options.len(),
                 ..Default::default()
             })?;
-            Unloaded::of(self.plugin, made.executable)
-        };
-        made.serialize()
+            Ok(Unloaded::of(self.plugin, made.executable))
+        }
     }
 }

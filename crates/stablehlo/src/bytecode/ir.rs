@@ -330,6 +330,7 @@ impl<'a> Reader<'a> {
             public: attr("sym_visibility").and_then(Attr::word) != Some("private"),
             pos: head.pos,
             results: ty.1.clone(),
+            memory_kinds: ast::memory_kinds(attr("res_attrs")),
             body: Some(body).filter(|b| !b.ops.is_empty()),
         })
     }

@@ -19,7 +19,7 @@ use cotangent_core::ops::{
     Binary, Comparison, ConvolutionSpec, Cumulative, Reduction, Running, SelectWindow, Sliding,
 };
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
+use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
 
 pub(super) const WINDOWS: &[LoweringRow] = &[
     ("reduce_window", Custom(reduce_window)),
@@ -97,6 +97,8 @@ fn strided(cx: &dyn Emit, x: Val, axis: usize, from: usize, stride: usize, count
 enum NeighbourFold<'b> {
     Binary(Binary),
     Body(&'b Body),
+    /// The last operand is a mask: an element outside of it is skipped.
+    Masked(&'b NeighbourFold<'b>),
 }
 
 impl NeighbourFold<'_> {
@@ -108,6 +110,15 @@ impl NeighbourFold<'_> {
                 .map(|(&a, &b)| cx.op(*op, &[a, b]))
                 .collect()),
             NeighbourFold::Body(body) => body.apply(cx, a, b),
+            NeighbourFold::Masked(fold) => {
+                let (n, (a_in, b_in)) = (a.len() - 1, (a[a.len() - 1], b[b.len() - 1]));
+                let both = fold.apply(cx, &a[..n], &b[..n])?;
+                let pairs = a.iter().zip(b).zip(both);
+                let folded = pairs
+                    .map(|((&a, &b), y)| cx.select(b_in, cx.select(a_in, y, b), a))
+                    .chain([cx.or(a_in, b_in)]);
+                Ok(folded.collect())
+            }
         }
     }
 
@@ -295,13 +306,24 @@ pub(super) fn fold_windows(
         return one(cx.op(b, &[first, y]));
     }
     let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
-    let mut y: Vec<Val> = x
-        .iter()
-        .zip(init)
-        .map(|(&v, &i)| f.pad(v, i, &low, &high, &interior))
-        .collect();
+    let pad = |v: Val, i: Val| f.pad(v, i, &low, &high, &interior);
+    let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| pad(v, i)).collect();
+    let mut first = init.to_vec();
+    let is_identity = fold.is_some_and(|b| f.is_identity(b, init[0]));
+    let padded = low.iter().chain(&high).any(|&n| n > 0) || interior.iter().any(|&n| n > 0);
+    let inner = fold.map_or(NeighbourFold::Body(body), NeighbourFold::Binary);
+    let masked = NeighbourFold::Masked(&inner);
+    // The initial value is an element of each window once, not of each hole and each padding.
+    let step = if padded && !is_identity {
+        let one = Type::scalar(DType::Bool);
+        let all = cx.full(&ty.with_dtype(DType::Bool), true);
+        y.push(pad(all, cx.full(&one, false)));
+        first.push(cx.full(&one, true));
+        &masked
+    } else {
+        &inner
+    };
     f.check_errors()?;
-    let step = fold.map_or(NeighbourFold::Body(body), NeighbourFold::Binary);
     for (axis, &w) in w
         .iter()
         .enumerate()
@@ -309,14 +331,13 @@ pub(super) fn fold_windows(
     {
         y = step.along(cx, y, axis, w)?;
     }
-    if !fold.is_some_and(|b| f.is_identity(b, init[0])) {
+    if !is_identity {
         let shape = cx.ty(y[0]).shape;
-        let first: Vec<Val> = init
-            .iter()
-            .map(|&i| cx.broadcast_in_dim(i, &shape, &[]))
-            .collect();
+        let spread = |&i: &Val| cx.broadcast_in_dim(i, &shape, &[]);
+        let first: Vec<Val> = first.iter().map(spread).collect();
         y = step.apply(cx, &first, &y)?;
     }
+    y.truncate(x.len());
     Ok(y.into())
 }
 
@@ -576,11 +597,7 @@ pub(super) fn convolve(
         .into_iter()
         .chain(pad.to_vec())
         .collect();
-        x = f.pad_by_concatenation(
-            x,
-            cx.zeros(&cotangent_core::Type::scalar(result.dtype)),
-            &all,
-        );
+        x = f.pad_by_concatenation(x, cx.zeros(&Type::scalar(result.dtype)), &all);
     }
     let w = cx.transpose(cx.convert(w, result.dtype), &lw);
     let reversed: Vec<usize> = (0..n)

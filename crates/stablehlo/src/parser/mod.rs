@@ -9,7 +9,7 @@ mod types;
 
 use crate::ast::{
     Argument, Attr, Function, Id, MAX_NESTED, MAX_REGIONS, NamedAttrs, ParsedModule, Region, Ty,
-    donates,
+    donates, memory_kind, memory_kinds,
 };
 use crate::lexer::{Lexer, Pos, Token, TokenKind, syntax, unquote};
 use crate::scope::OpenRegions;
@@ -314,16 +314,16 @@ impl<'a> Parser<'a> {
             }
             let ty = p.ty()?;
             args.extend(name.map(|n| (n, ty)));
-            donated.push(p.decorations()?);
+            donated.push(donates(&p.decorations()?));
             Ok(())
         })?;
-        let mut results = Vec::new();
+        let (mut results, mut memory_kinds) = (Vec::new(), Vec::new());
         if self.tok.kind == TokenKind::Arrow {
             self.bump()?;
             if self.eat(b'(')? {
                 self.comma_list(b')', |p| {
                     results.push(p.ty()?);
-                    p.decorations()?;
+                    memory_kinds.push(memory_kind(&p.decorations()?));
                     Ok(())
                 })?;
             } else {
@@ -349,20 +349,20 @@ impl<'a> Parser<'a> {
             public,
             pos: pos.into(),
             results,
+            memory_kinds,
             body,
         });
         Ok(())
     }
 
-    /// Parses the attributes and the location of an argument. Returns whether a call may take its
-    /// memory.
-    fn decorations(&mut self) -> Result<bool> {
-        let mut donated = false;
-        if self.is(b'{') {
-            donated = donates(&self.attr_dict()?);
-        }
+    /// Parses the attributes and the location of an argument or result.
+    fn decorations(&mut self) -> Result<Vec<(Cow<'a, str>, Attr<'a>)>> {
+        let attrs = match self.is(b'{') {
+            true => self.attr_dict()?,
+            false => Vec::new(),
+        };
         self.skip_loc()?;
-        Ok(donated)
+        Ok(attrs)
     }
 
     /// Parses the generic form `"func.func"() <{..}> ({ ^bb0(%x: t): .. }) : () -> ()`, with the
@@ -397,6 +397,7 @@ impl<'a> Parser<'a> {
                 arg.donated = matches!(attrs, Attr::Dict(d) if donates(d));
             }
         }
+        let memory_kinds = memory_kinds(attr("res_attrs"));
         // In the generic form, a function without a body has an empty region.
         let body = Some(body).filter(|b| !b.ops.is_empty());
         let f = Function {
@@ -404,6 +405,7 @@ impl<'a> Parser<'a> {
             public,
             pos: pos.into(),
             results,
+            memory_kinds,
             body,
         };
         self.module.functions.push(f);

@@ -15,6 +15,7 @@ mod control;
 mod elementwise;
 mod emit;
 mod linalg;
+mod live;
 mod movement;
 mod names;
 mod ops;
@@ -24,6 +25,7 @@ mod sliding;
 mod text;
 mod tree;
 
+pub(crate) use live::retain as retain_live;
 pub use options::{Target, WriteOptions};
 pub(crate) use tree::{tree, ty};
 

@@ -62,6 +62,27 @@ impl Artefact {
     fn read(&self) -> Module {
         read(&self.bytes, self.path.to_str()).unwrap_or_else(|e| panic!("{e}"))
     }
+
+    /// Arguments `in_0`, .. and results `out_0`, .., if they are known.
+    fn values(&self) -> Option<BTreeMap<String, Array>> {
+        if let Ok(data) = cotangent::npz::read(self.sibling("npz")) {
+            return Some(data.into_iter().collect());
+        }
+        // Value and gradient with respect to `w` of `sum(tanh(x @ w))`, where all elements of `x`
+        // and `w` are 1.
+        let name = self.path.file_name()?.to_str()?;
+        name.starts_with("sharded").then(|| {
+            let tanh = 4f32.tanh();
+            let array = |shape: &[usize], x: f32| Array::full(shape, x).unwrap();
+            let data = [
+                ("in_0", array(&[8, 4], 1.0)),
+                ("in_1", array(&[4, 2], 1.0)),
+                ("out_0", array(&[], 16.0 * tanh)),
+                ("out_1", array(&[4, 2], 8.0 * (1.0 - tanh * tanh))),
+            ];
+            data.map(|(name, a)| (name.to_owned(), a)).into()
+        })
+    }
 }
 
 /// Why two results differ, unless they are equal within rounding. Numbers of type bf16 are stored
@@ -110,10 +131,7 @@ fn difference(got: &Array, want: &Array) -> Option<String> {
 fn artefacts_run_to_the_values_of_xla() {
     let (mut bad, mut count) = (Vec::new(), 0);
     for a in Artefact::all() {
-        let Ok(data) = cotangent::npz::read(a.sibling("npz")) else {
-            continue;
-        };
-        let data: BTreeMap<String, Array> = data.into_iter().collect();
+        let Some(data) = a.values() else { continue };
         let all = |name: &str| {
             let nth = |k| data.get(&format!("{name}_{k}")).cloned();
             (0..).map_while(nth).collect::<Vec<Array>>()

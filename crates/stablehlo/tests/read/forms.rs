@@ -160,3 +160,13 @@ fn depth_is_limited_and_length_is_not() {
         .unwrap();
     assert_eq!(n, 99_999);
 }
+
+#[test]
+fn results_have_kinds_of_memory() {
+    let text = "func.func public @main(%x: tensor<f32> {mhlo.memory_kind = \"device\"}) -> (tensor<f32>, tensor<f32> {mhlo.memory_kind = \"pinned_host\"}) {
+  return %x, %x : tensor<f32>, tensor<f32>
+}";
+    let module = read(text, None).unwrap();
+    let kinds = &module.signature().memory_kinds;
+    assert_eq!(kinds[..], [None, Some("pinned_host".to_owned())]);
+}

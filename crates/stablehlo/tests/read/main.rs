@@ -96,6 +96,43 @@ fn slices_and_windows() {
 }
 
 #[test]
+fn windows_of_several_operands_start_with_the_initial_value_once() {
+    // Holes and padding of a window are no elements of it, as for one operand.
+    let window = "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>, \
+                  base_dilations = array<i64: 2, 3>, padding = dense<[[0, 3], [0, 0]]> : tensor<2x2xi64>";
+    let (x, y) = ("tensor<4x2xf64>", "tensor<5x4xf64>");
+    let text = format!(
+        "func.func @main(%x: {x}) -> ({y}, {y}, {y}) {{
+  %one = stablehlo.constant dense<1.0> : tensor<f64>
+  %0 = \"stablehlo.reduce_window\"(%x, %one) <{{{window}}}> ({{
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %2 = stablehlo.add %a, %b : tensor<f64>
+    stablehlo.return %2 : tensor<f64>
+  }}) : ({x}, tensor<f64>) -> {y}
+  %1:2 = \"stablehlo.reduce_window\"(%x, %x, %one, %one) <{{{window}}}> ({{
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>, %c: tensor<f64>, %d: tensor<f64>):
+    %2 = stablehlo.add %a, %c : tensor<f64>
+    %3 = stablehlo.multiply %b, %d : tensor<f64>
+    stablehlo.return %2, %3 : tensor<f64>, tensor<f64>
+  }}) : ({x}, {x}, tensor<f64>, tensor<f64>) -> ({y}, {y})
+  return %0, %1#0, %1#1 : {y}, {y}, {y}
+}}"
+    );
+    let x: Vec<f64> = (2..10).map(f64::from).collect();
+    let argument = Array::from_vec([4, 2], x.clone()).unwrap();
+    let all = reference::run(&main_of(&text), &[argument]).unwrap();
+    let [sum, first, product] = [0, 1, 2].map(|k| all[k].to_f64());
+    assert_eq!(sum, first);
+    let mut want = vec![1.0; 20];
+    for (k, x) in x.into_iter().enumerate() {
+        want[k / 2 * 4 + k % 2 * 3] = x;
+    }
+    assert_eq!(product, want);
+    let plus_one = |w: f64| if w == 1.0 { w } else { w + 1.0 };
+    assert_eq!(sum, want.into_iter().map(plus_one).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_reduction_with_any_body_keeps_the_order() {
     // Bodies that return one of their operands are associative, but not commutative.
     for (n, body, want) in [(5, "%b", 16.0), (4, "%a", -1.0)] {

@@ -6,6 +6,7 @@ use crate::eager::record::{apply_plainly, record};
 use crate::eager::run::{run, untracked};
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{Edge, Inputs, Sides, Value, Values};
+use crate::tensor::remote_of;
 use cotangent_core::{Emit, Env, Loc, Op, Result, Val};
 use cotangent_cpu::Tensor;
 use smallvec::{SmallVec, smallvec};
@@ -78,7 +79,11 @@ pub(in crate::eager) fn apply(
     Ok(y)
 }
 
+/// Whether the bits of all elements are equal. It is not known of tensors on a device.
 fn same(a: &Tensor, b: &Tensor) -> Result<bool> {
+    if remote_of(a).is_some() {
+        return Ok(false);
+    }
     Ok(a.clone().into_array()?.same_bits(&b.clone().into_array()?))
 }
 

@@ -3,6 +3,7 @@
 use super::weights::WeightNodes;
 use crate::eager::backward::subgraph::TapeSubgraph;
 use crate::eager::tape::{Edge, Node, NodeKind};
+use crate::tensor::remote_of;
 use cotangent_core::Op;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Kink;
@@ -214,7 +215,8 @@ fn number(node: &Node, operand: usize) -> Option<f64> {
                 .iter()
                 .zip(tensor.strides())
                 .all(|(&n, &s)| n <= 1 || s == 0);
-            if !everywhere || tensor.numel() == 0 || !tensor.dtype().is_float() {
+            let is_here = remote_of(tensor).is_none();
+            if !is_here || !everywhere || tensor.numel() == 0 || !tensor.dtype().is_float() {
                 return None;
             }
             let first =

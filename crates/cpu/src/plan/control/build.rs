@@ -1,6 +1,6 @@
 //! The instructions of a function in place, from the steps of its plan at given extents.
 
-use super::frame::{FrameAddress, InPlaceForm};
+use super::frame::{FrameAddress, InPlaceForm, frame_entry};
 use super::in_place::InPlace;
 use super::instruction::Instruction;
 use super::views::{copy_of, is_dense};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 pub(super) const MAX_LENT_BYTES: usize = 64 << 10;
 
 /// Estimated work of an instruction besides its elements, in elementary operations.
-const INSTRUCTION_WORK: usize = 16;
+pub(super) const INSTRUCTION_WORK: usize = 16;
 
 /// Largest nesting depth of the regions of a function in place: each takes stack while it runs.
 const MAX_NESTED_REGIONS: u32 = 8;
@@ -93,11 +93,6 @@ pub(super) enum ResultCopy {
 /// Entry of the table with the address of scratch memory.
 fn scratch_entry(places: usize) -> usize {
     places
-}
-
-/// Entry of the table with the address of the frame.
-fn frame_entry(places: usize) -> usize {
-    places + 1
 }
 
 impl<'a> InPlaceBuilder<'a> {
@@ -270,6 +265,7 @@ impl<'a> InPlaceBuilder<'a> {
                         n,
                         Instruction::Copy {
                             bytes: n * size,
+                            size,
                             y,
                             x,
                         },
@@ -345,7 +341,7 @@ impl<'a> InPlaceBuilder<'a> {
             plan: self.plan.clone(),
             resolved: self.resolved.clone(),
             env: self.env.clone(),
-            code: self.code,
+            instructions: self.code,
             outputs: self.outputs,
             output_entries: self.output_entries,
             over: self.over,

@@ -1,9 +1,9 @@
 //! Instructions of a step of code: of its loops, its folds, and its updates of windows.
 
-use super::build::{InPlaceBuilder, ResultCopy};
+use super::build::{INSTRUCTION_WORK, InPlaceBuilder, ResultCopy};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
-use super::instruction::Instruction;
+use super::instruction::{Instruction, Tile, TileBody};
 use super::update::UpdateForm;
 use super::views::{copy_of, is_dense, positions};
 use crate::plan::boxes::{Decided, LoopAxes, boxes, decided};
@@ -13,6 +13,7 @@ use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices};
 use crate::plan::reads::{NumRead, NumSource, NumStart};
 use crate::tensor::{Strides, row_major};
 use cotangent_core::DType;
+use cotangent_kernels::tile;
 use smallvec::SmallVec;
 
 /// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
@@ -78,7 +79,7 @@ impl InPlaceBuilder<'_> {
             for part in decided_parts(b)? {
                 for tile in tiles_of(b, part, code.body.widest())? {
                     self.scratch.used = 0;
-                    self.part(code, laid, b, &tile, &slots, outputs)?;
+                    self.part(at, (code, laid, b), &tile, &slots, outputs)?;
                 }
             }
         }
@@ -138,9 +139,8 @@ impl InPlaceBuilder<'_> {
     /// Instructions over a part of a space in which every input is strided.
     fn part(
         &mut self,
-        code: &Code,
-        laid: &LaidCode,
-        b: &LaidBox,
+        at: [usize; 2],
+        (code, laid, b): (&Code, &LaidCode, &LaidBox),
         part: &LoopAxes,
         slots: &[usize],
         outputs: &[u32],
@@ -166,7 +166,7 @@ impl InPlaceBuilder<'_> {
                 }
             });
         }
-        self.tiles(code, n, &inputs, &to)?;
+        self.tiles(at, code, n, &inputs, &to)?;
         moves.into_iter().for_each(|i| self.push(n, i));
         Some(())
     }
@@ -174,6 +174,7 @@ impl InPlaceBuilder<'_> {
     /// The instructions of the code on `n` elements.
     fn tiles(
         &mut self,
+        of: [usize; 2],
         code: &Code,
         n: usize,
         inputs: &[FrameAddress],
@@ -193,19 +194,23 @@ impl InPlaceBuilder<'_> {
             at.push(self.constant(bytes));
         }
         at.extend_from_slice(outputs);
-        for i in code.body.code() {
-            let x = i.x.map(|x| at[x]);
-            self.push(
-                n,
-                Instruction::Tile {
-                    kernel: i.kernel,
-                    n,
-                    data: i.data,
-                    y: at[i.y],
-                    x,
-                },
-            );
-        }
+        let tile = |i: tile::Instruction| Tile {
+            kernel: i.kernel,
+            data: i.data,
+            y: at[i.y],
+            x: i.x.map(|x| at[x]),
+        };
+        let tiles: Box<[Tile]> = code.body.code().map(tile).collect();
+        // Each kernel is a call.
+        self.work += tiles.len() * (INSTRUCTION_WORK + n);
+        let body = TileBody {
+            n,
+            tiles,
+            at: of,
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+        };
+        self.push(0, Instruction::Body(Box::new(body)));
         Some(())
     }
 
@@ -381,7 +386,7 @@ impl InPlaceBuilder<'_> {
                 let all = code.members.iter().flat_map(|m| m.copies.iter().flatten());
                 values = all.map(|&leaf| inputs[leaf]).collect();
             }
-            false => self.tiles(code, n, &inputs, &values)?,
+            false => self.tiles(at, code, n, &inputs, &values)?,
         }
         for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
             let (y, x) = (InPlace::entry(p as usize), values[m.output]);

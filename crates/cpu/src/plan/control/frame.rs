@@ -16,6 +16,11 @@ pub(super) struct FrameAddress {
     pub(super) offset: isize,
 }
 
+/// Entry of the table with the address of the frame.
+pub(super) fn frame_entry(places: usize) -> usize {
+    places + 1
+}
+
 /// A strided operand: extents and strides, in elements.
 pub(super) struct StridedOperand {
     pub(super) at: FrameAddress,

@@ -1,7 +1,7 @@
 //! A function that runs in place: instructions over a table of addresses, for given extents. A run
 //! reads its inputs and writes its results where its caller says.
 
-use super::frame::{FrameAddress, InPlaceForm, State, start};
+use super::frame::{FrameAddress, InPlaceForm, State, frame_entry, start};
 use super::instruction::{InPlaceCall, Instruction};
 use crate::element::limit;
 use crate::folds::RawView;
@@ -29,7 +29,7 @@ pub(crate) struct InPlace {
     pub(super) plan: Arc<Plan>,
     pub(super) resolved: Arc<Resolved>,
     pub(super) env: Env,
-    pub(super) code: Vec<Instruction>,
+    pub(super) instructions: Vec<Instruction>,
     pub(super) inputs: Vec<InPlaceForm>,
     pub(super) outputs: Vec<InPlaceForm>,
     /// The entry of the table for the address of each result.
@@ -72,7 +72,8 @@ impl InPlace {
         y
     }
 
-    fn new_state(&self) -> Result<State> {
+    /// Memory for runs.
+    pub(super) fn new_state(&self) -> Result<State> {
         let frame = Arena::new(self.frame)?;
         let mut table: Vec<Shared<u8>> = Vec::new();
         table.resize_with(self.table, || Shared(std::ptr::null_mut()));
@@ -159,6 +160,11 @@ impl InPlace {
         Ok(())
     }
 
+    /// The entry of the table with the address of the frame.
+    pub(super) fn frame_entry(&self) -> usize {
+        frame_entry(self.plan.parts.places.len())
+    }
+
     /// The operand of an entry of the table.
     pub(super) fn entry(base: usize) -> FrameAddress {
         FrameAddress {
@@ -169,7 +175,7 @@ impl InPlace {
 }
 
 impl InPlace {
-    fn member(&self, [step, phase]: [usize; 2], member: usize) -> &CodeMember {
+    pub(super) fn member(&self, [step, phase]: [usize; 2], member: usize) -> &CodeMember {
         match &self.plan.parts.steps[step].kind {
             StepKind::Code(c) => &c.phases[phase].code.members[member],
             StepKind::Call(_) => unreachable!("a step of code"),
@@ -183,20 +189,16 @@ impl InPlace {
     /// are row-major and initialised, outputs are valid for their elements and overlap nothing that
     /// an instruction reads after it writes them.
     pub(super) unsafe fn execute(&self, s: &mut State) -> Result<()> {
-        for i in &self.code {
+        for i in &self.instructions {
             // SAFETY: the builder made each instruction of a step of a verified plan: operands are
             // inside of their values, which are in the table (# Safety) or in the frame.
             unsafe {
                 match i {
-                    Instruction::Tile {
-                        kernel,
-                        n,
-                        data,
-                        y,
-                        x,
-                    } => {
-                        let x = [s.at(x[0]), s.at(x[1]), s.at(x[2])].map(<*mut u8>::cast_const);
-                        kernel(*n, s.at(*y), x, *data);
+                    Instruction::Body(b) => {
+                        for t in &b.tiles {
+                            let x = t.x.map(|x| s.at(x).cast_const());
+                            (t.kernel)(b.n, s.at(t.y), x, t.data);
+                        }
                     }
                     Instruction::Address { to, x, moves } => {
                         let moved = moves
@@ -223,14 +225,16 @@ impl InPlace {
                         let all = at.iter().enumerate().map(|(k, &to)| (to, k as isize));
                         moved(*size, s.at(*y), s.at(*x), all);
                     }
-                    Instruction::Rows { bytes, at, y, x } => {
+                    Instruction::Rows {
+                        bytes, at, y, x, ..
+                    } => {
                         let (y, x) = (s.at(*y), s.at(*x));
                         for &(to, from) in at {
                             y.offset(to)
                                 .copy_from_nonoverlapping(x.offset(from), *bytes);
                         }
                     }
-                    Instruction::Copy { bytes, y, x } => {
+                    Instruction::Copy { bytes, y, x, .. } => {
                         s.at(*y).copy_from_nonoverlapping(s.at(*x), *bytes);
                     }
                     other => self.execute_large(s, other)?,

@@ -3,6 +3,7 @@
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::plan::nested::NestedRun;
+use crate::tuning::{CALL_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::DType;
 use cotangent_kernels::tile::TileFn;
 use smallvec::SmallVec;
@@ -22,16 +23,26 @@ pub(super) struct InPlaceCall {
     pub(super) results: Vec<Option<(FrameAddress, InPlaceForm)>>,
 }
 
+/// A kernel on the elements of a tile.
+pub(super) struct Tile {
+    pub(super) kernel: TileFn,
+    pub(super) data: usize,
+    pub(super) y: FrameAddress,
+    pub(super) x: [FrameAddress; 3],
+}
+
+/// The body of a phase of a step on a tile of `n` elements: its kernels, and its operands.
+pub(super) struct TileBody {
+    pub(super) n: usize,
+    pub(super) tiles: Box<[Tile]>,
+    pub(super) at: [usize; 2],
+    pub(super) inputs: SmallVec<[FrameAddress; 8]>,
+    pub(super) outputs: SmallVec<[FrameAddress; 2]>,
+}
+
 /// An instruction. All sizes are numbers: nothing is computed from extents in a step.
 pub(super) enum Instruction {
-    /// A kernel on `n` elements.
-    Tile {
-        kernel: TileFn,
-        n: usize,
-        data: usize,
-        y: FrameAddress,
-        x: [FrameAddress; 3],
-    },
+    Body(Box<TileBody>),
     /// One element, `n` times.
     Fill {
         size: usize,
@@ -53,15 +64,17 @@ pub(super) enum Instruction {
         y: FrameAddress,
         x: FrameAddress,
     },
-    /// Rows of this many bytes, each from and to its offset.
+    /// Rows of this many bytes, in elements of `size` bytes, each from and to its offset.
     Rows {
         bytes: usize,
+        size: usize,
         at: Box<[(isize, isize)]>,
         y: FrameAddress,
         x: FrameAddress,
     },
     Copy {
         bytes: usize,
+        size: usize,
         y: FrameAddress,
         x: FrameAddress,
     },
@@ -109,4 +122,31 @@ pub(super) enum Instruction {
         x: SmallVec<[FrameAddress; 8]>,
         y: SmallVec<[FrameAddress; 4]>,
     },
+}
+
+impl Instruction {
+    /// Estimated time, in ps.
+    pub(super) fn time(&self) -> usize {
+        match self {
+            Instruction::Body(b) => b.tiles.len() * (KERNEL_PS + b.n * ELEMENT_PS),
+            Instruction::Fill { n, .. } => KERNEL_PS + n * ELEMENT_PS,
+            Instruction::Gather { at, .. } | Instruction::Scatter { at, .. } => {
+                KERNEL_PS + at.len() * MOVE_PS
+            }
+            Instruction::Rows { bytes, at, .. } => {
+                KERNEL_PS + at.len() * (KERNEL_PS / 4 + bytes * 20)
+            }
+            Instruction::Copy { bytes, .. } => KERNEL_PS + bytes * 20,
+            Instruction::Start { .. } | Instruction::Address { .. } => KERNEL_PS / 2,
+            Instruction::Fold { rows, len, .. } => KERNEL_PS * (1 + rows) + rows * len * ELEMENT_PS,
+            Instruction::Product { n, x, .. } => {
+                let depth = x[0].shape.last().copied().unwrap_or(1);
+                CALL_PS + n * depth * ELEMENT_PS * 2
+            }
+            Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * 20,
+            Instruction::Code { .. } | Instruction::Call(_) => CALL_PS,
+            // Its own instructions count.
+            Instruction::Control { .. } => 4 * KERNEL_PS,
+        }
+    }
 }

@@ -9,23 +9,23 @@ use crate::tensor::row_major;
 use smallvec::SmallVec;
 
 /// The window along an axis of the result: indices from `low - Σ start` to `high - Σ start`.
-struct WindowAxis {
-    extent: usize,
-    low: i64,
-    high: i64,
+pub(super) struct WindowAxis {
+    pub(super) extent: usize,
+    pub(super) low: i64,
+    pub(super) high: i64,
     /// Starts and their factors.
-    starts: SmallVec<[(usize, i64); 1]>,
+    pub(super) starts: SmallVec<[(usize, i64); 1]>,
     /// Elements of the result and of the update from index to index.
-    strides: [isize; 2],
+    pub(super) strides: [isize; 2],
 }
 
 /// A result that equals its operand outside of a window.
 pub(super) struct Update {
-    size: usize,
-    bytes: usize,
-    axes: SmallVec<[WindowAxis; 4]>,
+    pub(super) size: usize,
+    pub(super) bytes: usize,
+    pub(super) axes: SmallVec<[WindowAxis; 4]>,
     /// The element of the update at index 0 of the result: offset, and starts with their factors.
-    first: (i64, SmallVec<[(usize, i64); 2]>),
+    pub(super) first: (i64, SmallVec<[(usize, i64); 2]>),
     pub(super) y: FrameAddress,
     /// The operand, and the update.
     pub(super) x: [FrameAddress; 2],

@@ -30,7 +30,13 @@ pub(super) fn copy_of(
             }
         });
         let at = offsets.collect();
-        return Instruction::Rows { bytes, at, y, x };
+        return Instruction::Rows {
+            bytes,
+            size,
+            at,
+            y,
+            x,
+        };
     }
     let at = positions(extents, strides, 0);
     match to_view {

@@ -5,7 +5,8 @@ use crate::emit::encode::*;
 use crate::emit::flags::STREAM_BYTES;
 use crate::emit::plan::{CodeItem, Target, is_in};
 use crate::emit::trace::{
-    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
+    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, StepAddress, TraceId, UnaryInst,
+    predicate,
 };
 use crate::tuning::PREFETCH_ELEMENTS;
 
@@ -20,6 +21,8 @@ pub(crate) struct LoopBlock<'a, 'b> {
     /// Whether only the first lane exists. All lanes then have its value.
     pub(crate) single: bool,
     pub(crate) exits: &'b mut Vec<Jump>,
+    /// Jumps of loops whose condition is false.
+    pub(crate) stops: &'b mut Vec<Jump>,
 }
 
 impl LoopBlock<'_, '_> {
@@ -35,6 +38,13 @@ impl LoopBlock<'_, '_> {
                         let r = self.registers.register(asm, id);
                         self.target().store(asm, self.kind(id), to, r);
                         self.registers.release(&[id]);
+                    }
+                    CodeItem::StoreAt { to, offset, value } => {
+                        self.store_at(asm, to, offset, value);
+                    }
+                    CodeItem::Continue(id) => {
+                        self.test(asm, id);
+                        self.stops.push(asm.jump(If::Zero));
                     }
                 }
                 self.registers.done();
@@ -62,6 +72,14 @@ impl LoopBlock<'_, '_> {
     /// The address of the current vector of an operand.
     pub(super) fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
         let plan = self.registers.plan;
+        if let Some(addresses) = &plan.addresses {
+            let at = addresses.of_input(k as u32);
+            return Memory {
+                base: Base::At(addresses.base(asm, at.entry)),
+                disp: at.offset,
+                broadcast: false,
+            };
+        }
         let base = plan.pointers.get(k).copied().unwrap_or_else(|| {
             asm.load(RDX, RDI, 8 * k as i32);
             RDX
@@ -152,7 +170,75 @@ impl LoopBlock<'_, '_> {
         self.registers.give(part);
     }
 
+    /// The address of a step's operand, at a distance that was computed if there is one.
+    fn step_address(
+        &mut self,
+        asm: &mut Assembler,
+        at: StepAddress,
+        offset: Option<TraceId>,
+    ) -> Memory {
+        let plan = self.registers.plan;
+        let addresses = plan.addresses.as_ref().expect("a step has addresses");
+        let base = match offset {
+            None => addresses.base(asm, at.entry),
+            Some(offset) => {
+                let r = self.registers.register(asm, offset);
+                self.target().first_lane(asm, RDX, r);
+                match addresses
+                    .registers
+                    .get(at.entry as usize)
+                    .copied()
+                    .flatten()
+                {
+                    Some(base) => asm.plus(RDX, base),
+                    None => asm.plus_at(RDX, RDI, 8 * at.entry as i32),
+                }
+                RDX
+            }
+        };
+        Memory {
+            base: Base::At(base),
+            disp: at.offset,
+            broadcast: false,
+        }
+    }
+
+    fn store_at(
+        &mut self,
+        asm: &mut Assembler,
+        to: StepAddress,
+        offset: Option<TraceId>,
+        value: TraceId,
+    ) {
+        let r = self.registers.register(asm, value);
+        let to = self.step_address(asm, to, offset);
+        self.target().store_first(asm, self.size(value), to, r);
+        self.registers.release(&[value]);
+        self.registers.release(offset.as_slice());
+    }
+
+    /// Loads an input of a step in the order of the operations.
+    fn load(&mut self, asm: &mut Assembler, id: TraceId, k: u32, offset: Option<TraceId>) {
+        let addresses = self.registers.plan.addresses.as_ref();
+        let at = addresses.expect("a step has addresses").of_input(k);
+        let from = self.step_address(asm, at, offset);
+        self.registers.release(offset.as_slice());
+        let d = self.registers.take(asm, false);
+        let from = Memory {
+            broadcast: true,
+            ..from
+        };
+        self.target().load(asm, self.kind(id), d, from);
+        self.registers.define(id, d);
+    }
+
     fn rare(&mut self, asm: &mut Assembler, id: TraceId) {
+        self.test(asm, id);
+        self.exits.push(asm.jump(If::NotZero));
+    }
+
+    /// Tests whether a boolean is true in some lane.
+    fn test(&mut self, asm: &mut Assembler, id: TraceId) {
         let (target, m, size) = (
             self.target(),
             self.registers.register(asm, id),
@@ -167,6 +253,17 @@ impl LoopBlock<'_, '_> {
                 Operand::Register(m),
                 None,
             );
+        } else if self.single {
+            // A conversion to smaller lanes leaves others undefined: the first lane counts.
+            let bytes_of_signs = Opcode {
+                map: 1,
+                prefix: 1,
+                w: false,
+                code: 0xd7,
+            };
+            let m = Operand::Register(m);
+            asm.vector(Form::Vex(0), bytes_of_signs, RDX, 0, m, None);
+            asm.and(RDX, 1);
         } else {
             let i = Opcode {
                 map: 2,
@@ -177,7 +274,6 @@ impl LoopBlock<'_, '_> {
             asm.vector(target.form(size), i, m, 0, Operand::Register(m), None);
         }
         self.registers.release(&[id]);
-        self.exits.push(asm.jump(If::NotZero));
     }
 
     fn op(&mut self, asm: &mut Assembler, id: TraceId) {
@@ -185,6 +281,7 @@ impl LoopBlock<'_, '_> {
             Op::Constant(..) | Op::Pattern(..) | Op::Pair(..) => {}
             Op::Part(second, z) => self.part(asm, id, second, z),
             Op::Input(k) => self.input(asm, id, k as usize),
+            Op::Load(k, offset) => self.load(asm, id, k, offset),
             Op::Unary(f, a) => self.one(asm, id, f, a),
             Op::Binary(f, a, b) => self.two(asm, id, f, a, b),
             Op::Fma(negated_terms, a, b, c) => self.fma(asm, id, negated_terms, a, b, c),
@@ -614,8 +711,10 @@ impl LoopBlock<'_, '_> {
         let (k, x) = (r.register(asm, m), r.operand(asm, a));
         r.release(&[m, a]);
         let d = r.take(asm, false);
-        let (i, x) = match x {
+        let form = target.masked(size, k, true);
+        let (form, i, x) = match x {
             Operand::Memory(from) if from.broadcast => (
+                target.of_element(form, size),
                 target.repeat(size),
                 Operand::Memory(Memory {
                     broadcast: false,
@@ -623,6 +722,7 @@ impl LoopBlock<'_, '_> {
                 }),
             ),
             _ if size < 4 => (
+                form,
                 Opcode {
                     map: 1,
                     prefix: 3,
@@ -631,9 +731,9 @@ impl LoopBlock<'_, '_> {
                 },
                 x,
             ),
-            _ => (target.float(0x10, size), x),
+            _ => (form, target.float(0x10, size), x),
         };
-        asm.vector(target.masked(size, k, true), i, d, 0, x, None);
+        asm.vector(form, i, d, 0, x, None);
         r.define(id, d);
     }
 }

@@ -10,6 +10,7 @@ use crate::vector::functions::{Binary, Unary};
 mod casts;
 mod complex;
 mod kinds;
+mod steps;
 
 const LEVELS: [Isa; 2] = [Isa::Avx2, Isa::Avx512];
 
@@ -113,7 +114,7 @@ impl Type {
     }
 
     /// Bits; all NaNs give the same value.
-    fn bits(self, bytes: &[u8]) -> u128 {
+    pub(super) fn bits(self, bytes: &[u8]) -> u128 {
         let bits = |of: Type, bytes: &[u8]| {
             if of == Type::F32 {
                 f32::bits(bytes)
@@ -383,6 +384,8 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs have the sizes of the shape and of the range.
     unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
+    let dense = steps::dense([q, r], range.clone(), &kinds[0], &sources, &strides);
+    steps::compare_steps(body, kinds, isa, &dense, &want);
     // Outputs in separate buffers, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &of) in kinds[1].iter().enumerate() {

@@ -1,8 +1,14 @@
 //! Programs on the devices of a PJRT plugin. Without XLA's plugin for CPUs the tests say that they
 //! are skipped; with `COTANGENT_REQUIRE=pjrt` that is a failure.
 
+mod absent;
+mod eager;
+mod many;
+mod promised;
+mod sharded;
+
 use cotangent::ad;
-use cotangent::pjrt::{DeviceTensor, Mesh, OptionValue, PjrtBackend, Spec};
+use cotangent::pjrt::{DeviceTensor, OptionValue, PjrtBackend};
 use cotangent::rewrite::simplify;
 use cotangent::{
     Array, Code, DType, Dim, Function, GraphCompiler, GraphExecutor, Program, Result, Tensor,
@@ -36,7 +42,7 @@ fn near(a: &Tensor, b: &Tensor, tolerance: f64) {
 
 /// The loss of a perceptron on a batch of symbolic size, and the gradients of its weights.
 fn training() -> Result<Arc<Function>> {
-    let text = include_str!("../../../examples/perceptron.tgraph");
+    let text = include_str!("../../../../examples/perceptron.tgraph");
     let program = Program::from_tgraph(text)?;
     let f = program.main();
     let (f, weights) = program.to_derive(f, &f.params()[2..]);
@@ -186,127 +192,6 @@ fn eight() -> Option<PjrtBackend> {
     let library = cotangent::pjrt::find("cpu").unwrap();
     let options = [("cpu_device_count", OptionValue::Int(8))];
     Some(PjrtBackend::with_library(library, &options).unwrap())
-}
-
-#[test]
-fn a_step_of_training_is_divided_among_devices_that_exchange_sums_alone() -> Result<()> {
-    let Some(backend) = eight() else {
-        return Ok(());
-    };
-    let f = training()?;
-    let (data, model) = (Some("data"), Some("model"));
-    let none = Spec::replicated;
-    let of_weights = || {
-        [
-            Spec::new(&[None, model]),
-            Spec::new(&[model]),
-            Spec::new(&[model]),
-            none(),
-        ]
-    };
-    let given: Vec<Tensor> = batch(16).into_iter().chain(weights()).collect();
-    let arrays: Vec<Array> = given.iter().map(Tensor::to_array).collect::<Result<_>>()?;
-    let expected = cotangent::run(&f, &arrays)?;
-    let whole = [none(), none(), none(), none()];
-    let rows = [Spec::new(&[data]), Spec::new(&[data])];
-    // The mesh, and how the batch and the weights are divided.
-    let cases = [
-        (&[("data", 8)][..], rows.clone(), whole),
-        (&[("data", 4), ("model", 2)], rows, of_weights()),
-        (&[("model", 8)], [none(), none()], of_weights()),
-    ];
-    for (axes, batch_specs, weight_specs) in cases {
-        let mesh = Mesh::new(axes)?;
-        let specs: Vec<Spec> = batch_specs
-            .into_iter()
-            .chain(weight_specs.clone())
-            .collect();
-        let names = ["x", "labels", "W1", "b1", "W2", "b2"];
-        let named: Vec<(&str, Spec)> = names.into_iter().zip(specs.clone()).collect();
-        let results: Vec<Spec> = std::iter::once(none()).chain(weight_specs).collect();
-        let program = backend.program(&f)?.sharded(&mesh, &named, &results)?;
-        let upload = |(x, spec): (&Tensor, &Spec)| backend.upload_sharded(x, &mesh, spec);
-        let x: Vec<DeviceTensor> = given
-            .iter()
-            .zip(&specs)
-            .map(upload)
-            .collect::<Result<_>>()?;
-        let x: Vec<&DeviceTensor> = x.iter().collect();
-        let y = program.run(&x)?;
-        for (y, expected) in y.iter().zip(&expected) {
-            near(&y.download()?, &Tensor::from(expected.clone()), 1e-6);
-            assert_eq!(y.shards()?.len(), 8);
-        }
-        let collectives = program.collectives(&x)?;
-        let kinds: Vec<&String> = collectives.keys().collect();
-        assert_eq!(kinds, ["all-reduce"], "{axes:?}");
-        // At most one for the logits, their adjoint, the loss, and each gradient.
-        assert!(collectives["all-reduce"] <= 7, "{axes:?}: {collectives:?}");
-    }
-    Ok(())
-}
-
-#[test]
-fn shards_are_the_blocks_of_a_tensor_in_the_order_of_devices() -> Result<()> {
-    let Some(backend) = eight() else {
-        return Ok(());
-    };
-    let mesh = Mesh::new(&[("a", 4), ("b", 2)])?;
-    let n = 8 * 4 * 6;
-    let x = Tensor::from_vec_row_major([8, 4, 6], (0..n).collect::<Vec<i32>>())?;
-    for spec in [
-        Spec::new(&[Some("a"), Some("b"), None]),
-        Spec::of_axes(&[&["b", "a"]]),
-        Spec::of_axes(&[&[], &["a"], &["b"]]),
-        Spec::replicated(),
-    ] {
-        let on = backend.upload_sharded(&x, &mesh, &spec)?;
-        assert_eq!(on.download()?, x, "{spec:?}");
-        for (k, shard) in on.shards()?.iter().enumerate() {
-            let mut expected = x.clone();
-            for (axis, block) in spec.block(&mesh, k, &[8, 4, 6]).into_iter().enumerate() {
-                expected = expected.slice(axis, block)?;
-            }
-            assert_eq!(*shard, expected, "{spec:?} {k}");
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn divisions_that_do_not_fit_are_errors_before_anything_runs() -> Result<()> {
-    let Some(backend) = eight() else {
-        return Ok(());
-    };
-    let (mesh, rows) = (Mesh::new(&[("data", 8)])?, Spec::new(&[Some("data")]));
-    let f = training()?;
-    let x = Tensor::zeros(DType::F32, [12, 6])?;
-    let code = |r: Result<DeviceTensor>| r.unwrap_err().code();
-    assert_eq!(
-        code(backend.upload_sharded(&x, &mesh, &rows)),
-        Code::ShapeMismatch
-    );
-    let other = Spec::new(&[Some("model")]);
-    assert_eq!(
-        code(backend.upload_sharded(&x, &mesh, &other)),
-        Code::UnknownName
-    );
-    let large = Mesh::new(&[("data", 16)])?;
-    assert!(backend.program(&f)?.sharded(&large, &[], &[]).is_err());
-    let unknown = backend
-        .program(&f)?
-        .sharded(&mesh, &[("z", rows.clone())], &[]);
-    assert_eq!(unknown.err().unwrap().code(), Code::UnknownName);
-    // A whole tensor is no divided one.
-    let program = backend.program(&f)?.sharded(&mesh, &[("x", rows)], &[])?;
-    let all: Vec<DeviceTensor> = batch(16)
-        .iter()
-        .chain(&weights())
-        .map(|t| backend.upload(t))
-        .collect::<Result<_>>()?;
-    let error = program.run(&all.iter().collect::<Vec<_>>()).unwrap_err();
-    assert_eq!(error.code(), Code::DeviceMismatch);
-    Ok(())
 }
 
 #[test]

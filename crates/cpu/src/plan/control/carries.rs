@@ -1,0 +1,76 @@
+//! Buffers of the carries of a loop in place.
+
+use super::frame::State;
+use super::in_place::InPlace;
+use crate::plan::arena::{Arena, padded};
+use cotangent_core::Result;
+
+/// The buffers of carries: a step reads one and writes the other, or changes the one buffer of a
+/// carry that is an update of a window.
+pub(super) struct CarryBuffers<'a> {
+    body: &'a InPlace,
+    consts: usize,
+    carry: usize,
+    /// The buffers of each carry.
+    pub(super) at: Vec<[*mut u8; 2]>,
+    /// The memory of the second buffers.
+    _memory: Arena,
+}
+
+impl CarryBuffers<'_> {
+    pub(super) fn new<'a>(
+        body: &'a InPlace,
+        [consts, carry]: [usize; 2],
+        y: &[*mut u8],
+    ) -> Result<CarryBuffers<'a>> {
+        let size = |k: usize| padded(body.outputs[k].bytes);
+        let memory = Arena::new((0..carry).map(size).sum())?;
+        let mut offset = 0;
+        let at = (0..carry)
+            .map(|k| {
+                let second = memory.ptr().wrapping_add(offset);
+                offset += size(k);
+                match body.over[k] == Some(consts + k) {
+                    true => [y[k], y[k]],
+                    false => [y[k], second],
+                }
+            })
+            .collect();
+        Ok(CarryBuffers {
+            body,
+            consts,
+            carry,
+            at,
+            _memory: memory,
+        })
+    }
+
+    /// Sets the addresses of the carries that a step writes.
+    pub(super) fn set_outputs(&self, s: &mut State, buffer: usize) {
+        for (k, at) in self.at.iter().enumerate() {
+            self.body.set_output(s, k, at[buffer]);
+        }
+    }
+
+    /// Sets the addresses of the carries that a step reads.
+    pub(super) fn set_inputs(&self, s: &mut State, buffer: usize) {
+        for (k, at) in self.at.iter().enumerate() {
+            self.body.set_input(s, self.consts + k, at[buffer]);
+        }
+    }
+
+    /// Copies carries to the results: those of the second buffers, or first values.
+    ///
+    /// # Safety
+    /// `from` has the address of each carry.
+    pub(super) unsafe fn finish(&self, from: impl Fn(usize) -> *const u8) {
+        for k in 0..self.carry {
+            let (from, to) = (from(k), self.at[k][0]);
+            if from != to.cast_const() {
+                // SAFETY: the caller guarantees the carries (# Safety), which have memory of their
+                // own.
+                unsafe { to.copy_from_nonoverlapping(from, self.body.outputs[k].bytes) };
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Folds, small products and updates of windows, recorded element by element.
+
+use super::frame::{FrameAddress, StridedOperand};
+use super::steps::{MAX_OPERATIONS, Placed, StepRecorder, element};
+use super::update::Update;
+use crate::elementwise::Lowering;
+use crate::folds::RawProduct;
+use crate::plan::code::{CodeMember, Finish, FoldCode};
+use crate::plan::compose::combining;
+use cotangent_core::ops::Binary;
+use cotangent_core::{DType, Op};
+use cotangent_kernels::gemm::K_BLOCK_STEPS;
+use cotangent_kernels::tile::{Body, StepValue, StepsBuilder};
+use cotangent_kernels::tree::{CHUNK, fold_in_order};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+impl StepRecorder<'_> {
+    pub(super) fn fold(
+        &mut self,
+        p: Placed<'_>,
+        f: &FoldCode,
+        [rows, len]: [usize; 2],
+        [y, x]: [FrameAddress; 2],
+    ) -> Option<()> {
+        let size = f.dtype.size();
+        if rows.saturating_mul(len) > MAX_OPERATIONS {
+            return None;
+        }
+        for r in 0..rows {
+            let mut items = Vec::with_capacity(len);
+            for k in 0..len {
+                items.push(self.operand(p, x, (r * len + k) as isize, size)?);
+            }
+            let value = self.folded(f, &items)?;
+            self.write(p.element(y, r, size), size, value)?;
+            self.bounded()?;
+        }
+        Some(())
+    }
+
+    /// The fold of one row.
+    pub(super) fn folded(&mut self, f: &FoldCode, items: &[StepValue]) -> Option<StepValue> {
+        if f.stable || items.len() > CHUNK {
+            return None;
+        }
+        let combine = binary(combining(f.how, f.dtype)?, f.dtype);
+        let mut recorded = true;
+        let b = &mut self.b;
+        let value = fold_in_order(items, f.lanes(), &mut |a, c| {
+            let both = b.body(&combine, &[a, c]);
+            recorded &= both.is_some();
+            both.map_or(a, |y| y[0])
+        });
+        recorded.then_some(())?;
+        match &f.narrow {
+            Some(narrow) => Some(self.b.body(narrow, &[value])?[0]),
+            None => Some(value),
+        }
+    }
+
+    /// The sum of products of pairs, as matrix products add them.
+    pub(super) fn chain(
+        &mut self,
+        product: &RawProduct,
+        dtype: DType,
+        pairs: impl ExactSizeIterator<Item = (StepValue, StepValue)>,
+    ) -> Option<StepValue> {
+        if product.has_strong_zero() || pairs.len() > K_BLOCK_STEPS {
+            return None;
+        }
+        let chain = ProductChain::of(dtype)?;
+        let mut sum = self.b.constant(&[0; 16][..dtype.size()]);
+        for (a, c) in pairs {
+            sum = chain.step(&mut self.b, a, c, sum)?;
+        }
+        Some(sum)
+    }
+
+    pub(super) fn product(
+        &mut self,
+        p: Placed<'_>,
+        m: &CodeMember,
+        y: FrameAddress,
+        x: &[StridedOperand; 2],
+    ) -> Option<()> {
+        let Finish::Product(product) = &m.finish else {
+            return None;
+        };
+        let batch = x[0].shape.len().checked_sub(2)?;
+        let (rows, depth) = (x[0].shape[batch], x[0].shape[batch + 1]);
+        let columns = *x[1].shape.last()?;
+        let count: usize = x[0].shape[..batch].iter().product();
+        let all = count
+            .saturating_mul(rows)
+            .saturating_mul(depth)
+            .saturating_mul(columns);
+        if all > MAX_OPERATIONS {
+            return None;
+        }
+        let size = m.dtype.size();
+        let mut to = 0;
+        for b in 0..count {
+            let of_batch = |f: usize| -> isize {
+                let mut left = b;
+                let mut at = 0;
+                for a in (0..batch).rev() {
+                    at += (left % x[0].shape[a]) as isize * x[f].strides[a];
+                    left /= x[0].shape[a];
+                }
+                at
+            };
+            let first = [of_batch(0), of_batch(1)];
+            for i in 0..rows {
+                for j in 0..columns {
+                    let mut pairs: Vec<(StepValue, StepValue)> = Vec::with_capacity(depth);
+                    for k in 0..depth {
+                        let at = |f: usize, i: usize, j: usize| {
+                            let s = &x[f].strides;
+                            first[f] + i as isize * s[batch] + j as isize * s[batch + 1]
+                        };
+                        let a = self.operand(p, x[0].at, at(0, i, k), size)?;
+                        let c = self.operand(p, x[1].at, at(1, k, j), size)?;
+                        pairs.push((a, c));
+                    }
+                    let sum = self.chain(product, m.dtype, pairs.into_iter())?;
+                    self.write(p.element(y, to, size), size, sum)?;
+                    to += 1;
+                }
+                self.bounded()?;
+            }
+        }
+        Some(())
+    }
+
+    /// An update of a window whose every index is inside of the result.
+    pub(super) fn update(&mut self, p: Placed<'_>, u: &Update) -> Option<()> {
+        let (y, x) = (self.resolved(p.at(u.y)), self.resolved(p.at(u.x[0])));
+        if (y.base, y.offset) != (x.base, x.offset) {
+            for offset in (0..u.bytes as isize).step_by(u.size) {
+                let from = FrameAddress {
+                    base: u.x[0].base,
+                    offset: u.x[0].offset + offset,
+                };
+                let value = self.operand(p, from, 0, u.size)?;
+                let to = FrameAddress {
+                    base: y.base,
+                    offset: y.offset + offset,
+                };
+                self.write(to, u.size, value)?;
+                self.bounded()?;
+            }
+        }
+        let mut offset = None;
+        let mut counts: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut first = [0isize; 2];
+        for a in &u.axes {
+            let n = usize::try_from(a.high - a.low).ok()?;
+            // A window begins at `low + start`, and ends inside of the axis.
+            let mut most = 0;
+            for &(slot, factor) in &a.starts {
+                (factor == -1).then_some(())?;
+                let (start, last) = *self.starts.get(&slot)?;
+                most += i64::from(last);
+                let bytes = i32::try_from(a.strides[0] * u.size as isize).ok()?;
+                offset = Some(self.b.moved(offset, start, bytes));
+            }
+            if a.low < 0 || a.high + most > a.extent as i64 {
+                return None;
+            }
+            first[0] += a.low as isize * a.strides[0];
+            first[1] += a.low as isize * a.strides[1];
+            counts.push(n);
+        }
+        // The element of the update at the first index of the window does not depend on starts.
+        let mut moved: FxHashMap<usize, i64> = FxHashMap::default();
+        for &(slot, factor) in &u.first.1 {
+            *moved.entry(slot).or_default() += factor;
+        }
+        for a in &u.axes {
+            for &(slot, factor) in &a.starts {
+                *moved.entry(slot).or_default() -= factor * a.strides[1] as i64;
+            }
+        }
+        if moved.values().any(|&m| m != 0) {
+            return None;
+        }
+        first[1] += u.first.0 as isize;
+        let total: usize = counts.iter().product();
+        (total <= MAX_OPERATIONS).then_some(())?;
+        let entry = element(y)?.entry;
+        self.flush(entry)?;
+        for k in 0..total {
+            let (mut left, mut at) = (k, first);
+            for (a, &n) in u.axes.iter().zip(&counts).rev() {
+                let i = (left % n) as isize;
+                left /= n;
+                at[0] += i * a.strides[0];
+                at[1] += i * a.strides[1];
+            }
+            let value = self.operand(p, u.x[1], at[1], u.size)?;
+            let to = element(FrameAddress {
+                base: y.base,
+                offset: y.offset + at[0] * u.size as isize,
+            })?;
+            match offset {
+                None => {
+                    self.b.store(to, None, u.size, value);
+                    self.remember(to, u.size, value, true);
+                }
+                some => self.b.store(to, some, u.size, value),
+            }
+        }
+        if offset.is_some() {
+            let e = &mut self.entries[entry as usize];
+            e.known.clear();
+            e.complete = true;
+        }
+        Some(())
+    }
+}
+
+/// A step of a product of a type.
+enum ProductChain {
+    Fma,
+    /// A product and a sum.
+    Both(Box<[Body; 2]>),
+}
+
+impl ProductChain {
+    fn of(dtype: DType) -> Option<ProductChain> {
+        if matches!(dtype, DType::F32 | DType::F64) {
+            return Some(ProductChain::Fma);
+        }
+        let exact = dtype.is_int();
+        exact.then(|| {
+            ProductChain::Both(Box::new(
+                [Binary::Mul, Binary::Add].map(|f| binary(f, dtype)),
+            ))
+        })
+    }
+
+    fn step(
+        &self,
+        b: &mut StepsBuilder,
+        x: StepValue,
+        y: StepValue,
+        sum: StepValue,
+    ) -> Option<StepValue> {
+        match self {
+            ProductChain::Fma => Some(b.fma(x, y, sum)),
+            ProductChain::Both(bodies) => {
+                let [times, plus] = &**bodies;
+                let product = b.body(times, &[x, y])?[0];
+                Some(b.body(plus, &[sum, product])?[0])
+            }
+        }
+    }
+}
+
+/// The code of an elementwise operation on two elements.
+fn binary(f: Binary, dtype: DType) -> Body {
+    let mut lowering = Lowering::new();
+    let x = [lowering.input(dtype), lowering.input(dtype)];
+    let y = lowering.emit(&Op::Binary(f), &x);
+    lowering.finish(&[y.0]).0
+}

@@ -1,0 +1,571 @@
+//! A loop in place as machine code: its instructions are recorded element by element.
+//!
+//! The recorder knows the value of each element that an instruction wrote, so copies, slices,
+//! concatenations and transposes become no code. What a step reads at a start that it computes is
+//! in memory: elements of such a place are stored first. A carry has one buffer, and its next
+//! values are stored at the end of the step. A carry that a step changes in place is memory, too.
+//!
+//! A step is code if each of its instructions can be recorded, in at most [`MAX_OPERATIONS`]
+//! operations, and if these are faster than the instructions, whose kernels use vectors.
+
+use super::frame::{FrameAddress, InPlaceForm, State};
+use super::in_place::InPlace;
+use super::instruction::{Instruction, TileBody};
+use crate::plan::build::{CodeStep, StepKind};
+use crate::plan::code::Finish;
+use crate::tuning::OPERATION_PS;
+use cotangent_core::Result;
+use cotangent_kernels::tile::{Body, ElementAddress, StepValue, Steps, StepsBuilder};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Largest number of operations of a step.
+pub(super) const MAX_OPERATIONS: usize = 8000;
+
+/// The memory of an entry of the table.
+#[derive(Clone, Copy, PartialEq)]
+enum Memory {
+    /// Constants and rows, which no step writes.
+    Fixed,
+    /// Values of the step: elements that were written are known, and in memory after they were
+    /// stored.
+    Written,
+    /// A carry that the step changes in place.
+    Changed,
+    /// A row of stacked results: elements are stored when they are written.
+    Stored,
+}
+
+/// An element that is known.
+#[derive(Clone, Copy)]
+pub(super) struct RecordedElement {
+    size: usize,
+    value: StepValue,
+    /// Whether memory has it, too.
+    stored: bool,
+}
+
+/// The state of an entry of the table.
+pub(super) struct Entry {
+    memory: Memory,
+    /// Elements by offset.
+    pub(super) known: FxHashMap<i32, RecordedElement>,
+    /// Whether memory has every element that is not known.
+    pub(super) complete: bool,
+    /// Whether a run sets its address.
+    has_memory: bool,
+}
+
+/// An address that a step computes.
+#[derive(Clone, Copy)]
+struct Moved {
+    at: FrameAddress,
+    offset: StepValue,
+}
+
+/// Records functions in place.
+pub(super) struct StepRecorder<'a> {
+    pub(super) b: StepsBuilder,
+    pub(super) entries: Vec<Entry>,
+    moved: FxHashMap<u32, Moved>,
+    /// Entries that lead to a frame, with the function whose constants it has.
+    images: FxHashMap<u32, &'a InPlace>,
+    /// Functions that were added after the first ones, whose memory a run needs, too.
+    parts: Vec<Arc<InPlace>>,
+    /// Entries that are another entry, with a distance in bytes.
+    alias: FxHashMap<u32, FrameAddress>,
+    /// Starts of windows, and the largest that each can be.
+    pub(super) starts: FxHashMap<usize, (StepValue, u32)>,
+    /// Estimated time of the instructions, in ps.
+    time: usize,
+}
+
+/// A loop as machine code.
+pub(super) struct LoopSteps {
+    pub(super) code: Steps,
+    /// Functions whose tables follow those of the loop's own in the table of a run.
+    pub(super) parts: Vec<Arc<InPlace>>,
+    pub(super) condition: Option<Arc<InPlace>>,
+}
+
+/// The entries of a function in place in the table of a loop.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'a> {
+    pub(super) f: &'a InPlace,
+    /// Its first entry.
+    pub(super) first: u32,
+}
+
+impl<'a> StepRecorder<'a> {
+    pub(super) fn new() -> Option<StepRecorder<'a>> {
+        Some(StepRecorder {
+            b: StepsBuilder::new()?,
+            entries: Vec::new(),
+            moved: FxHashMap::default(),
+            images: FxHashMap::default(),
+            parts: Vec::new(),
+            alias: FxHashMap::default(),
+            starts: FxHashMap::default(),
+            time: 0,
+        })
+    }
+
+    /// Adds the entries of a function: values of the step, but for inputs, which are fixed, and
+    /// outputs that the caller describes afterwards. A run sets the addresses of both.
+    pub(super) fn add(&mut self, f: &'a InPlace) -> Placed<'a> {
+        let p = self.add_values(f);
+        let outputs = f.output_entries.iter().copied();
+        for k in outputs.chain(0..f.inputs.len()) {
+            self.entries[p.first as usize + k].has_memory = true;
+        }
+        for k in 0..f.inputs.len() {
+            self.entries[p.first as usize + k].memory = Memory::Fixed;
+        }
+        p
+    }
+
+    /// Adds the entries of a function whose inputs and outputs are values of the step.
+    pub(super) fn add_part(&mut self, f: &'a Arc<InPlace>) -> Placed<'a> {
+        self.parts.push(f.clone());
+        self.add_values(f)
+    }
+
+    fn add_values(&mut self, f: &'a InPlace) -> Placed<'a> {
+        let first = self.entries.len();
+        self.entries.extend((0..f.table).map(|_| Entry {
+            memory: Memory::Written,
+            known: FxHashMap::default(),
+            complete: false,
+            has_memory: false,
+        }));
+        for &(entry, _) in &f.constants {
+            self.entries[first + entry].memory = Memory::Fixed;
+        }
+        for &(entry, _) in &f.entries {
+            self.entries[first + entry].has_memory = true;
+        }
+        self.entries[first + f.frame_entry()].complete = true;
+        self.images.insert((first + f.frame_entry()) as u32, f);
+        Placed {
+            f,
+            first: first as u32,
+        }
+    }
+
+    /// Forgets all values of a function.
+    pub(super) fn forget(&mut self, p: Placed<'_>) {
+        let own = p.first as usize..p.first as usize + p.f.table;
+        for (k, e) in self.entries[own].iter_mut().enumerate() {
+            e.known.clear();
+            e.complete = k == p.f.frame_entry();
+        }
+    }
+
+    /// Makes an entry another address.
+    pub(super) fn alias(&mut self, entry: u32, to: FrameAddress) {
+        let to = self.resolved(to);
+        self.alias.insert(entry, to);
+    }
+
+    pub(super) fn change_in_place(&mut self, entry: u32) {
+        self.entries[entry as usize].memory = Memory::Changed;
+    }
+
+    pub(super) fn store_at_once(&mut self, entry: u32) {
+        self.entries[entry as usize].memory = Memory::Stored;
+    }
+
+    /// Ends the loop before this step if the boolean result of the condition is false.
+    pub(super) fn continue_if(&mut self, p: Placed<'_>) -> Option<()> {
+        let at = p.at(InPlace::entry(p.f.output_entries[0]));
+        let holds = self.read(at, 1)?;
+        self.b.continue_if(holds);
+        Some(())
+    }
+
+    /// The elements of a form at an entry become those of another at the end of the step.
+    pub(super) fn keep(&mut self, from: u32, to: u32, form: &InPlaceForm) -> Option<()> {
+        let size = form.dtype.size();
+        for offset in (0..form.bytes).step_by(size) {
+            let at = |entry: u32| FrameAddress {
+                base: entry,
+                offset: offset as isize,
+            };
+            let value = self.read(at(from), size)?;
+            let to = element(at(to))?;
+            let own = self.known(to, size);
+            if own != Some(value) {
+                self.b.keep(to, size, value);
+            }
+            self.bounded()?;
+        }
+        Some(())
+    }
+
+    /// The loop: entries advance by bytes after each step.
+    pub(super) fn finish(self, advances: Vec<(u32, i32)>) -> Option<LoopSteps> {
+        let changed = self.entries.iter().enumerate();
+        let changed = changed
+            .filter(|(_, e)| e.memory == Memory::Changed)
+            .map(|(k, _)| k as u32)
+            .collect();
+        (self.b.operations() * OPERATION_PS <= self.time).then_some(())?;
+        Some(LoopSteps {
+            code: self.b.finish(advances, changed)?,
+            parts: self.parts,
+            condition: None,
+        })
+    }
+
+    pub(super) fn bounded(&self) -> Option<()> {
+        (self.b.operations() <= MAX_OPERATIONS).then_some(())
+    }
+
+    pub(super) fn resolved(&self, at: FrameAddress) -> FrameAddress {
+        match self.alias.get(&at.base) {
+            Some(to) => FrameAddress {
+                base: to.base,
+                offset: to.offset + at.offset,
+            },
+            None => at,
+        }
+    }
+
+    /// The value of an element, if it is known.
+    fn known(&self, at: ElementAddress, size: usize) -> Option<StepValue> {
+        let known = self.entries[at.entry as usize].known.get(&at.offset)?;
+        (known.size == size).then_some(known.value)
+    }
+
+    pub(super) fn remember(
+        &mut self,
+        at: ElementAddress,
+        size: usize,
+        value: StepValue,
+        stored: bool,
+    ) {
+        let known = RecordedElement {
+            size,
+            value,
+            stored,
+        };
+        self.entries[at.entry as usize]
+            .known
+            .insert(at.offset, known);
+    }
+
+    /// The value of an element.
+    pub(super) fn read(&mut self, at: FrameAddress, size: usize) -> Option<StepValue> {
+        let at = self.resolved(at);
+        if let Some(&moved) = self.moved.get(&at.base) {
+            let base = FrameAddress {
+                base: moved.at.base,
+                offset: moved.at.offset + at.offset,
+            };
+            return self.read_moved(base, moved.offset, size);
+        }
+        let at = element(at)?;
+        if let Some(value) = self.known(at, size) {
+            return Some(value);
+        }
+        if let Some(bytes) = self
+            .images
+            .get(&at.entry)
+            .and_then(|f| f.constant(at.offset, size))
+        {
+            return Some(self.b.constant(bytes));
+        }
+        let e = &self.entries[at.entry as usize];
+        let value = match e.memory {
+            Memory::Fixed => self.b.fixed(at, size),
+            Memory::Changed => self.b.load(at, None, size),
+            Memory::Written | Memory::Stored if e.complete => self.b.load(at, None, size),
+            Memory::Written | Memory::Stored => return None,
+        };
+        self.remember(at, size, value, true);
+        Some(value)
+    }
+
+    pub(super) fn write(&mut self, at: FrameAddress, size: usize, value: StepValue) -> Option<()> {
+        let at = element(self.resolved(at))?;
+        let stored = match self.entries[at.entry as usize].memory {
+            Memory::Fixed => return None,
+            Memory::Written => false,
+            Memory::Changed | Memory::Stored => {
+                self.b.store(at, None, size, value);
+                true
+            }
+        };
+        self.remember(at, size, value, stored);
+        Some(())
+    }
+
+    /// The value of an element at a distance that the step computes.
+    pub(super) fn read_moved(
+        &mut self,
+        at: FrameAddress,
+        offset: StepValue,
+        size: usize,
+    ) -> Option<StepValue> {
+        let at = self.resolved(at);
+        if let Some(&moved) = self.moved.get(&at.base) {
+            let base = FrameAddress {
+                base: moved.at.base,
+                offset: moved.at.offset + at.offset,
+            };
+            let offset = self.b.plus(moved.offset, offset);
+            return self.read_moved(base, offset, size);
+        }
+        let from = element(at)?;
+        if self.entries[from.entry as usize].memory != Memory::Fixed {
+            self.flush(from.entry)?;
+        }
+        Some(self.b.load(from, Some(offset), size))
+    }
+
+    /// Stores the elements of an entry that memory does not have.
+    pub(super) fn flush(&mut self, entry: u32) -> Option<()> {
+        let e = &mut self.entries[entry as usize];
+        e.has_memory.then_some(())?;
+        let mut left: Vec<(i32, RecordedElement)> = Vec::new();
+        for (&offset, known) in e.known.iter_mut().filter(|(_, k)| !k.stored) {
+            known.stored = true;
+            left.push((offset, *known));
+        }
+        left.sort_by_key(|x| x.0);
+        for (offset, k) in left {
+            self.b
+                .store(ElementAddress { entry, offset }, None, k.size, k.value);
+        }
+        Some(())
+    }
+
+    /// Records a function.
+    pub(super) fn record(&mut self, p: Placed<'a>) -> Option<()> {
+        let outer = std::mem::take(&mut self.starts);
+        for i in &p.f.instructions {
+            self.instruction(p, i)?;
+            self.bounded()?;
+        }
+        self.starts = outer;
+        Some(())
+    }
+
+    fn instruction(&mut self, p: Placed<'a>, i: &'a Instruction) -> Option<()> {
+        self.time = self.time.saturating_add(i.time());
+        match i {
+            Instruction::Body(b) => self.body(p, b),
+            Instruction::Fill { size, n, y, x } => {
+                let value = self.operand(p, *x, 0, *size)?;
+                (0..*n).try_for_each(|k| self.write(p.element(*y, k, *size), *size, value))
+            }
+            Instruction::Gather { size, at, y, x } => at
+                .iter()
+                .enumerate()
+                .try_for_each(|(k, &from)| self.copy(p, [*y, *x], [k as isize, from], *size)),
+            Instruction::Scatter { size, at, y, x } => at
+                .iter()
+                .enumerate()
+                .try_for_each(|(k, &to)| self.copy(p, [*y, *x], [to, k as isize], *size)),
+            Instruction::Rows { .. } | Instruction::Copy { .. } => self.rows(p, i),
+            Instruction::Start {
+                slot,
+                dtype,
+                last,
+                x,
+            } => {
+                let size = dtype.size();
+                let last = u32::try_from(*last).ok().filter(|&l| l < 1 << 31)?;
+                let x = self.operand(p, *x, 0, size)?;
+                let start = self.b.start(x, size, dtype.is_signed(), last);
+                self.starts.insert(*slot, (start, last));
+                Some(())
+            }
+            Instruction::Address { to, x, moves } => {
+                let mut offset = None;
+                for &(slot, bytes) in moves {
+                    let bytes = i32::try_from(bytes).ok()?;
+                    let (start, _) = *self.starts.get(&slot)?;
+                    offset = Some(self.b.moved(offset, start, bytes));
+                }
+                let at = self.resolved(p.at(*x));
+                self.moved.insert(
+                    p.first + *to as u32,
+                    Moved {
+                        at,
+                        offset: offset?,
+                    },
+                );
+                Some(())
+            }
+            Instruction::Fold {
+                at,
+                member,
+                rows,
+                len,
+                y,
+                x,
+            } => {
+                let m = p.f.member(*at, *member);
+                let Finish::Fold(f) = &m.finish else {
+                    return None;
+                };
+                self.fold(p, f, [*rows, *len], [*y, *x])
+            }
+            Instruction::Product {
+                at, member, y, x, ..
+            } => {
+                let m = p.f.member(*at, *member);
+                self.product(p, m, *y, x)
+            }
+            Instruction::Update(u) => self.update(p, u),
+            Instruction::Code { at } => self.phase(p, *at),
+            Instruction::Control { run, x, y, .. } => self.control(p, &**run, x, y),
+            Instruction::Call(_) => None,
+        }
+    }
+
+    /// The `k`-th element of an operand.
+    pub(super) fn operand(
+        &mut self,
+        p: Placed<'_>,
+        x: FrameAddress,
+        k: isize,
+        size: usize,
+    ) -> Option<StepValue> {
+        let at = p.at(x);
+        self.read(
+            FrameAddress {
+                base: at.base,
+                offset: at.offset + k * size as isize,
+            },
+            size,
+        )
+    }
+
+    fn copy(
+        &mut self,
+        p: Placed<'_>,
+        [y, x]: [FrameAddress; 2],
+        [to, from]: [isize; 2],
+        size: usize,
+    ) -> Option<()> {
+        let value = self.operand(p, x, from, size)?;
+        let y = p.at(y);
+        let at = FrameAddress {
+            base: y.base,
+            offset: y.offset + to * size as isize,
+        };
+        self.write(at, size, value)
+    }
+
+    /// Copies of contiguous bytes: the sizes of elements are those of the source.
+    fn rows(&mut self, p: Placed<'_>, i: &Instruction) -> Option<()> {
+        let (bytes, size, at, y, x): (usize, usize, &[(isize, isize)], _, _) = match i {
+            Instruction::Rows {
+                bytes,
+                size,
+                at,
+                y,
+                x,
+            } => (*bytes, *size, at, *y, *x),
+            Instruction::Copy { bytes, size, y, x } => (*bytes, *size, &[(0, 0)], *y, *x),
+            _ => return None,
+        };
+        for &(to, from) in at {
+            for k in (0..bytes as isize).step_by(size) {
+                let moved = |o: FrameAddress, by: isize| FrameAddress {
+                    base: o.base,
+                    offset: o.offset + by + k,
+                };
+                let value = self.operand(p, moved(x, from), 0, size)?;
+                self.write(p.at(moved(y, to)), size, value)?;
+            }
+            self.bounded()?;
+        }
+        Some(())
+    }
+
+    fn body(&mut self, p: Placed<'_>, b: &TileBody) -> Option<()> {
+        let body = p.body(b.at)?;
+        for k in 0..b.n {
+            let mut inputs: SmallVec<[StepValue; 8]> = SmallVec::new();
+            for (j, &x) in b.inputs.iter().enumerate() {
+                inputs.push(self.operand(p, x, k as isize, body.input_size(j))?);
+            }
+            let outputs = self.b.body(body, &inputs)?;
+            for (j, (&y, value)) in b.outputs.iter().zip(outputs).enumerate() {
+                let size = body.output_size(j);
+                self.write(p.element(y, k, size), size, value)?;
+            }
+            self.bounded()?;
+        }
+        Some(())
+    }
+}
+
+/// The address of an element.
+pub(super) fn element(at: FrameAddress) -> Option<ElementAddress> {
+    Some(ElementAddress {
+        entry: at.base,
+        offset: i32::try_from(at.offset).ok()?,
+    })
+}
+
+impl Placed<'_> {
+    /// An address in the table of the loop.
+    pub(super) fn at(&self, o: FrameAddress) -> FrameAddress {
+        FrameAddress {
+            base: self.first + o.base,
+            offset: o.offset,
+        }
+    }
+
+    /// The address of the `k`-th element of `size` bytes.
+    pub(super) fn element(&self, o: FrameAddress, k: usize, size: usize) -> FrameAddress {
+        let at = self.at(o);
+        FrameAddress {
+            base: at.base,
+            offset: at.offset + (k * size) as isize,
+        }
+    }
+
+    fn body(&self, [step, phase]: [usize; 2]) -> Option<&Body> {
+        match &self.f.plan.parts.steps[step].kind {
+            StepKind::Code(CodeStep { phases, .. }) => Some(&phases[phase].code.body),
+            StepKind::Call(_) => None,
+        }
+    }
+}
+
+impl InPlace {
+    /// The bytes of an element of a constant in the frame.
+    fn constant(&self, offset: i32, size: usize) -> Option<&[u8]> {
+        let at = usize::try_from(offset).ok()?;
+        let before = self.image.partition_point(|(first, _)| *first <= at);
+        let (first, bytes) = self.image.get(before.checked_sub(1)?)?;
+        bytes.get(at - first..at - first + size)
+    }
+}
+
+/// The table of a loop: that of a run of each function.
+pub(super) fn table(own: &[&State], parts: &[State]) -> Vec<*mut u8> {
+    let all = own.iter().copied().chain(parts);
+    all.flat_map(|s| s.table.iter().map(|at| at.get()))
+        .collect()
+}
+
+impl LoopSteps {
+    /// Whether it was made with this condition.
+    pub(super) fn is_of(&self, condition: &Arc<InPlace>) -> bool {
+        self.condition
+            .as_ref()
+            .is_some_and(|c| Arc::ptr_eq(c, condition))
+    }
+
+    /// Memory for a run of each part.
+    pub(super) fn part_states(&self) -> Result<Vec<State>> {
+        self.parts.iter().map(|f| f.new_state()).collect()
+    }
+}

@@ -1,0 +1,251 @@
+//! [`StepRecorder`]: records the step of a loop, for [`steps`](super::steps).
+
+use super::recorder::with;
+use super::trace::{
+    BinaryInst, IntegerInst, LaneType, Record, StepAddress, Trace, TraceId, predicate,
+};
+
+/// An effect of a step, in the order of its operations.
+#[derive(Clone, Copy)]
+pub(crate) enum StepEffect {
+    /// Stores a value at an address plus a distance that was computed, if there is one.
+    Store {
+        to: StepAddress,
+        offset: Option<TraceId>,
+        value: TraceId,
+    },
+    /// Ends the loop before this step if the boolean is false.
+    Continue(TraceId),
+}
+
+/// A recorded step.
+pub(crate) struct StepTrace {
+    pub(super) trace: Trace,
+    /// Address of each input of the trace.
+    pub(super) loads: Vec<StepAddress>,
+    /// Effects, each with the number of operations that were recorded before it.
+    pub(super) effects: Vec<(usize, StepEffect)>,
+    /// Values that are kept for the next step: the operand that they replace, and the value.
+    pub(super) kept: Vec<(StepAddress, TraceId)>,
+    /// Entries of the table that advance, with their bytes.
+    pub(super) advances: Vec<(u32, i32)>,
+    /// Entries of the table that lead to memory that a step reads before it stores to it.
+    pub(super) changed: Vec<u32>,
+}
+
+/// A step under construction. One at a time is recorded on a thread.
+pub(crate) struct StepRecorder {
+    step: StepTrace,
+}
+
+/// The addresses of the parts of an element: two if it has 16 bytes.
+fn parts_at(at: StepAddress) -> [StepAddress; 2] {
+    let second = StepAddress {
+        offset: at.offset + 8,
+        ..at
+    };
+    [at, second]
+}
+
+impl StepRecorder {
+    /// Starts a step for AVX-512 (`wide`) or AVX2.
+    pub(crate) fn start(wide: bool) -> StepRecorder {
+        with(|p| p.start(wide, 1));
+        StepRecorder {
+            step: StepTrace {
+                trace: Trace::default(),
+                loads: Vec::new(),
+                effects: Vec::new(),
+                kept: Vec::new(),
+                advances: Vec::new(),
+                changed: Vec::new(),
+            },
+        }
+    }
+
+    /// An element that no store of the step changes before its last use.
+    pub(crate) fn fixed(&mut self, at: StepAddress, size: usize) -> TraceId {
+        if size == 16 {
+            let parts = parts_at(at).map(|at| self.fixed(at, 8));
+            return with(|p| p.pair(parts));
+        }
+        self.step.loads.push(at);
+        with(|p| p.input(size))
+    }
+
+    /// An element as it is after the stores that were recorded, at a distance in bytes that was
+    /// computed if there is one.
+    pub(crate) fn load(
+        &mut self,
+        at: StepAddress,
+        offset: Option<TraceId>,
+        size: usize,
+    ) -> TraceId {
+        if size == 16 {
+            let parts = parts_at(at).map(|at| self.load(at, offset, 8));
+            return with(|p| p.pair(parts));
+        }
+        self.step.loads.push(at);
+        with(|p| p.load(size, offset))
+    }
+
+    /// The operation of a kernel.
+    pub(crate) fn op(&mut self, record: Record, x: [TraceId; 3], data: usize) -> TraceId {
+        record(x, data)
+    }
+
+    /// The elements of `size` bytes that are stored for a value: two if it has 16 bytes.
+    fn stored(
+        &mut self,
+        at: StepAddress,
+        size: usize,
+        x: TraceId,
+    ) -> [Option<(StepAddress, TraceId)>; 2] {
+        if size == 16 {
+            let values = with(|p| p.parts_of(x, 16));
+            let [a, b] = parts_at(at);
+            return [Some((a, values[0])), Some((b, values[1]))];
+        }
+        let x = with(|p| {
+            let x = if size == 1 { p.byte(x) } else { x };
+            match p.kind(x) == LaneType::Lane(size as u8) {
+                true => x,
+                false => p.fail(),
+            }
+        });
+        [Some((at, x)), None]
+    }
+
+    /// Stores an element, at a distance in bytes that was computed if there is one.
+    pub(crate) fn store(
+        &mut self,
+        to: StepAddress,
+        offset: Option<TraceId>,
+        size: usize,
+        x: TraceId,
+    ) {
+        for (to, value) in self.stored(to, size, x).into_iter().flatten() {
+            let effect = StepEffect::Store { to, offset, value };
+            self.step.effects.push((with(|p| p.len()), effect));
+        }
+    }
+
+    /// Stores an element at the end of the step, after the last use of what was there.
+    pub(crate) fn keep(&mut self, to: StepAddress, size: usize, x: TraceId) {
+        let stored = self.stored(to, size, x);
+        self.step.kept.extend(stored.into_iter().flatten());
+    }
+
+    /// Ends the loop before this step if the boolean is false.
+    pub(crate) fn continue_if(&mut self, x: TraceId) {
+        let holds = with(|p| p.truth(x));
+        self.step
+            .effects
+            .push((with(|p| p.len()), StepEffect::Continue(holds)));
+    }
+
+    /// The integer `clamp(x, 0, last)` as a lane of 8 bytes, for an integer of `size` bytes.
+    pub(crate) fn start_of_window(
+        &mut self,
+        x: TraceId,
+        size: usize,
+        signed: bool,
+        last: u64,
+    ) -> TraceId {
+        with(|p| {
+            let x = if size == 1 { p.byte(x) } else { x };
+            // A number of fewer bytes than the limit is clamped after it is extended.
+            let x = p.resize(x, 8, signed);
+            let last = p.constant(last, 8);
+            if !signed {
+                return p.whole(IntegerInst::MinUnsigned, x, last);
+            }
+            let zero = p.constant(0, 8);
+            let x = p.whole(IntegerInst::Max, x, zero);
+            p.whole(IntegerInst::Min, x, last)
+        })
+    }
+
+    /// `to + start * bytes`, where the start is below 2^31 and the product below 2^63.
+    pub(crate) fn moved(&mut self, to: Option<TraceId>, start: TraceId, bytes: i64) -> TraceId {
+        with(|p| {
+            let factor = p.constant(bytes.unsigned_abs(), 8);
+            let by = match bytes.unsigned_abs() {
+                1 => start,
+                _ => p.two(BinaryInst::Integer(IntegerInst::MulLow, 8), start, factor),
+            };
+            let to = match (to, bytes < 0) {
+                (None, false) => return by,
+                (None, true) => p.constant(0, 8),
+                (Some(to), _) => to,
+            };
+            let f = if bytes < 0 {
+                IntegerInst::Sub
+            } else {
+                IntegerInst::Add
+            };
+            p.two(BinaryInst::Integer(f, 8), to, by)
+        })
+    }
+
+    pub(crate) fn plus(&mut self, x: TraceId, y: TraceId) -> TraceId {
+        with(|p| p.two(BinaryInst::Integer(IntegerInst::Add, 8), x, y))
+    }
+
+    /// `x < y` of signed lanes of 8 bytes.
+    pub(crate) fn less(&mut self, x: TraceId, y: TraceId) -> TraceId {
+        with(|p| p.order(predicate::WHOLE_LT, true, x, y))
+    }
+
+    /// `clamp(x, limits[0], limits[1])` of a signed lane of 8 bytes.
+    pub(crate) fn clamped(&mut self, x: TraceId, limits: [i64; 2]) -> TraceId {
+        with(|p| {
+            let [low, high] = limits.map(|l| p.constant(l as u64, 8));
+            let x = p.whole(IntegerInst::Max, x, low);
+            p.whole(IntegerInst::Min, x, high)
+        })
+    }
+
+    pub(crate) fn both(&mut self, x: TraceId, y: TraceId) -> TraceId {
+        with(|p| p.both(x, y))
+    }
+
+    pub(crate) fn select(&mut self, holds: TraceId, x: TraceId, y: TraceId) -> TraceId {
+        with(|p| p.select(holds, x, y))
+    }
+
+    /// An element of these bytes.
+    pub(crate) fn constant(&mut self, bytes: &[u8]) -> TraceId {
+        let number = |bytes: &[u8]| {
+            let mut all = [0; 8];
+            all[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(all)
+        };
+        with(|p| match bytes.len() {
+            16 => {
+                let parts = [&bytes[..8], &bytes[8..]].map(|half| p.constant(number(half), 8));
+                p.pair(parts)
+            }
+            size => p.constant(number(bytes), size),
+        })
+    }
+
+    /// `a b + c` of floats of `size` bytes, rounded once.
+    pub(crate) fn fma(&mut self, a: TraceId, b: TraceId, c: TraceId) -> TraceId {
+        with(|p| p.fma(a, b, c))
+    }
+
+    /// The number of operations besides loads.
+    pub(crate) fn len(&self) -> usize {
+        with(|p| p.len()) - self.step.loads.len()
+    }
+
+    /// The step. Entries of the table advance by bytes; those of `changed` lead to memory that the
+    /// step reads before it stores to it.
+    pub(crate) fn finish(mut self, advances: Vec<(u32, i32)>, changed: Vec<u32>) -> StepTrace {
+        self.step.trace = with(std::mem::take);
+        self.step.advances = advances;
+        self.step.changed = changed;
+        self.step
+    }
+}

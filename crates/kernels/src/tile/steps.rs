@@ -1,0 +1,216 @@
+//! [`Steps`]: a loop whose step is straight-line code on single elements, compiled to machine code.
+//!
+//! A step is recorded element by element ([`StepsBuilder`]): operands are elements at addresses of
+//! a table, and kernels are those of [`Body`]. The results have the bits of the kernels.
+
+use super::Body;
+use super::emitted::is_wanted;
+use crate::emit::{StepAddress, StepLoop, StepRecorder, TraceId};
+use crate::simd::Isa;
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod tests;
+
+/// An element: an entry of the table of addresses, and its distance from there, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementAddress {
+    /// The entry of the table.
+    pub entry: u32,
+    /// The distance in bytes.
+    pub offset: i32,
+}
+
+impl From<ElementAddress> for StepAddress {
+    fn from(at: ElementAddress) -> StepAddress {
+        StepAddress {
+            entry: at.entry,
+            offset: at.offset,
+        }
+    }
+}
+
+/// A value of a step under construction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepValue(TraceId);
+
+/// A step under construction. One at a time is recorded on a thread, and no body is compiled there
+/// in the meantime.
+pub struct StepsBuilder {
+    recorder: StepRecorder,
+}
+
+impl StepsBuilder {
+    /// A step for the chosen instruction set; `None` if no code is compiled for it.
+    pub fn new() -> Option<StepsBuilder> {
+        StepsBuilder::at(Isa::chosen())
+    }
+
+    /// A step for an instruction set; `None` if no code is compiled for it.
+    #[doc(hidden)]
+    pub fn at(isa: Isa) -> Option<StepsBuilder> {
+        (isa > Isa::Portable && is_wanted()).then(|| StepsBuilder {
+            recorder: StepRecorder::start(isa == Isa::Avx512),
+        })
+    }
+
+    /// An element of these bytes: 1, 2, 4, 8 or 16.
+    pub fn constant(&mut self, bytes: &[u8]) -> StepValue {
+        StepValue(self.recorder.constant(bytes))
+    }
+
+    /// An element of `size` bytes that no store of a step changes before its last use.
+    pub fn fixed(&mut self, at: ElementAddress, size: usize) -> StepValue {
+        StepValue(self.recorder.fixed(at.into(), size))
+    }
+
+    /// An element of `size` bytes as it is after the stores that were recorded, `offset` bytes
+    /// after the address if it is given ([`StepsBuilder::moved`]).
+    pub fn load(
+        &mut self,
+        at: ElementAddress,
+        offset: Option<StepValue>,
+        size: usize,
+    ) -> StepValue {
+        StepValue(self.recorder.load(at.into(), offset.map(|o| o.0), size))
+    }
+
+    /// The outputs of a body for one element; `None` if a kernel cannot be compiled.
+    pub fn body(&mut self, body: &Body, inputs: &[StepValue]) -> Option<Vec<StepValue>> {
+        let first = body.registers;
+        let constants = first + inputs.len();
+        let all = constants + body.constants.len() + body.outputs.len();
+        let mut at = vec![TraceId::MAX; all];
+        for (at, x) in at[first..].iter_mut().zip(inputs) {
+            *at = x.0;
+        }
+        for (at, (bytes, size)) in at[constants..].iter_mut().zip(&body.constants) {
+            *at = self.recorder.constant(&bytes[..*size]);
+        }
+        for s in &body.steps {
+            let x = s.x.map(|x| at[x as usize]);
+            at[s.y as usize] = self.recorder.op(s.kernel.record?, x, s.data);
+        }
+        let outputs = &at[all - body.outputs.len()..];
+        Some(outputs.iter().map(|&id| StepValue(id)).collect())
+    }
+
+    /// `a b + c` of floats, rounded once.
+    pub fn fma(&mut self, a: StepValue, b: StepValue, c: StepValue) -> StepValue {
+        StepValue(self.recorder.fma(a.0, b.0, c.0))
+    }
+
+    /// The integer `clamp(x, 0, last)`, for an integer of `size` bytes. `last` is below 2^31.
+    pub fn start(&mut self, x: StepValue, size: usize, signed: bool, last: u32) -> StepValue {
+        let x = self
+            .recorder
+            .start_of_window(x.0, size, signed, last.into());
+        StepValue(x)
+    }
+
+    /// `to + start * bytes`, for a result of [`StepsBuilder::start`] and a factor below 2^31.
+    pub fn moved(&mut self, to: Option<StepValue>, start: StepValue, bytes: i32) -> StepValue {
+        let to = to.map(|to| to.0);
+        StepValue(self.recorder.moved(to, start.0, bytes.into()))
+    }
+
+    /// The sum of two lanes of 8 bytes, such as results of [`StepsBuilder::moved`].
+    pub fn plus(&mut self, x: StepValue, y: StepValue) -> StepValue {
+        StepValue(self.recorder.plus(x.0, y.0))
+    }
+
+    /// `x < y` of two signed lanes of 8 bytes.
+    pub fn less(&mut self, x: StepValue, y: StepValue) -> StepValue {
+        StepValue(self.recorder.less(x.0, y.0))
+    }
+
+    /// `clamp(x, limits[0], limits[1])` of a signed lane of 8 bytes.
+    pub fn clamped(&mut self, x: StepValue, limits: [i64; 2]) -> StepValue {
+        StepValue(self.recorder.clamped(x.0, limits))
+    }
+
+    /// The conjunction of two booleans.
+    pub fn both(&mut self, x: StepValue, y: StepValue) -> StepValue {
+        StepValue(self.recorder.both(x.0, y.0))
+    }
+
+    /// `x` where the boolean holds, otherwise `y`, an element of the same type.
+    pub fn select(&mut self, holds: StepValue, x: StepValue, y: StepValue) -> StepValue {
+        StepValue(self.recorder.select(holds.0, x.0, y.0))
+    }
+
+    /// Stores an element of `size` bytes, `offset` bytes after the address if it is given.
+    pub fn store(
+        &mut self,
+        to: ElementAddress,
+        offset: Option<StepValue>,
+        size: usize,
+        x: StepValue,
+    ) {
+        self.recorder
+            .store(to.into(), offset.map(|o| o.0), size, x.0);
+    }
+
+    /// Stores an element of `size` bytes at the end of the step, after the last use of what was
+    /// there.
+    pub fn keep(&mut self, to: ElementAddress, size: usize, x: StepValue) {
+        self.recorder.keep(to.into(), size, x.0);
+    }
+
+    /// Ends the loop before this step if the boolean is false. No store precedes it.
+    pub fn continue_if(&mut self, x: StepValue) {
+        self.recorder.continue_if(x.0);
+    }
+
+    /// The number of operations besides loads.
+    pub fn operations(&self) -> usize {
+        self.recorder.len()
+    }
+
+    /// The loop; `None` if it cannot be compiled. After each step entries of the table advance by
+    /// these bytes. Entries of `changed` lead to memory that a step reads before it stores to it,
+    /// other than by [`StepsBuilder::keep`].
+    pub fn finish(self, advances: Vec<(u32, i32)>, changed: Vec<u32>) -> Option<Steps> {
+        let step = self.recorder.finish(advances, changed);
+        Some(Steps {
+            code: StepLoop::compile(step)?,
+        })
+    }
+}
+
+/// How a run of steps ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepsEnd {
+    /// All steps have run.
+    Done,
+    /// The condition of a step was false; that many steps are left, that step included.
+    Stopped(usize),
+    /// A value of the next step needs the scalar fallback; that many steps are left, that step
+    /// included.
+    Rare(usize),
+}
+
+/// A loop over straight-line code.
+pub struct Steps {
+    code: StepLoop,
+}
+
+impl Steps {
+    /// Runs up to `steps` steps. O(steps × operations).
+    ///
+    /// # Safety
+    /// The CPU supports the instruction set that the step was recorded for. The addresses of
+    /// `table`, as steps advance them, are valid for the operands that were recorded, for each step
+    /// that runs and for the next one. Elements that were recorded as fixed do not change in a step
+    /// before their last use.
+    pub unsafe fn run(&self, table: &mut [*mut u8], steps: usize) -> StepsEnd {
+        if steps == 0 {
+            return StepsEnd::Done;
+        }
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        match unsafe { self.code.call(table, steps) } {
+            0 => StepsEnd::Done,
+            left @ 1.. => StepsEnd::Rare(left as usize),
+            left => StepsEnd::Stopped(!left as usize),
+        }
+    }
+}

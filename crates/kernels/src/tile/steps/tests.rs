@@ -1,0 +1,220 @@
+//! Loops against the same steps in Rust, for each level with code.
+
+use super::*;
+use crate::testing::Random;
+use crate::tile::kernels::{self, Arithmetic, Comparison};
+use crate::tile::{Builder, TileFloat, TileOp};
+use crate::vector::functions::{Binary, Unary};
+
+fn levels() -> impl Iterator<Item = Isa> {
+    let with_code = |l: &Isa| *l > Isa::Portable;
+    Isa::available().filter(with_code)
+}
+
+fn at(entry: u32, offset: i32) -> ElementAddress {
+    ElementAddress { entry, offset }
+}
+
+/// The body of one kernel on operands of these sizes.
+fn of(kernel: TileOp, sizes: &[usize], to: usize) -> Body {
+    let mut b = Builder::new();
+    let x: Vec<_> = sizes.iter().map(|&size| b.input(size)).collect();
+    // SAFETY: callers pass the sizes of the kernel.
+    let y = unsafe { b.step(kernel, to, &x, 0) };
+    b.finish(&[y])
+}
+
+fn two(isa: Isa, f: Binary) -> Body {
+    of(<f64 as TileFloat>::binary(f, isa), &[8, 8], 8)
+}
+
+fn bytes<T: Copy>(x: &mut [T]) -> *mut u8 {
+    x.as_mut_ptr().cast()
+}
+
+#[test]
+fn kept_values_change_places_together() {
+    for isa in levels() {
+        let mut random = Random(1);
+        for n in [1, 2, 3, 9, 40, 100] {
+            // Each carry becomes another one, or the sum of two.
+            let from: Vec<[usize; 2]> =
+                (0..n).map(|_| [random.below(n), random.below(n)]).collect();
+            let sums: Vec<bool> = (0..n).map(|_| random.below(3) == 0).collect();
+            let mut b = StepsBuilder::at(isa).expect("a level with code");
+            let add = two(isa, Binary::Add);
+            let old: Vec<StepValue> = (0..n).map(|k| b.fixed(at(0, 8 * k as i32), 8)).collect();
+            for k in 0..n {
+                let [i, j] = from[k];
+                let new = match sums[k] {
+                    true => b.body(&add, &[old[i], old[j]]).expect("recorded")[0],
+                    false => old[i],
+                };
+                b.keep(at(0, 8 * k as i32), 8, new);
+            }
+            let steps = b.finish(Vec::new(), Vec::new()).expect("compiled");
+            let first: Vec<f64> = (0..n).map(|_| random.float()).collect();
+            let (mut got, mut want) = (first.clone(), first);
+            for _ in 0..7 {
+                let old = want.clone();
+                for k in 0..n {
+                    let [i, j] = from[k];
+                    want[k] = if sums[k] { old[i] + old[j] } else { old[i] };
+                }
+            }
+            // SAFETY: the table leads to `n` carries.
+            let end = unsafe { steps.run(&mut [bytes(&mut got)], 7) };
+            assert_eq!(end, StepsEnd::Done);
+            assert_eq!(got, want, "{n} carries at {isa:?}");
+        }
+    }
+}
+
+#[test]
+fn more_values_than_registers_and_more_addresses_than_pointers() {
+    for isa in levels() {
+        // Rows of 14 tables; each is summed with all values of the step, which are all alive.
+        let (tables, steps) = (14u32, 5);
+        let add = two(isa, Binary::Add);
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let mut values = Vec::new();
+        for t in 0..tables {
+            for k in 0..4 {
+                values.push(b.fixed(at(t, 8 * k), 8));
+            }
+        }
+        let squares: Vec<StepValue> = values
+            .iter()
+            .map(|&x| b.body(&add, &[x, x]).expect("recorded")[0])
+            .collect();
+        let mut sum = b.constant(&0.0f64.to_le_bytes());
+        for &x in squares.iter().chain(&values) {
+            sum = b.body(&add, &[sum, x]).expect("recorded")[0];
+        }
+        b.store(at(tables, 0), None, 8, sum);
+        let mut advances: Vec<(u32, i32)> = (0..tables).map(|t| (t, 32)).collect();
+        advances.push((tables, -8));
+        let code = b.finish(advances, Vec::new()).expect("compiled");
+        let mut rows: Vec<Vec<f64>> = (0..tables)
+            .map(|t| {
+                (0..4 * steps)
+                    .map(|k| f64::from(t) * 100.0 + k as f64)
+                    .collect()
+            })
+            .collect();
+        let want: Vec<f64> = (0..steps)
+            .map(|s| {
+                let x: Vec<f64> = rows
+                    .iter()
+                    .flat_map(|r| &r[4 * s..4 * s + 4])
+                    .copied()
+                    .collect();
+                x.iter()
+                    .map(|x| x + x)
+                    .chain(x.iter().copied())
+                    .fold(0.0, |a, b| a + b)
+            })
+            .collect();
+        let mut got = vec![0.0f64; steps];
+        let mut table: Vec<*mut u8> = rows.iter_mut().map(|r| bytes(r)).collect();
+        table.push(bytes(&mut got[steps - 1..]));
+        // SAFETY: each table has four elements for each step.
+        assert_eq!(unsafe { code.run(&mut table, steps) }, StepsEnd::Done);
+        got.reverse();
+        assert_eq!(got, want, "at {isa:?}");
+    }
+}
+
+/// `memory[start] += 1.5` at starts that are read and clamped, then a read of another start.
+#[test]
+fn elements_at_computed_distances() {
+    fn check<T: Copy + Into<i128>>(isa: Isa, signed: bool, starts: &[T]) {
+        let add = two(isa, Binary::Add);
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let x = b.fixed(at(0, 0), size_of::<T>());
+        let start = b.start(x, size_of::<T>(), signed, 5);
+        let offset = b.moved(None, start, 16);
+        let back = b.moved(Some(offset), start, -8);
+        let old = b.load(at(1, 8), Some(back), 8);
+        let more = b.constant(&1.5f64.to_le_bytes());
+        let new = b.body(&add, &[old, more]).expect("recorded")[0];
+        b.store(at(1, 8), Some(back), 8, new);
+        let first = b.load(at(1, 8), None, 8);
+        b.store(at(2, 0), None, 8, first);
+        let advances = vec![(0, size_of::<T>() as i32), (2, 8)];
+        let code = b.finish(advances, vec![1]).expect("compiled");
+        let mut starts = starts.to_vec();
+        let mut memory = [0.0f64; 8];
+        let mut firsts = vec![0.0f64; starts.len()];
+        let (mut want, mut want_firsts) = (memory, Vec::new());
+        for &s in &starts {
+            want[1 + s.into().clamp(0, 5) as usize] += 1.5;
+            want_firsts.push(want[1]);
+        }
+        let n = starts.len();
+        let mut table = [bytes(&mut starts), bytes(&mut memory), bytes(&mut firsts)];
+        // SAFETY: starts and results have an element for each step, and distances are clamped.
+        assert_eq!(unsafe { code.run(&mut table, n) }, StepsEnd::Done);
+        assert_eq!((memory, firsts), (want, want_firsts), "{signed} at {isa:?}");
+    }
+    for isa in levels() {
+        check::<i64>(isa, true, &[0, 3, -7, i64::MAX, 5, 6, i64::MIN, 1 << 33]);
+        check::<u64>(isa, false, &[0, 3, u64::MAX, 5, 6, 1 << 63]);
+        check::<i32>(isa, true, &[0, 3, -7, i32::MAX, 5, 6, i32::MIN]);
+        check::<u32>(isa, false, &[0, 3, u32::MAX, 5, 6]);
+        check::<i16>(isa, true, &[0, 3, -7, i16::MAX, 5, 6]);
+        check::<u16>(isa, false, &[0, 3, u16::MAX, 5, 6]);
+        check::<i8>(isa, true, &[0, 3, -7, i8::MAX, 5, 6]);
+        check::<u8>(isa, false, &[0, 3, 255, 5, 6]);
+    }
+}
+
+#[test]
+fn a_loop_ends_when_its_condition_is_false_and_before_a_rare_step() {
+    for isa in levels() {
+        // `while i < limit { x = sin(x * x); i += 1 }`: a large argument needs the fallback.
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let less = of(kernels::compare::<i32>(Comparison::Lt), &[4, 4], 1);
+        let plus = of(kernels::integers::<i32>(Arithmetic::Add), &[4, 4], 4);
+        let (i, limit) = (b.fixed(at(0, 0), 4), b.fixed(at(1, 0), 4));
+        let more = b.body(&less, &[i, limit]).expect("recorded")[0];
+        b.continue_if(more);
+        let one = b.constant(&1i32.to_le_bytes());
+        let next = b.body(&plus, &[i, one]).expect("recorded")[0];
+        b.keep(at(0, 0), 4, next);
+        let x = b.fixed(at(2, 0), 8);
+        let square = b.body(&two(isa, Binary::Mul), &[x, x]).expect("recorded")[0];
+        let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
+        let y = b.body(&sine, &[square]).expect("recorded")[0];
+        b.keep(at(2, 0), 8, y);
+        let code = b.finish(Vec::new(), Vec::new()).expect("compiled");
+        let run = |i: i32, limit: i32, x: f64, steps: usize| {
+            let (mut i, mut limit, mut x) = ([i], [limit], [x]);
+            let mut table = [bytes(&mut i), bytes(&mut limit), bytes(&mut x)];
+            // SAFETY: the table leads to the three numbers.
+            let end = unsafe { code.run(&mut table, steps) };
+            (end, i[0], x[0])
+        };
+        let (end, i, _) = run(3, 10, 0.5, 100);
+        assert_eq!((end, i), (StepsEnd::Stopped(93), 10), "at {isa:?}");
+        let (end, i, _) = run(3, 10, 0.5, 4);
+        assert_eq!((end, i), (StepsEnd::Done, 7), "at {isa:?}");
+        let (end, i, x) = run(3, 10, 1e100, 5);
+        assert_eq!((end, i, x), (StepsEnd::Rare(5), 3, 1e100), "at {isa:?}");
+        let (end, i, x) = run(10, 10, 1e100, 5);
+        assert_eq!((end, i, x), (StepsEnd::Stopped(5), 10, 1e100), "at {isa:?}");
+    }
+}
+
+#[test]
+fn a_change_before_a_rare_value_is_refused() {
+    for isa in levels() {
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let x = b.fixed(at(0, 0), 8);
+        b.store(at(1, 0), None, 8, x);
+        let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
+        let y = b.body(&sine, &[x]).expect("recorded")[0];
+        b.store(at(1, 8), None, 8, y);
+        assert!(b.finish(Vec::new(), vec![1]).is_none());
+    }
+}
