@@ -434,7 +434,11 @@ impl Program {
     ///     }")?;
     /// let (mesh, rows) = (Mesh::new(&[("data", 4)])?, Spec::new(&[Some("data")]));
     /// let sharding = Sharding::of(program.main(), &mesh, &[("x", rows.clone())], &[rows])?;
-    /// let options = WriteOptions { target: Target::Portable, sharding: Some(&sharding), ..Default::default() };
+    /// let options = WriteOptions {
+    ///     target: Target::Portable,
+    ///     sharding: Some(&sharding),
+    ///     ..Default::default()
+    /// };
     /// let text = program.stablehlo_with(&[program.main().clone()], &options)?;
     /// assert!(text.contains("sdy.mesh @mesh = <[\"data\"=4]>"));
     /// # Ok::<(), cotangent::Error>(())

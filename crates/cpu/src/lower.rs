@@ -52,7 +52,7 @@ fn is_loop(op: &Op) -> bool {
 const MIN_CODE_STEPS: usize = 32;
 
 /// The kernel of a loop: machine code if its body, as a plan, has such a form, otherwise steps on
-/// tensors. The plan is made when the loop runs for that many steps, or again.
+/// tensors. The plan is made when a scan has [`MIN_CODE_STEPS`] steps, or a `while` runs again.
 fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     let (executor, op) = (cx.executor.clone(), op.clone());
     let length = match &op {

@@ -344,7 +344,8 @@ impl PjrtBackend {
     /// use cotangent::{Program, ad};
     /// let text = std::fs::read("examples/fixed_point.tgraph").unwrap();
     /// let program = Program::parse(&text, None)?;
-    /// let g = ad::value_and_grad(&program.context()?, program.main(), &program.main().params()[..1])?;
+    /// let f = program.main();
+    /// let g = ad::value_and_grad(&program.context()?, f, &f.params()[..1])?;
     /// let g = PjrtBackend::new("cuda")?.bounded_program(&g.into(), 100)?;
     /// # Ok::<(), cotangent::Error>(())
     /// ```
