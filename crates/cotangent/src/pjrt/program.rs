@@ -345,7 +345,7 @@ impl PjrtBackend {
     /// let text = std::fs::read("examples/fixed_point.tgraph").unwrap();
     /// let program = Program::parse(&text, None)?;
     /// let f = program.main();
-    /// let g = ad::value_and_grad(&program.context()?, f, &f.params()[..1])?;
+    /// let g = ad::value_and_grad(&ad::AdContext::default(), f, &f.params()[..1])?;
     /// let g = PjrtBackend::new("cuda")?.bounded_program(&g.into(), 100)?;
     /// # Ok::<(), cotangent::Error>(())
     /// ```
