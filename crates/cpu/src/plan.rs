@@ -4,15 +4,16 @@
 //! [`groups`](crate::groups) say what is computed together. `build` makes a step of each group: its
 //! phases (`stage`), each the `code` of expressions that `compose` puts together, or a call of a
 //! kernel on tensors. `resolve` computes, for the extents of a run, what depends on them: the
-//! `reads` in numbers, the `boxes` in which reads are strided, the number of rows that all phases
+//! `reads` in numbers, the `axes` of loops and `boxes` in which reads are strided, the number of rows that all phases
 //! of a step run on together, and offsets in the `arena`. `run` executes the steps; reads that no
-//! box decides are packed tile by tile (`pack`). Extents that data decides end a segment, which is
+//! box decides are packed tile by tile (`pack`), line by line of the loop (`lines`). Extents that data decides end a segment, which is
 //! resolved when they are known.
 //!
 //! Calls run today's kernels. Operations with regions run in place (`control`) if their bodies can;
 //! a plan knows them as `nested`.
 
 mod arena;
+mod axes;
 mod boxes;
 mod build;
 mod code;
@@ -20,6 +21,7 @@ mod compose;
 pub(crate) mod control;
 mod execute;
 mod laid;
+mod lines;
 pub(crate) mod nested;
 mod pack;
 mod reads;

@@ -53,6 +53,15 @@ tuning! {
     CLAIM_NS: u64 = 20_000;
     /// Estimated time to pack an element, in ps.
     PACK_PS_PER_ELEMENT: u64 = 700;
+    /// Estimated time to pack an element of a read that no box decides, in ps.
+    PACKED_PS_PER_ELEMENT: u64 = 2_000;
+    /// Minimum number of adjacent results that code stores in place; shorter runs are computed
+    /// together and copied.
+    MIN_BLOCK_ELEMENTS: usize = 128;
+    /// Estimated time of code for a run of adjacent elements besides its elements, in ps.
+    BLOCK_PS: u64 = 60_000;
+    /// Estimated time to copy a shorter run besides its elements, in ps.
+    SHORT_BLOCK_PS: u64 = 5_000;
     /// Estimated time to fold or to store an element of a phase, in ps.
     PHASE_PS_PER_ELEMENT: u64 = 30;
 }

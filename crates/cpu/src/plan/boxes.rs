@@ -1,29 +1,15 @@
-//! Axes of a loop: a space whose axes are split until each read is strided along them, and boxes of
-//! it in which choices are decided.
+//! Boxes of a loop, in which the choices of reads are decided.
 
-use super::reads::{NumElement, NumForm, NumRead, NumSource, NumTerm};
+use super::axes::{LoopAxes, LoopForm};
+use super::reads::{NumBound, NumElement, NumRead, NumSource};
 use crate::groups::schedule::MAX_RANGES;
 use crate::nests::affine::Var;
 use crate::tensor::Strides;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Maximum number of boxes of a space.
 const MAX_BOXES: usize = 32;
-
-/// An axis of a loop: the index of axis `of` of the space is the sum of `(low + index) * step` over
-/// its loop axes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoopAxis {
-    pub(crate) extent: usize,
-    pub(crate) low: usize,
-    pub(crate) of: usize,
-    pub(crate) step: usize,
-}
-
-/// The loop axes of a box. Axes of the space keep their order, the parts of one begin with the
-/// largest step.
-pub(crate) type LoopAxes = SmallVec<[LoopAxis; 4]>;
 
 /// A read that is strided along loop axes.
 #[derive(Clone, Debug)]
@@ -42,113 +28,24 @@ pub(crate) enum Decided {
     Strided(Strided),
 }
 
-/// The axes of a loop over a space: axes are split at the divisors of the reads' indices, if these
-/// divide one another.
-pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
-    let mut out = LoopAxes::new();
-    for (k, &extent) in space.iter().enumerate() {
-        let mut cuts: SmallVec<[usize; 4]> = SmallVec::new();
-        for r in reads {
-            r.source.elements(&mut |e| {
-                for t in e.offset.terms.iter().filter(|t| t.var == Var::Axis(k)) {
-                    let ends = [
-                        t.divisor,
-                        t.modulus.map_or(1, |m| m.saturating_mul(t.divisor)),
-                    ];
-                    cuts.extend(ends.iter().map(|&n| n as usize));
-                }
-            });
-        }
-        cuts.retain(|c| (2..extent).contains(c));
-        cuts.sort_unstable();
-        cuts.dedup();
-        cuts.push(extent);
-        let chain = cuts.windows(2).all(|w| w[1].is_multiple_of(w[0]));
-        if !chain {
-            cuts = smallvec![extent];
-        }
-        let steps: SmallVec<[usize; 4]> = std::iter::once(1)
-            .chain(cuts[..cuts.len() - 1].iter().copied())
-            .collect();
-        for (&end, &step) in cuts.iter().zip(&steps).rev() {
-            out.push(LoopAxis {
-                extent: end / step,
-                low: 0,
-                of: k,
-                step,
-            });
-        }
+/// The boxes of a loop whose axes in `cut` are cut so that bounds of choices hold everywhere in a
+/// box or nowhere, but for axes that would make too many boxes.
+pub(crate) fn boxes(axes: &LoopAxes, cut: Range<usize>, reads: &[&NumRead]) -> Vec<LoopAxes> {
+    let mut cuts: Vec<Vec<usize>> = vec![Vec::new(); axes.len()];
+    for r in reads {
+        r.source.bounds(&mut |b| add_cuts(&mut cuts, b, axes));
     }
-    out
-}
-
-/// The axes of a space as those of a loop.
-pub(crate) fn plain_axes(space: &[usize]) -> LoopAxes {
-    let axis = |(of, &extent): (usize, &usize)| LoopAxis {
-        extent,
-        low: 0,
-        of,
-        step: 1,
-    };
-    space.iter().enumerate().map(axis).collect()
-}
-
-/// The box of a region of a space, whose axes are those of the loop.
-pub(crate) fn within(axes: &LoopAxes, region: &[Range<usize>]) -> LoopAxes {
-    let mut out = axes.clone();
-    for (a, range) in out.iter_mut().zip(region) {
-        (a.low, a.extent) = (range.start, range.len());
-    }
-    out
-}
-
-/// The range of an axis of the space, in a box.
-fn range(axes: &[LoopAxis], k: usize) -> Range<i64> {
-    let (mut low, mut last) = (0, 0);
-    for a in axes.iter().filter(|a| a.of == k) {
-        low += (a.low * a.step) as i64;
-        last += ((a.low + a.extent - 1) * a.step) as i64;
-    }
-    low..last + 1
-}
-
-/// The lowest and highest value of a form in a box.
-fn interval(form: &NumForm, axes: &[LoopAxis], r: &NumRead) -> (i64, i64) {
-    form.interval(&|v| match v {
-        Var::Axis(k) => range(axes, k),
-        Var::Start(s) => 0..r.starts[s].last + 1,
-    })
-}
-
-/// The boxes of a loop, in which the choices of reads that bounds on one index decide are decided:
-/// axes of the space from `first` on are cut. One box if they would be too many.
-pub(crate) fn boxes(axes: &LoopAxes, first: usize, reads: &[&NumRead]) -> Vec<LoopAxes> {
     let mut all = vec![axes.clone()];
     for (a, axis) in axes.iter().enumerate() {
-        if axis.of < first {
+        if !cut.contains(&a) {
             continue;
         }
-        if axes.iter().filter(|b| b.of == axis.of).count() > 1 {
-            continue;
-        }
-        let mut cuts: Vec<usize> = Vec::new();
-        for r in reads {
-            r.source.bounds(&mut |b| {
-                let [t] = b.form.terms.as_slice() else { return };
-                if t.var != Var::Axis(axis.of) || t.divisor != 1 || t.modulus.is_some() {
-                    return;
-                }
-                for limit in [b.low, b.high] {
-                    let cut = first_at(t, limit - b.form.offset);
-                    cuts.extend(usize::try_from(cut).ok());
-                }
-            });
-        }
+        let cuts = &mut cuts[a];
         cuts.retain(|c| (1..axis.extent).contains(c));
         cuts.sort_unstable();
         cuts.dedup();
         if cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > MAX_BOXES {
-            return vec![axes.clone()];
+            continue;
         }
         let ends: Vec<usize> = cuts.iter().copied().chain([axis.extent]).collect();
         all = all
@@ -157,7 +54,7 @@ pub(crate) fn boxes(axes: &LoopAxes, first: usize, reads: &[&NumRead]) -> Vec<Lo
                 let mut low = 0;
                 ends.iter().map(move |&end| {
                     let mut part = b.clone();
-                    (part[a].low, part[a].extent) = (low, end - low);
+                    (part[a].low, part[a].extent) = (axis.low + low, end - low);
                     low = end;
                     part
                 })
@@ -167,12 +64,68 @@ pub(crate) fn boxes(axes: &LoopAxes, first: usize, reads: &[&NumRead]) -> Vec<Lo
     all
 }
 
-/// The first index at which `scale * index >= limit` changes.
-fn first_at(t: &NumTerm, limit: i64) -> i64 {
-    match t.scale > 0 {
-        true => limit.div_euclid(t.scale) + i64::from(limit.rem_euclid(t.scale) > 0),
-        false => (-limit).div_euclid(-t.scale) + 1,
+/// Adds the cuts of each axis that decide a bound: the digits of its limits, if the axes are the
+/// digits of its form, and all of a short axis that a residue depends on.
+fn add_cuts(cuts: &mut [Vec<usize>], b: &NumBound, axes: &LoopAxes) {
+    let form = LoopForm::of(&b.form, axes);
+    if !form.terms.is_empty() {
+        return;
     }
+    let own = |k: &usize| form.scales[*k] != 0;
+    let mut digits: SmallVec<[usize; 4]> = (0..axes.len()).filter(own).collect();
+    for &k in &digits {
+        if form.scales[k] % b.step != 0 && axes[k].extent < MAX_RANGES {
+            cuts[k].extend(1..axes[k].extent);
+        }
+    }
+    digits.sort_by_key(|&k| std::cmp::Reverse(form.scales[k].abs()));
+    let negative = digits.iter().all(|&k| form.scales[k] < 0);
+    if !negative && digits.iter().any(|&k| form.scales[k] < 0) {
+        return;
+    }
+    // The greatest value of the digits after each one.
+    let mut rest = 0;
+    for &k in digits.iter().rev() {
+        if rest >= form.scales[k].abs() {
+            return;
+        }
+        rest += form.scales[k].abs() * (axes[k].extent as i64 - 1);
+    }
+    for limit in [b.low, b.high] {
+        // The number of values below the limit, or at least the limit if the form descends.
+        let mut below = match negative {
+            false => limit.saturating_sub(form.offset),
+            true => form.offset.saturating_sub(limit).saturating_add(1),
+        };
+        for (i, &k) in digits.iter().enumerate() {
+            let scale = form.scales[k].abs();
+            let last = i + 1 == digits.len();
+            let digit = match last {
+                true => below.div_euclid(scale) + i64::from(below.rem_euclid(scale) > 0),
+                false => below.div_euclid(scale),
+            };
+            let digit = digit.clamp(0, axes[k].extent as i64);
+            cuts[k].extend([digit as usize, digit as usize + usize::from(!last)]);
+            below -= digit * scale;
+        }
+    }
+}
+
+/// Whether a bound holds at all indices of a box, or at none.
+fn holds(b: &NumBound, r: &NumRead, axes: &LoopAxes) -> Option<bool> {
+    let form = LoopForm::of(&b.form, axes);
+    let (low, high) = form.interval(axes, &|s| 0..r.starts[s].last + 1);
+    if high < b.low || low >= b.high {
+        return Some(false);
+    }
+    let residue = b.step == 1 || {
+        let known = form.terms.is_empty() && form.scales.iter().all(|s| s % b.step == 0);
+        if known && (form.offset - b.low) % b.step != 0 {
+            return Some(false);
+        }
+        known
+    };
+    (residue && low >= b.low && high < b.high).then_some(true)
 }
 
 /// The source of a read in a box, if its choices are decided there and it is strided along the
@@ -184,20 +137,15 @@ pub(crate) fn decided(r: &NumRead, axes: &LoopAxes) -> Option<Decided> {
             NumSource::Number(bytes) => return Some(Decided::Number(bytes.clone())),
             NumSource::Element(e) => return strided(e, r, axes).map(Decided::Strided),
             NumSource::Choice(c) => {
-                let mut inside = true;
-                for b in &c.bounds {
-                    let (low, high) = interval(&b.form, axes, r);
-                    let steps = b.step == 1 || low == high && (low - b.low) % b.step == 0;
-                    if low >= b.low && high < b.high && steps {
-                        continue;
-                    }
-                    let misses = low == high && (low - b.low) % b.step != 0;
-                    if !(high < b.low || low >= b.high || misses) {
-                        return None;
-                    }
-                    inside = false;
-                }
-                source = if inside { &c.inside } else { &c.outside };
+                let bounds = c.bounds.iter().map(|b| holds(b, r, axes));
+                let known: SmallVec<[Option<bool>; 4]> = bounds.collect();
+                source = if known.contains(&Some(false)) {
+                    &c.outside
+                } else if known.contains(&None) {
+                    return None;
+                } else {
+                    &c.inside
+                };
             }
         }
     }
@@ -205,45 +153,29 @@ pub(crate) fn decided(r: &NumRead, axes: &LoopAxes) -> Option<Decided> {
 
 fn strided(e: &NumElement, r: &NumRead, axes: &LoopAxes) -> Option<Strided> {
     for (form, n) in &e.at {
-        let (low, high) = interval(form, axes, r);
+        let form = LoopForm::of(form, axes);
+        let (low, high) = form.interval(axes, &|s| 0..r.starts[s].last + 1);
         if low < 0 || high >= *n as i64 {
             return None;
         }
     }
-    let mut out = Strided {
-        place: e.place,
-        offset: e.offset.offset,
-        strides: smallvec![0; axes.len()],
-        dynamic: SmallVec::new(),
-    };
-    for t in &e.offset.terms {
+    let form = LoopForm::of(&e.offset, axes);
+    let mut dynamic = SmallVec::new();
+    for t in &form.terms {
         match t.var {
-            Var::Axis(k) => {
-                for (a, stride) in axes.iter().zip(&mut out.strides).filter(|x| x.0.of == k) {
-                    let part = part(t, a)?;
-                    out.offset += part * t.scale * a.low as i64;
-                    *stride += (part * t.scale) as isize;
-                }
-            }
             Var::Start(s) if t.divisor == 1 && t.modulus.is_none() => {
                 if !r.starts[s].read.is_fixed() {
                     return None;
                 }
-                out.dynamic.push((s, t.scale));
+                dynamic.push((s, t.scale));
             }
-            Var::Start(_) => return None,
+            Var::Start(_) | Var::Axis(_) => return None,
         }
     }
-    Some(out)
-}
-
-/// The coefficient of a loop axis in a quotient or remainder of the index that it is a part of.
-fn part(t: &NumTerm, a: &LoopAxis) -> Option<i64> {
-    let (step, end) = (a.step as i64, (a.step * (a.low + a.extent)) as i64);
-    let limit = t.modulus.map_or(i64::MAX, |m| m.saturating_mul(t.divisor));
-    if a.extent == 1 && a.low == 0 || end <= t.divisor || step >= limit {
-        return Some(0);
-    }
-    let inside = step >= t.divisor && end <= limit;
-    (inside && step % t.divisor == 0).then_some(step / t.divisor)
+    Some(Strided {
+        place: e.place,
+        offset: form.offset,
+        strides: form.scales.iter().map(|&s| s as isize).collect(),
+        dynamic,
+    })
 }

@@ -11,11 +11,13 @@ use super::laid::{
     Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct, matrices, row_stride,
     strides,
 };
-use super::pack::{Addresses, Table, indices};
+use super::pack::{Addresses, Table};
 use crate::element::for_size;
 use crate::folds::{RawProduct, RawView};
 use crate::tensor::{Extents, Strides};
-use crate::tuning::{CLAIM_NS, PACK_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
+use crate::tuning::{
+    CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT,
+};
 use cotangent_core::DType;
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
@@ -32,9 +34,10 @@ const PACKED_ELEMENTS: usize = 1024;
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
 
 thread_local! {
-    /// Memory for packed inputs, for outputs that are folded or spread, and for blocks of rows.
-    static SCRATCH: RefCell<[Vec<TileBlock>; 3]> = const {
-        RefCell::new([Vec::new(), Vec::new(), Vec::new()])
+    /// Memory for packed inputs, for outputs that are folded or spread, for blocks of rows, and
+    /// for tiles of outputs in short runs.
+    static SCRATCH: RefCell<[Vec<TileBlock>; 4]> = const {
+        RefCell::new([Vec::new(), Vec::new(), Vec::new(), Vec::new()])
     };
 }
 
@@ -106,14 +109,14 @@ impl GroupRun<'_> {
             local,
         };
         // SAFETY: the caller guarantees the addresses (# Safety).
-        let start = |s: &super::reads::NumStart| unsafe { s.values(1, &[], at) }[0];
+        let start = |s: &super::lines::LineStart| unsafe { s.value(at) };
         CodeRun {
             code: &phase.code,
             laid,
             at,
             outputs: phase.places.iter().map(|&p| Shared(at.of(p))).collect(),
             scratch: Shared(self.arena.get().wrapping_add(laid.scratch.unwrap_or(0))),
-            starts: laid.starts.iter().map(start).collect(),
+            starts: laid.start_reads.iter().map(start).collect(),
         }
     }
 
@@ -225,7 +228,7 @@ impl CodeRun<'_> {
     /// Estimated time of an index of a box, in ps.
     fn cost(&self, b: &LaidBox) -> u64 {
         let packed = b.leaves.iter().filter(|l| matches!(l, LaidLeaf::Packed(_)));
-        (self.code.cost + packed.count() as u64 * 20 * PACK_PS_PER_ELEMENT).max(1)
+        (self.code.cost + packed.count() as u64 * PACKED_PS_PER_ELEMENT).max(1)
     }
 
     /// Stores the outputs of a box.
@@ -254,25 +257,47 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
-        let sizes: SmallVec<[usize; 8]> =
-            all.iter().map(|m| PACKED_ELEMENTS * self.size(m)).collect();
-        with_scratch(1, &sizes, |memory| {
-            // SAFETY: the memory has as many elements of each output as a piece. The caller
-            // guarantees memory for all values of the members (# Safety).
-            pieces(b, range, PACKED_ELEMENTS, |positions, first| unsafe {
-                let n = positions.len();
-                self.body(b, positions, memory)?;
-                for ((m, to), from) in all.iter().zip(&to).zip(memory) {
-                    let ElementSlot {
-                        before,
-                        step,
-                        after,
-                    } = m.slot;
-                    let first = (before * self.laid.rows + first) * step + after;
-                    spread(m.dtype, *to, from.cast_const(), [first, step, n]);
-                }
-                Ok(())
-            })
+        let each = |k: usize, first: usize, from: *const u8, n: usize| {
+            let (m, slot) = (&all[k], all[k].slot);
+            let first = (slot.before * self.laid.rows + first) * slot.step + slot.after;
+            // SAFETY: the caller guarantees memory for all values of the members (# Safety).
+            unsafe { spread(m.dtype, to[k], from, [first, slot.step, n]) }
+        };
+        // SAFETY: the caller guarantees the inputs (# Safety).
+        unsafe { self.tiles(b, range, 1, &each) }
+    }
+
+    /// Computes the outputs at positions of a box, tile by tile in scratch memory `which`, and
+    /// calls `f` for each run of a tile that is adjacent in the row-major order of the space: the
+    /// number of the output, the position in the space, the elements, and their number.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`] for the inputs.
+    unsafe fn tiles(
+        &self,
+        b: &LaidBox,
+        range: Range<usize>,
+        which: usize,
+        f: &dyn Fn(usize, usize, *const u8, usize),
+    ) -> Fallible {
+        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        let most = PACKED_ELEMENTS.min(range.len());
+        let sizes: SmallVec<[usize; 8]> = types().map(|d| most * d.size()).collect();
+        with_scratch(which, &sizes, |memory| {
+            for start in range.clone().step_by(PACKED_ELEMENTS) {
+                let tile = start..range.end.min(start + PACKED_ELEMENTS);
+                // SAFETY: the memory has as many elements of each output as a tile. The caller
+                // guarantees the inputs (# Safety).
+                unsafe { self.body(b, tile.clone(), memory)? };
+                pieces(b, tile, |positions, first| {
+                    for (k, (from, d)) in memory.iter().zip(types()).enumerate() {
+                        let from = from.wrapping_add((positions.start - start) * d.size());
+                        f(k, first, from, positions.len());
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
         })
     }
 
@@ -282,11 +307,20 @@ impl CodeRun<'_> {
     /// # Safety
     /// The preconditions of [`CodeRun::run`] for the inputs. `to` is valid at these positions.
     unsafe fn store(&self, b: &LaidBox, range: Range<usize>, to: &[*mut u8]) -> Fallible {
-        pieces(b, range, usize::MAX, |positions, first| {
-            let types = self.code.members.iter().flat_map(|m| &m.outputs);
+        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
+            let types: SmallVec<[DType; 4]> = types().copied().collect();
+            let each = |k: usize, first: usize, from: *const u8, n: usize| {
+                // SAFETY: the caller guarantees the outputs (# Safety).
+                unsafe { spread(types[k], to[k], from, [first, 1, n]) }
+            };
+            // SAFETY: the caller guarantees the inputs (# Safety).
+            return unsafe { self.tiles(b, range, 3, &each) };
+        }
+        pieces(b, range, |positions, first| {
             let outputs: SmallVec<[*mut u8; 4]> = to
                 .iter()
-                .zip(types)
+                .zip(types())
                 .map(|(to, d)| to.wrapping_add(first * d.size()))
                 .collect();
             // SAFETY: the caller guarantees the inputs and the outputs (# Safety), of which these
@@ -335,6 +369,15 @@ impl CodeRun<'_> {
             unsafe { self.code.body.run(&b.layouts, range, &inputs, outputs) };
             return Ok(());
         }
+        if let ([m], [k]) = (&self.code.members[..], &packed[..])
+            && m.copies[..] == [Some(*k)]
+            && let LaidLeaf::Packed(r) = &b.leaves[*k]
+        {
+            // SAFETY: the output has the elements of the range, which are those of the read. The
+            // caller guarantees the table (# Safety).
+            unsafe { r.lines.pack(outputs[0], &b.axes, range, self.at) };
+            return Ok(());
+        }
         let sizes: SmallVec<[usize; 4]> = packed
             .iter()
             .map(|&k| PACKED_ELEMENTS.min(range.len()) * self.code.leaves[k].dtype.size())
@@ -343,12 +386,11 @@ impl CodeRun<'_> {
             let (mut outputs, mut start) = (SmallVec::<[*mut u8; 4]>::from(outputs), range.start);
             while start < range.end {
                 let n = PACKED_ELEMENTS.min(range.end - start);
-                let at = indices(&b.axes, self.code.space.len(), start, n);
                 for (&k, &to) in packed.iter().zip(memory) {
-                    if let LaidLeaf::Packed(read) = &b.leaves[k] {
+                    if let LaidLeaf::Packed(r) = &b.leaves[k] {
                         // SAFETY: the memory has `n` elements. The caller guarantees the table
                         // (# Safety).
-                        unsafe { read.pack(to, n, &at, self.at) };
+                        unsafe { r.lines.pack(to, &b.axes, start..start + n, self.at) };
                     }
                     // A packed input is row-major from its first position on.
                     let before = start * self.code.leaves[k].dtype.size();
@@ -611,18 +653,17 @@ impl CodeRun<'_> {
     }
 }
 
-/// Calls `f` with pieces of positions of a box that have adjacent outputs, at most `most` each, and
-/// with the position of the first output in row-major order of the space.
+/// Calls `f` with pieces of positions of a box that have adjacent outputs, and with the position
+/// of the first output in row-major order of the space.
 fn pieces(
     b: &LaidBox,
     range: Range<usize>,
-    most: usize,
     mut f: impl FnMut(Range<usize>, usize) -> Fallible,
 ) -> Fallible {
     let mut start = range.start;
     while start < range.end {
         let block = start / b.block;
-        let n = (range.end.min((block + 1) * b.block) - start).min(most);
+        let n = range.end.min((block + 1) * b.block) - start;
         let (mut position, mut rest) = (b.first + start % b.block, block);
         for &(count, step) in &b.outer {
             position += rest % count * step;

@@ -1,8 +1,9 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
-use super::boxes::LoopAxes;
+use super::axes::LoopAxes;
 use super::build::{CallStep, CodeStep, PlaceView};
 use super::code::{Code, CodeMember, Finish};
+use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::{DType, Error};
@@ -32,6 +33,12 @@ pub(crate) enum Base {
     Line(usize),
 }
 
+/// A read that no box decides, and in the axes of a box.
+pub(crate) struct PackedRead {
+    pub(crate) read: NumRead,
+    pub(crate) lines: LineRead,
+}
+
 /// An input in a box.
 pub(crate) enum LaidLeaf {
     Strided {
@@ -43,7 +50,7 @@ pub(crate) enum LaidLeaf {
         dynamic: SmallVec<[(usize, i64); 1]>,
     },
     /// Packed tile by tile.
-    Packed(NumRead),
+    Packed(Box<PackedRead>),
 }
 
 /// A part of a space over which every input has one source.
@@ -82,6 +89,8 @@ pub(crate) struct LaidCode {
     pub(crate) rows: usize,
     pub(crate) len: usize,
     pub(crate) starts: Vec<NumStart>,
+    /// The same starts, to be read.
+    pub(crate) start_reads: Vec<LineStart>,
     pub(crate) numbers: Vec<NumberBytes>,
     pub(crate) lines: Vec<Tensor>,
     /// Parts of the space; none if it is empty.

@@ -1,16 +1,20 @@
-//! Elements of any read, packed for a tile of indices: the way for starts that differ from index to
-//! index, and for choices that a box does not decide.
+//! Elements of any read, packed for positions of a loop: the way for starts that differ from index
+//! to index, and for choices that a box does not decide.
 //!
-//! Offsets of a tile are computed term by term, then checked against the value's elements, then
-//! elements are copied.
+//! Positions are packed line by line. The bounds of a choice divide a line into runs, and the
+//! elements of a run are copied at once: those of a constant stride, or at offsets that are computed
+//! from starts. Offsets are compared with those of the value's elements before anything is read.
 
-use super::reads::{NumBound, NumElement, NumForm, NumRead, NumSource, NumStart};
+use super::axes::{LoopAxes, LoopAxis, LoopForm, line_axis};
+use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, LineStart};
+use super::reads::NumTerm;
 use crate::element::{IntegerElement, for_integer_or_bool, for_size};
 use crate::nests::affine::Var;
 use cotangent_core::DType;
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The address of the first element of each place.
 pub(crate) type Table = [Shared<u8>];
@@ -31,203 +35,415 @@ impl Addresses<'_> {
     }
 }
 
-/// Indices along the axes of a space, and starts of a read, of a tile.
-#[derive(Clone, Copy)]
-struct Indices<'a> {
-    axes: &'a [Vec<i64>],
-    starts: &'a [Vec<i64>],
+/// Numbers of a line without an allocation.
+type Numbers = SmallVec<[i64; 32]>;
+
+/// A start on a line.
+enum StartValues {
+    One(i64),
+    /// At each position of the line.
+    Each(Numbers),
 }
 
-/// Lanes of a tile.
-type Lanes = Vec<u32>;
+/// A form at the positions of a run.
+enum FormValues {
+    Linear { first: i64, step: i64 },
+    Each(Numbers),
+}
 
-impl NumStart {
-    /// The start at each of `n` indices.
-    ///
-    /// # Safety
-    /// The preconditions of [`NumRead::pack`].
-    pub(crate) unsafe fn values(
-        &self,
-        n: usize,
-        axes: &[Vec<i64>],
-        table: Addresses<'_>,
-    ) -> Vec<i64> {
-        let size = self.read.dtype.size();
-        let mut memory = vec![TileBlock([0; 64]); (n * size).div_ceil(size_of::<TileBlock>())];
-        let to = memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: the memory has `n` elements. The caller guarantees the rest (# Safety).
-        unsafe { self.read.pack(to, n, axes, table) };
-        let last = i128::from(self.last);
-        let number = |i: usize| {
-            for_integer_or_bool!(self.read.dtype, T => {
-                // SAFETY: `pack` wrote `n` elements of this type.
-                IntegerElement::to(unsafe { to.cast::<T>().add(i).read() })
-            })
-        };
-        (0..n).map(|i| number(i).clamp(0, last) as i64).collect()
+/// Some positions of a line: `count` of them from `first` on, `step` apart.
+#[derive(Clone, Copy)]
+struct LineRun {
+    first: usize,
+    step: usize,
+    count: usize,
+}
+
+impl LineRun {
+    /// The positions of this run with these numbers, `step` apart.
+    fn part(&self, range: Range<usize>, step: usize) -> LineRun {
+        LineRun {
+            first: self.first + range.start * self.step,
+            step: self.step * step,
+            count: range.len().div_ceil(step),
+        }
     }
 }
 
-impl NumRead {
-    /// Copies the elements at `n` indices to `to`. `axes` has the index along each axis of the
-    /// space, unless the read is fixed.
+/// A line of a loop.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    axes: &'a [LoopAxis],
+    /// The axis along which it goes.
+    along: Option<usize>,
+    /// The first position: the index along each axis.
+    at: &'a [usize],
+    count: usize,
+    places: Addresses<'a>,
+}
+
+/// A read on a line.
+struct LinePacker<'a> {
+    line: Line<'a>,
+    starts: SmallVec<[StartValues; 1]>,
+    /// The memory of the line.
+    to: *mut u8,
+    dtype: DType,
+}
+
+impl LineStart {
+    /// The start of a loop without axes.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    pub(crate) unsafe fn value(&self, places: Addresses<'_>) -> i64 {
+        let line = Line {
+            axes: &[],
+            along: None,
+            at: &[],
+            count: 1,
+            places,
+        };
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        let numbers = unsafe { self.numbers(line) };
+        numbers[0]
+    }
+
+    /// The start at each position of a line.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn numbers(&self, line: Line<'_>) -> Numbers {
+        let bytes = line.count * self.read.dtype.size();
+        let blocks = bytes.div_ceil(size_of::<TileBlock>());
+        let mut memory: SmallVec<[TileBlock; 4]> = SmallVec::from_elem(TileBlock([0; 64]), blocks);
+        let x = memory.as_mut_ptr().cast::<u8>();
+        // SAFETY: the memory has the elements of the line. The caller guarantees the rest
+        // (# Safety).
+        unsafe { self.read.line(x, line) };
+        for_integer_or_bool!(self.read.dtype, T => {
+            // SAFETY: `line` wrote as many elements of this type.
+            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), line.count) };
+            x.iter().map(|&x| clamped(x, self.last)).collect()
+        })
+    }
+
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn on(&self, line: Line<'_>) -> StartValues {
+        let count = if self.varies { line.count } else { 1 };
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        let numbers = unsafe { self.numbers(Line { count, ..line }) };
+        match self.varies {
+            true => StartValues::Each(numbers),
+            false => StartValues::One(numbers[0]),
+        }
+    }
+}
+
+/// A number, clamped to `0..=last`.
+#[inline]
+fn clamped<T: IntegerElement>(x: T, last: i64) -> i64 {
+    x.to().clamp(0, i128::from(last)) as i64
+}
+
+impl LineRead {
+    /// Copies the elements at these positions of a loop to `to`.
     ///
     /// # Panics
     /// If an element is outside of its value.
     ///
     /// # Safety
-    /// `to` is valid for `n` elements of the read's type. The table has the address of the first
-    /// element of each place that is read, and all elements of the place that are read at the
-    /// indices are initialised; nothing writes to them.
+    /// `to` is valid for as many elements of the read's type as positions. The table has the
+    /// address of the first element of each place that is read, and all elements of the place that
+    /// are read at the positions are initialised; nothing writes to them.
     pub(crate) unsafe fn pack(
         &self,
         to: *mut u8,
-        n: usize,
-        axes: &[Vec<i64>],
-        table: Addresses<'_>,
+        axes: &LoopAxes,
+        positions: Range<usize>,
+        places: Addresses<'_>,
     ) {
-        let starts: Vec<Vec<i64>> = self
-            .starts
-            .iter()
-            // SAFETY: the caller guarantees the preconditions (# Safety).
-            .map(|s| unsafe { s.values(n, axes, table) })
-            .collect();
-        let at = Indices {
-            axes,
-            starts: &starts,
+        let (mut rest, mut at) = (positions.start, SmallVec::<[usize; 4]>::from_elem(0, axes.len()));
+        for (i, a) in at.iter_mut().zip(axes).rev() {
+            (*i, rest) = (rest % a.extent, rest / a.extent);
+        }
+        let (size, along) = (self.dtype.size(), line_axis(axes));
+        let mut done = 0;
+        while done < positions.len() {
+            let left = along.map_or(1, |k| axes[k].extent - at[k]);
+            let count = left.min(positions.len() - done);
+            let line = Line {
+                axes,
+                along,
+                at: &at,
+                count,
+                places,
+            };
+            // SAFETY: `to` is valid for the positions of the line, which follow those before. The
+            // caller guarantees the rest (# Safety).
+            unsafe { self.line(to.add(done * size), line) };
+            done += count;
+            let Some(along) = along else { continue };
+            at[along] = 0;
+            for (i, a) in at[..along].iter_mut().zip(axes).rev() {
+                *i += 1;
+                if *i < a.extent {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+    }
+
+    /// Copies the elements of a line.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn line(&self, to: *mut u8, line: Line<'_>) {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        let starts = self.starts.iter().map(|s| unsafe { s.on(line) });
+        let packer = LinePacker {
+            line,
+            starts: starts.collect(),
+            to,
+            dtype: self.dtype,
         };
-        // SAFETY: the caller guarantees the preconditions (# Safety), and the lanes are below `n`.
+        let all = LineRun {
+            first: 0,
+            step: 1,
+            count: line.count,
+        };
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { packer.copy(&self.source, all) }
+    }
+}
+
+impl LinePacker<'_> {
+    /// The index along an axis of the space at the first position.
+    fn index(&self, axis: usize) -> i64 {
+        let own = self.line.axes.iter().zip(self.line.at);
+        let own = own.filter(|(a, _)| a.of == axis);
+        own.map(|(a, i)| ((a.low + i) * a.step) as i64).sum()
+    }
+
+    /// The values of a form at the positions of a run.
+    fn values(&self, f: &LoopForm, run: LineRun) -> FormValues {
+        let mut first = f.offset;
+        for (scale, &i) in f.scales.iter().zip(self.line.at) {
+            first += scale * i as i64;
+        }
+        let step = self.line.along.map_or(0, |k| f.scales[k]);
+        first += step * run.first as i64;
+        let step = step * run.step as i64;
+        let along = self.line.along.map(|k| self.line.axes[k]);
+        let mut each: Option<Numbers> = None;
+        let mut linear = first;
+        for t in &f.terms {
+            match (t.var, along) {
+                (Var::Axis(k), Some(a)) if a.of == k => {
+                    let (index, by) = (self.index(k), a.step * run.step);
+                    let index = index + (run.first * a.step) as i64;
+                    let all = each.get_or_insert_with(|| SmallVec::from_elem(0, run.count));
+                    for (j, y) in all.iter_mut().enumerate() {
+                        *y += term(t, index + (j * by) as i64);
+                    }
+                }
+                (Var::Axis(k), _) => linear += term(t, self.index(k)),
+                (Var::Start(s), _) => match &self.starts[s] {
+                    StartValues::One(x) => linear += term(t, *x),
+                    StartValues::Each(x) => {
+                        let all = each.get_or_insert_with(|| SmallVec::from_elem(0, run.count));
+                        let own = x[run.first..].iter().step_by(run.step);
+                        match (t.divisor, t.modulus) {
+                            (1, None) => (all.iter_mut().zip(own)).for_each(|(y, x)| *y += x * t.scale),
+                            _ => all.iter_mut().zip(own).for_each(|(y, &x)| *y += term(t, x)),
+                        }
+                    }
+                },
+            }
+        }
+        match each {
+            None => FormValues::Linear { first: linear, step },
+            Some(mut all) => {
+                for (j, y) in all.iter_mut().enumerate() {
+                    *y += linear + j as i64 * step;
+                }
+                FormValues::Each(all)
+            }
+        }
+    }
+
+    /// Copies the elements of a source at the positions of a run.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn copy(&self, source: &LineSource, run: LineRun) {
+        if run.count == 0 {
+            return;
+        }
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
-            copied(
-                &self.source,
-                (0..n as u32).collect(),
-                at,
-                to,
-                self.dtype,
-                table,
-            )
+            match source {
+                LineSource::Number(bytes) => self.fill(bytes, run),
+                LineSource::Element(e) => self.element(e, run),
+                LineSource::Choice(c) => self.choose(c, 0, run),
+            }
         }
     }
-}
 
-/// The value of a form at each lane.
-fn values(form: &NumForm, lanes: &[u32], at: Indices<'_>) -> Vec<i64> {
-    let mut out = vec![form.offset; lanes.len()];
-    for t in &form.terms {
-        let index = match t.var {
-            Var::Axis(k) => &at.axes[k],
-            Var::Start(k) => &at.starts[k],
+    /// Copies the elements of a choice of which the first `held` bounds hold.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn choose(&self, c: &LineChoice, held: usize, run: LineRun) {
+        let Some(b) = c.bounds.get(held) else {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.copy(&c.inside, run) };
         };
-        let all = out.iter_mut().zip(lanes);
-        match (t.divisor, t.modulus) {
-            (1, None) => all.for_each(|(y, &l)| *y += index[l as usize] * t.scale),
-            (d, None) => all.for_each(|(y, &l)| *y += index[l as usize] / d * t.scale),
-            (d, Some(m)) => all.for_each(|(y, &l)| *y += index[l as usize] / d % m * t.scale),
-        }
-    }
-    out
-}
-
-/// The lanes where a bound holds, then the others.
-fn divided(b: &NumBound, lanes: Lanes, at: Indices<'_>) -> [Lanes; 2] {
-    let form = values(&b.form, &lanes, at);
-    let holds = |x: i64| b.low <= x && x < b.high && (b.step == 1 || (x - b.low) % b.step == 0);
-    let mut out = [Lanes::new(), Lanes::new()];
-    for (&l, &x) in lanes.iter().zip(&form) {
-        out[usize::from(!holds(x))].push(l);
-    }
-    out
-}
-
-/// Copies the elements of a source to these lanes of `to`.
-///
-/// # Safety
-/// The preconditions of [`NumRead::pack`]; `to` is valid at all lanes.
-unsafe fn copied(
-    source: &NumSource,
-    lanes: Lanes,
-    at: Indices<'_>,
-    to: *mut u8,
-    dtype: DType,
-    table: Addresses<'_>,
-) {
-    match source {
-        _ if lanes.is_empty() => {}
-        NumSource::Number(bytes) => {
-            for l in lanes {
-                // SAFETY: the bytes are those of an element, and `to` is valid at the lane.
+        let mut part = |part: LineRun, holds: bool| {
+            if part.count > 0 {
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe {
-                    let to = to.add(l as usize * bytes.len());
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
+                    match holds {
+                        true => self.choose(c, held + 1, part),
+                        false => self.copy(&c.outside, part),
+                    }
+                }
+            }
+        };
+        match self.values(&b.form, run) {
+            FormValues::Linear { first, step } => linear_parts(b, [first, step], run, &mut part),
+            FormValues::Each(x) => {
+                let mut start = 0;
+                while start < x.len() {
+                    let holds = b.holds(x[start]);
+                    let same = x[start..].iter().take_while(|x| b.holds(**x) == holds);
+                    let end = start + same.count();
+                    part(run.part(start..end, 1), holds);
+                    start = end;
                 }
             }
         }
-        NumSource::Choice(c) => {
-            let (mut inside, mut outside) = (lanes, Lanes::new());
-            for b in &c.bounds {
-                let [yes, no] = divided(b, inside, at);
-                inside = yes;
-                outside.extend(no);
-            }
-            // SAFETY: these are lanes of the caller's, who guarantees the rest (# Safety).
+    }
+
+    /// Copies a number.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn fill(&self, bytes: &[u8], run: LineRun) {
+        for_size!(self.dtype, W => {
+            // SAFETY: the bytes are those of an element, and the caller guarantees memory at the
+            // positions (# Safety).
             unsafe {
-                copied(&c.inside, inside, at, to, dtype, table);
-                copied(&c.outside, outside, at, to, dtype, table);
-            }
-        }
-        NumSource::Element(e) => {
-            let offsets = values(&e.offset, &lanes, at);
-            check(e, &offsets);
-            for_size!(dtype, W => {
-                let (from, to) = (table.of(e.place).cast::<W>(), to.cast::<W>());
-                for (&l, &offset) in lanes.iter().zip(&offsets) {
-                    // SAFETY: the offset is one of an element of the value (checked), and `to` is
-                    // valid at the lane.
-                    unsafe { to.add(l as usize).write(from.offset(offset as isize).read()) };
+                let x = bytes.as_ptr().cast::<W>().read_unaligned();
+                let to = self.to.cast::<W>().add(run.first);
+                for j in 0..run.count {
+                    to.add(j * run.step).write(x);
                 }
-            });
-        }
-    }
-}
-
-/// Checks that offsets are between those of the value's elements.
-fn check(e: &NumElement, offsets: &[i64]) {
-    let (low, high) = e.span;
-    let outside = offsets.iter().any(|o| !(low..=high).contains(o));
-    assert!(!outside, "an access outside of its value");
-}
-
-/// The indices along the axes of a space at positions of a loop.
-pub(crate) fn indices(
-    axes: &[super::boxes::LoopAxis],
-    rank: usize,
-    start: usize,
-    n: usize,
-) -> Vec<Vec<i64>> {
-    let mut out = vec![vec![0; n]; rank];
-    let mut rest = start;
-    let mut at: SmallVec<[usize; 4]> = axes
-        .iter()
-        .rev()
-        .map(|a| {
-            let i = rest % a.extent;
-            rest /= a.extent;
-            i
-        })
-        .collect();
-    at.reverse();
-    for lane in 0..n {
-        for (a, &index) in axes.iter().zip(&at) {
-            let to = &mut out[a.of];
-            to[lane] += ((a.low + index) * a.step) as i64;
-        }
-        for (k, a) in axes.iter().enumerate().rev() {
-            at[k] += 1;
-            if at[k] < a.extent {
-                break;
             }
-            at[k] = 0;
+        });
+    }
+
+    /// Copies elements of a value.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    unsafe fn element(&self, e: &LineElement, run: LineRun) {
+        let from = self.line.places.of(e.place).cast_const();
+        let (low, high) = e.span;
+        let within = |x: i64| (low..=high).contains(&x);
+        match self.values(&e.offset, run) {
+            FormValues::Linear { first, step } => {
+                let last = first + (run.count - 1) as i64 * step;
+                assert!(within(first) && within(last), "an access outside of its value");
+                for_size!(self.dtype, W => {
+                    // SAFETY: offsets are those of elements of the value, as the first and the last
+                    // are. The caller guarantees memory at the positions (# Safety).
+                    unsafe {
+                        let from = from.cast::<W>().offset(first as isize);
+                        let to = self.to.cast::<W>().add(run.first);
+                        if step == 1 && run.step == 1 {
+                            to.copy_from_nonoverlapping(from, run.count);
+                        } else {
+                            for j in 0..run.count {
+                                let x = from.offset(j as isize * step as isize);
+                                to.add(j * run.step).write(x.read());
+                            }
+                        }
+                    }
+                });
+            }
+            FormValues::Each(offsets) => {
+                assert!(offsets.iter().all(|&x| within(x)), "an access outside of its value");
+                for_size!(self.dtype, W => {
+                    let (from, to) = (from.cast::<W>(), self.to.cast::<W>());
+                    for (j, &offset) in offsets.iter().enumerate() {
+                        // SAFETY: the offset is one of an element of the value (checked). The
+                        // caller guarantees memory at the positions (# Safety).
+                        unsafe {
+                            let x = from.offset(offset as isize).read();
+                            to.add(run.first + j * run.step).write(x);
+                        }
+                    }
+                });
+            }
         }
     }
-    out
+}
+
+/// A term at this value of its variable.
+fn term(t: &NumTerm, x: i64) -> i64 {
+    let x = x / t.divisor;
+    t.scale * t.modulus.map_or(x, |m| x % m)
+}
+
+impl LineBound {
+    fn holds(&self, x: i64) -> bool {
+        self.low <= x && x < self.high && (self.step == 1 || (x - self.low) % self.step == 0)
+    }
+}
+
+/// Calls `f` with the parts of a run in which a bound on `first + step * number` holds or not.
+fn linear_parts(
+    b: &LineBound,
+    [first, step]: [i64; 2],
+    run: LineRun,
+    f: &mut dyn FnMut(LineRun, bool),
+) {
+    let count = run.count as i64;
+    if step == 0 {
+        return f(run, b.holds(first));
+    }
+    // The numbers of which the form is in the range.
+    let (low, high) = match step > 0 {
+        true => (ceil(b.low - first, step), ceil(b.high - first, step)),
+        false => (
+            ceil(first - b.high + 1, -step),
+            ceil(first - b.low + 1, -step),
+        ),
+    };
+    let low = low.clamp(0, count);
+    let high = high.clamp(low, count);
+    let range = |a: i64, b: i64| a as usize..b as usize;
+    f(run.part(range(0, low), 1), false);
+    f(run.part(range(high, count), 1), false);
+    if b.step == 1 {
+        return f(run.part(range(low, high), 1), true);
+    }
+    // The form has its residue again after `period` numbers.
+    let period = b.step / gcd(b.step, step.abs());
+    for k in low..high.min(low + period) {
+        let holds = (first + k * step - b.low) % b.step == 0;
+        f(run.part(range(k, high), period as usize), holds);
+    }
+}
+
+/// The least integer that is at least `a / b`, for a positive `b`.
+fn ceil(a: i64, b: i64) -> i64 {
+    a.div_euclid(b) + i64::from(a.rem_euclid(b) > 0)
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -1,16 +1,18 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
 use super::arena::{allocate, bytes};
-use super::boxes::{Decided, LoopAxes, boxes, decided, loop_axes, plain_axes, within};
+use super::axes::{LoopAxes, LoopAxis, loop_axes, plain_axes, within};
+use super::boxes::{Decided, boxes, decided};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
 use super::code::{Code, bytes_of};
 use super::compose::LeafSource;
 use super::laid::{
-    Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes, Resolved,
-    RowBlocks,
+    Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes, PackedRead,
+    Resolved, RowBlocks,
 };
+use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
 #[cfg(any(test, debug_assertions))]
 use super::verify::verify;
@@ -20,15 +22,15 @@ use crate::groups::schedule::rows_that_fit;
 use crate::kernel::Operands;
 use crate::nests::access::Read;
 use crate::tensor::{Extents, Strides, row_major, volume};
-use crate::tuning::MAX_CACHED_ROW_ELEMENTS;
+use crate::tuning::{
+    BLOCK_PS, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT,
+    PHASE_PS_PER_ELEMENT, SHORT_BLOCK_PS,
+};
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-
-/// Minimum number of adjacent outputs of a box: boxes of shorter rows are not worth a loop each.
-const MIN_BLOCK_ELEMENTS: usize = 16;
 
 /// The extents and layouts that a segment is resolved for.
 pub(crate) struct Extent<'a> {
@@ -242,6 +244,7 @@ impl Extent<'_> {
             rows,
             len,
             starts: Vec::new(),
+            start_reads: Vec::new(),
             numbers: Vec::new(),
             lines: Vec::new(),
             boxes: Vec::new(),
@@ -273,6 +276,8 @@ impl Extent<'_> {
                     .filter(|s| s.read.is_fixed()),
             );
         }
+        let none = LoopAxes::new();
+        laid.start_reads = laid.starts.iter().map(|s| LineStart::of(s, &none)).collect();
         // Results of a fold are computed together.
         let first = if code.rank == space.len() {
             first
@@ -280,13 +285,11 @@ impl Extent<'_> {
             code.rank
         };
         let parts = match &code.region {
-            None => boxes(&axes, first, &all),
+            None => {
+                let first = axes.iter().filter(|a| a.of < first).count();
+                fastest_boxes(code, &axes, first, &all)
+            }
             Some(region) => vec![within(&axes, region)],
-        };
-        let short = |b: &LoopAxes| outputs(&axes, b).0 < MIN_BLOCK_ELEMENTS;
-        let parts = match parts.len() > 1 && parts.iter().any(short) {
-            true => vec![axes.clone()],
-            false => parts,
         };
         for b in parts {
             let mut leaves = Vec::with_capacity(reads.len());
@@ -335,7 +338,7 @@ impl Extent<'_> {
                     };
                     let line = iota(&line)(&Env::default(), Operands::new())?.remove(0);
                     laid.lines.push(line);
-                    let step = |a: &super::boxes::LoopAxis| match a.of == *k {
+                    let step = |a: &LoopAxis| match a.of == *k {
                         true => a.step as isize,
                         false => 0,
                     };
@@ -382,6 +385,41 @@ fn row_blocks(
     })
 }
 
+/// The boxes of a loop whose axes from `first` on may be cut: axes are cut up to the one for which
+/// the time of reads that are not decided and of loops over shorter rows is least.
+fn fastest_boxes(
+    code: &Code,
+    axes: &LoopAxes,
+    first: usize,
+    reads: &[&NumRead],
+) -> Vec<LoopAxes> {
+    let all = boxes(axes, first..axes.len(), reads);
+    if all.len() == 1 {
+        return all;
+    }
+    let time = |parts: &Vec<LoopAxes>| -> u64 {
+        let of_box = |b: &LoopAxes| {
+            let volume: usize = b.iter().map(|a| a.extent).product();
+            let block = outputs(axes, b).0;
+            let packed = reads.iter().filter(|r| decided(r, b).is_none()).count() as u64;
+            let one = code.cost + packed * PACKED_PS_PER_ELEMENT;
+            (volume / block) as u64 * block_time(block) + volume as u64 * one
+        };
+        parts.iter().map(of_box).sum()
+    };
+    let fewer = (first..axes.len()).map(|end| boxes(axes, first..end, reads));
+    let fastest = [all].into_iter().chain(fewer).min_by_key(time);
+    fastest.expect("one candidate at least")
+}
+
+/// Estimated time of a run of adjacent outputs besides that of its code, in ps.
+fn block_time(elements: usize) -> u64 {
+    match elements < MIN_BLOCK_ELEMENTS {
+        true => SHORT_BLOCK_PS + elements as u64 * PHASE_PS_PER_ELEMENT,
+        false => BLOCK_PS,
+    }
+}
+
 /// An input that is a read, in a box. `first` is the number of the read's first fixed start.
 fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>) -> LaidLeaf {
     match decided(r, b) {
@@ -408,7 +446,10 @@ fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>)
                     .collect(),
             }
         }
-        None => LaidLeaf::Packed(r.clone()),
+        None => LaidLeaf::Packed(Box::new(PackedRead {
+            read: r.clone(),
+            lines: LineRead::of(r, b),
+        })),
     }
 }
 

@@ -6,7 +6,8 @@ use super::in_place::InPlace;
 use super::instruction::{Instruction, Tile, TileBody};
 use super::update::UpdateForm;
 use super::views::{copy_of, is_dense, positions};
-use crate::plan::boxes::{Decided, LoopAxes, boxes, decided};
+use crate::plan::axes::LoopAxes;
+use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
 use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices};
@@ -251,7 +252,7 @@ impl InPlaceBuilder<'_> {
                         dynamic: dynamic.collect(),
                     }
                 }
-                LaidLeaf::Packed(read) => match decided(read, part)? {
+                LaidLeaf::Packed(r) => match decided(&r.read, part)? {
                     Decided::Number(bytes) => {
                         out.push(self.constant(bytes.repeat(n)));
                         continue;
@@ -259,7 +260,7 @@ impl InPlaceBuilder<'_> {
                     Decided::Strided(s) => {
                         let slots = match s.dynamic.is_empty() {
                             true => Vec::new(),
-                            false => self.starts(&read.starts)?,
+                            false => self.starts(&r.read.starts)?,
                         };
                         let dynamic = s.dynamic.iter().map(|&(k, scale)| (slots[k], scale));
                         StridedLeaf {
@@ -523,13 +524,13 @@ fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
         .leaves
         .iter()
         .filter_map(|l| match l {
-            LaidLeaf::Packed(read) => Some(read),
+            LaidLeaf::Packed(r) => Some(&r.read),
             LaidLeaf::Strided { .. } => None,
         })
         .collect();
     let parts = match packed.is_empty() {
         true => vec![b.axes.clone()],
-        false => boxes(&b.axes, 0, &packed),
+        false => boxes(&b.axes, 0..usize::MAX, &packed),
     };
     let all = parts
         .iter()

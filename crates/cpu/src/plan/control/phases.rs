@@ -7,7 +7,7 @@ use crate::nests::affine::Var;
 use crate::plan::build::{CodeStep, StepKind};
 use crate::plan::code::{Code, ElementSlot, Finish};
 use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, LaidStep};
-use crate::plan::pack::indices;
+use crate::plan::axes::indices;
 use crate::plan::reads::{NumBound, NumElement, NumForm, NumRead, NumSource, NumStart};
 use cotangent_core::DType;
 use cotangent_kernels::tile::StepValue;
@@ -80,12 +80,11 @@ impl StepRecorder<'_> {
         let outputs: usize = phase.code.members.iter().map(|m| m.outputs.len()).sum();
         values.resize(outputs, vec![None; all]);
         for b in &laid.boxes {
-            let axes = indices(&b.axes, phase.code.space.len(), 0, b.volume);
-            for k in 0..b.volume {
-                let index: SmallVec<[i64; 4]> = axes.iter().map(|a| a[k]).collect();
+            let all = indices(&b.axes, phase.code.space.len());
+            for (k, index) in all.iter().enumerate() {
                 let mut inputs: SmallVec<[StepValue; 8]> = SmallVec::new();
                 for leaf in 0..b.leaves.len() {
-                    let read = self.leaf(p, (&phase.code, laid, b), leaf, (k, &index), &starts);
+                    let read = self.leaf(p, (&phase.code, laid, b), leaf, (k, index), &starts);
                     inputs.push(read?);
                 }
                 let y = self.b.body(&phase.code.body, &inputs)?;
@@ -281,7 +280,7 @@ impl StepRecorder<'_> {
     ) -> Option<StepValue> {
         let size = code.leaves[leaf].dtype.size();
         let (base, offset, strides, dynamic) = match &b.leaves[leaf] {
-            LaidLeaf::Packed(read) => return self.number(p, read, index),
+            LaidLeaf::Packed(r) => return self.number(p, &r.read, index),
             LaidLeaf::Strided {
                 base,
                 offset,

@@ -55,9 +55,10 @@ impl<'a> UpdateForm<'a> {
     /// The form of the only input of a box, if it is a window at starts that are the same at all
     /// indices, and the operand itself elsewhere.
     pub(super) fn of(b: &'a LaidBox) -> Option<UpdateForm<'a>> {
-        let [LaidLeaf::Packed(read)] = &b.leaves[..] else {
+        let [LaidLeaf::Packed(packed)] = &b.leaves[..] else {
             return None;
         };
+        let read = &packed.read;
         let NumSource::Choice(c) = &read.source else {
             return None;
         };

@@ -1,0 +1,134 @@
+//! Reads in the axes of a loop: the form in which reads that no box decides are packed.
+//!
+//! A line is a run of positions along the innermost axis of a loop. On it a form of indices is linear,
+//! up to terms of starts and of quotients that the loop's axes do not divide, so a choice divides a
+//! line into few runs, and the elements of a run have a stride.
+
+use super::axes::{LoopAxes, LoopForm, line_axis};
+use super::reads::{NumRead, NumSource, NumStart};
+use crate::nests::affine::Var;
+use cotangent_core::DType;
+use smallvec::SmallVec;
+
+/// An element of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct LineElement {
+    pub(crate) place: u32,
+    /// The offset from the first element, in elements.
+    pub(crate) offset: LoopForm,
+    /// Lowest and highest offset of an element of the value.
+    pub(crate) span: (i64, i64),
+}
+
+/// The condition `low <= form < high` and `form ≡ low (mod step)`.
+#[derive(Clone, Debug)]
+pub(crate) struct LineBound {
+    pub(crate) form: LoopForm,
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    pub(crate) step: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LineChoice {
+    pub(crate) bounds: SmallVec<[LineBound; 2]>,
+    pub(crate) inside: LineSource,
+    pub(crate) outside: LineSource,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum LineSource {
+    /// The bytes of a number.
+    Number(SmallVec<[u8; 16]>),
+    Element(LineElement),
+    Choice(Box<LineChoice>),
+}
+
+/// A start that is read: `clamp(read, 0, last)`.
+#[derive(Clone, Debug)]
+pub(crate) struct LineStart {
+    pub(crate) read: LineRead,
+    pub(crate) last: i64,
+    /// Whether it differs from position to position of a line.
+    pub(crate) varies: bool,
+}
+
+/// A read at each position of a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct LineRead {
+    pub(crate) dtype: DType,
+    pub(crate) starts: Vec<LineStart>,
+    pub(crate) source: LineSource,
+}
+
+impl LineRead {
+    pub(crate) fn of(r: &NumRead, axes: &LoopAxes) -> LineRead {
+        let starts: Vec<LineStart> =
+            r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
+        LineRead {
+            dtype: r.dtype,
+            starts,
+            source: source(&r.source, axes),
+        }
+    }
+
+    /// Whether it differs from position to position of a line.
+    fn varies(&self, axes: &LoopAxes) -> bool {
+        let line = line_axis(axes);
+        let form = |f: &LoopForm| {
+            line.is_some_and(|k| f.scales[k] != 0)
+                || f.terms.iter().any(|t| match t.var {
+                    Var::Axis(k) => line.is_some_and(|line| axes[line].of == k),
+                    Var::Start(s) => self.starts[s].varies,
+                })
+        };
+        any_form(&self.source, &form)
+    }
+}
+
+impl LineStart {
+    pub(crate) fn of(s: &NumStart, axes: &LoopAxes) -> LineStart {
+        let read = LineRead::of(&s.read, axes);
+        LineStart {
+            varies: read.varies(axes),
+            read,
+            last: s.last,
+        }
+    }
+}
+
+fn any_form(s: &LineSource, f: &dyn Fn(&LoopForm) -> bool) -> bool {
+    match s {
+        LineSource::Number(_) => false,
+        LineSource::Element(e) => f(&e.offset),
+        LineSource::Choice(c) => {
+            c.bounds.iter().any(|b| f(&b.form))
+                || any_form(&c.inside, f)
+                || any_form(&c.outside, f)
+        }
+    }
+}
+
+fn source(s: &NumSource, axes: &LoopAxes) -> LineSource {
+    match s {
+        NumSource::Number(bytes) => LineSource::Number(SmallVec::from_slice(bytes)),
+        NumSource::Element(e) => LineSource::Element(LineElement {
+            place: e.place,
+            offset: LoopForm::of(&e.offset, axes),
+            span: e.span,
+        }),
+        NumSource::Choice(c) => {
+            let bound = |b: &super::reads::NumBound| LineBound {
+                form: LoopForm::of(&b.form, axes),
+                low: b.low,
+                high: b.high,
+                step: b.step,
+            };
+            LineSource::Choice(Box::new(LineChoice {
+                bounds: c.bounds.iter().map(bound).collect(),
+                inside: source(&c.inside, axes),
+                outside: source(&c.outside, axes),
+            }))
+        }
+    }
+}
