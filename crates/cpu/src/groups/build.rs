@@ -9,7 +9,8 @@
 
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
-    Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_READS, MAX_UNROLLED, MIN_DISTANCE,
+    Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_INTERLEAVED, MAX_READS,
+    MAX_UNROLLED, MIN_DISTANCE,
     known_volume, recomputes,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
@@ -18,7 +19,8 @@ use super::order::ordered;
 use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
 use super::transfers::transfers;
-use crate::nests::nest::{Nest, Nests, What};
+use crate::nests::affine::Var;
+use crate::nests::nest::{Nest, Nests, Order, What};
 use cotangent_core::graph::Def;
 use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
@@ -446,7 +448,11 @@ impl<'a> GroupBuilder<'a> {
         let expr = n.what.expr().ok_or(Apart::Call)?;
         let (par, folded) = n.space.split_at(rank);
         let unrolled = known_volume(folded.iter().map(|a| &a.extent));
-        let unrolled = unrolled.filter(|&n| n <= MAX_UNROLLED);
+        let most = match folds_adjacent(n, rank) {
+            true => MAX_INTERLEAVED,
+            false => MAX_UNROLLED,
+        };
+        let unrolled = unrolled.filter(|&n| n <= most);
         let count = self.cost.volume(par.iter().map(|a| &a.extent));
         let evaluations = placements.iter().map(|p| {
             let root = self.nest(p.root.nest);
@@ -460,7 +466,15 @@ impl<'a> GroupBuilder<'a> {
         let inlined_reads = draft.reads + (reads * copies).saturating_sub(copies);
         let expanded = instructions * copies * unrolled.unwrap_or(1);
         let inlined_instructions = draft.instructions + expanded;
+        // The kernels of products read their operands where they are.
+        let factor = placements.iter().any(|p| {
+            let What::Fold { order, .. } = self.nest(p.root.nest).what else {
+                return false;
+            };
+            order == Order::Chain && times > 1.0
+        });
         let may_inline = !outside
+            && !factor
             && unrolled.is_some()
             && copies <= MAX_COPIES
             && inlined_reads <= MAX_READS
@@ -616,4 +630,17 @@ impl<'a> GroupBuilder<'a> {
             why: draft.why,
         }
     }
+}
+
+/// Whether a nest folds elements that are adjacent in one of its operands.
+fn folds_adjacent(n: &Nest, rank: usize) -> bool {
+    let mut any = false;
+    for r in n.reads() {
+        r.elements(&mut |a| {
+            let last = a.at.to_vec().pop();
+            let folded = |v: Var| matches!(v, Var::Axis(k) if k >= rank);
+            any |= last.is_some_and(|form| form.terms.iter().any(|t| folded(t.var)));
+        });
+    }
+    any
 }

@@ -23,6 +23,10 @@ pub(crate) const MAX_BLOCK_BYTES: f64 = 32768.0;
 /// Maximum number of indices of unrolled axes.
 pub(crate) const MAX_UNROLLED: usize = 64;
 
+/// Maximum number of indices of unrolled axes along which elements of an operand are adjacent: more
+/// are strided reads of whole rows.
+pub(crate) const MAX_INTERLEAVED: usize = 8;
+
 /// Maximum number of different index maps at which readers recompute a value.
 pub(crate) const MAX_COPIES: usize = 16;
 

@@ -15,6 +15,9 @@ use std::ptr::NonNull;
 /// computed in the arena.
 const MAX_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 
+/// Maximum number of elements of a fold along an outer axis that a thread computes alone.
+pub(crate) const MAX_COLUMN_ELEMENTS: usize = 512;
+
 /// Alignment of the arena and of every value in it, in bytes.
 const ALIGNMENT: usize = 64;
 
@@ -182,9 +185,14 @@ pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
         .members
         .iter()
         .any(|m| !matches!(m.finish, Finish::Store));
-    let long = fold && laid.len > MAX_ROW_ELEMENTS;
+    let most = match laid.columns {
+        true => MAX_COLUMN_ELEMENTS,
+        false => MAX_ROW_ELEMENTS,
+    };
+    let long = fold && laid.len > most;
     let sizes = code.members.iter().flat_map(|m| &m.outputs);
-    (long && !is_direct(code, laid)).then(|| sizes.map(|d| padded(laid.len * d.size())).sum())
+    let len = laid.len * laid.columns_at_once();
+    (long && !is_direct(code, laid)).then(|| sizes.map(|d| padded(len * d.size())).sum())
 }
 
 /// Assigns the arena. A value may be written over one that is read for the last time.

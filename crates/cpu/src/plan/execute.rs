@@ -33,6 +33,9 @@ const PACKED_ELEMENTS: usize = 1024;
 /// Number of elements of a block of rows that are folded.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
 
+/// Number of elements of a block of columns that are folded.
+const COLUMN_ELEMENTS: usize = 2 * BLOCK_ELEMENTS;
+
 thread_local! {
     /// Memory for packed inputs, for outputs that are folded or spread, for blocks of rows, and
     /// for tiles of outputs in short runs.
@@ -186,10 +189,12 @@ impl CodeRun<'_> {
                 Ok(())
             } else if is_direct(self.code, self.laid) {
                 self.direct()
-            } else if self.laid.scratch.is_some() {
-                self.long_rows()
             } else {
-                self.all_rows()
+                match (self.laid.columns, self.laid.scratch) {
+                    (true, Some(_)) => self.long_columns(),
+                    (false, Some(_)) => self.long_rows(),
+                    (_, None) => self.all_rows(),
+                }
             }
         }
     }
@@ -213,8 +218,10 @@ impl CodeRun<'_> {
             } else if self.laid.len == 0 {
                 self.empty(own);
                 Ok(())
-            } else if own.is_empty() || self.direct_rows(&own) {
+            } else if own.is_empty() || self.direct_rows(&own, count)? {
                 Ok(())
+            } else if self.laid.columns {
+                self.folded_columns(own)
             } else {
                 self.folded_rows(own)
             }
@@ -475,7 +482,8 @@ impl CodeRun<'_> {
                         f.fold.run(to.get(), n, x, &axes);
                     }
                     Finish::Product(p) => {
-                        let factors = matrices(self.code, b, m).expect("checked by `is_direct`");
+                        let factors = matrices(self.code, b, m, &b.extents);
+                        let factors = factors.expect("checked by `is_direct`");
                         let view = |k: usize| RawView {
                             first: self.copied(b, m, k),
                             shape: &factors[k].0,
@@ -494,17 +502,23 @@ impl CodeRun<'_> {
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::rows`].
-    unsafe fn direct_rows(&self, results: &Range<usize>) -> bool {
+    unsafe fn direct_rows(&self, results: &Range<usize>, count: usize) -> Fallible<bool> {
         let [b] = &self.laid.boxes[..] else {
-            return false;
+            return Ok(false);
         };
         let rank = self.code.rank;
+        if let [m] = &self.code.members[..]
+            && let Finish::Product(p) = &m.finish
+        {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.product_rows(b, m, p, results, count) };
+        }
         let steps = self.code.members.iter().map(|m| match &m.finish {
             Finish::Fold(f) if f.narrow.is_none() => row_stride(b, strides(b, m, 0)?, rank),
             _ => None,
         });
         let Some(steps) = steps.collect::<Option<SmallVec<[isize; 4]>>>() else {
-            return false;
+            return Ok(false);
         };
         for ((m, to), step) in self.code.members.iter().zip(&self.outputs).zip(steps) {
             let Finish::Fold(f) = &m.finish else {
@@ -535,7 +549,50 @@ impl CodeRun<'_> {
                 f.fold.run(to, results.len(), x, &axes);
             }
         }
-        true
+        Ok(true)
+    }
+
+    /// Computes a product of inputs in place, for these results of `count` rows. Returns whether it
+    /// is one.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::rows`].
+    unsafe fn product_rows(
+        &self,
+        b: &LaidBox,
+        m: &CodeMember,
+        p: &RawProduct,
+        results: &Range<usize>,
+        count: usize,
+    ) -> Fallible<bool> {
+        // The rows are the indices of the first axis.
+        if b.extents.first() != Some(&count) {
+            return Ok(false);
+        }
+        let of_row = self.laid.rows / count;
+        let mut extents = b.extents.clone();
+        extents[0] = results.len() / of_row;
+        let Some(factors) = matrices(self.code, b, m, &extents) else {
+            return Ok(false);
+        };
+        let first = (results.start / of_row) as isize;
+        let view = |k: usize| {
+            let own = strides(b, m, k).expect("a strided factor");
+            let moved = first * own[0] * m.outputs[k].size() as isize;
+            RawView {
+                first: self.copied(b, m, k).wrapping_offset(moved),
+                shape: &factors[k].0,
+                strides: &factors[k].1,
+            }
+        };
+        let to = self.outputs[0].get().wrapping_add(results.start * self.size(m));
+        // SAFETY: the caller guarantees memory for the results, and the inputs at their rows,
+        // inside of their values.
+        unsafe {
+            prepare(to, results.len(), m.dtype);
+            p.run(to, results.len(), [view(0), view(1)])?;
+        }
+        Ok(true)
     }
 
     /// Computes blocks of rows, and folds them, on all threads.
@@ -544,7 +601,11 @@ impl CodeRun<'_> {
     /// The preconditions of [`CodeRun::run`].
     unsafe fn all_rows(&self) -> Fallible {
         let len = self.laid.len;
-        let grain = (BLOCK_ELEMENTS / len).max(1).min(self.laid.rows);
+        let grain = match self.laid.columns {
+            true => (COLUMN_ELEMENTS / len).max(1),
+            false => (BLOCK_ELEMENTS / len).max(1),
+        };
+        let grain = grain.min(self.laid.rows);
         let cost = self
             .cost(&self.laid.boxes[0])
             .saturating_mul(len as u64)
@@ -556,7 +617,12 @@ impl CodeRun<'_> {
             let end = self.laid.rows.min((c + 1) * claim);
             // SAFETY: the caller guarantees the preconditions (# Safety); chunks have different
             // rows.
-            unsafe { self.folded_rows(c * claim..end) }
+            unsafe {
+                match self.laid.columns {
+                    true => self.folded_columns(c * claim..end),
+                    false => self.folded_rows(c * claim..end),
+                }
+            }
         })
     }
 
@@ -582,9 +648,106 @@ impl CodeRun<'_> {
                     unsafe { self.store(b, rows.start * n..rows.end * n, &before)? };
                 }
                 // SAFETY: the boxes are all elements of the rows.
-                unsafe { self.finish(rows, memory)? };
+                unsafe { self.finish(rows, memory, [len as isize, 1])? };
             }
             Ok(())
+        })
+    }
+
+    /// Computes blocks of these results, index by index of the folded axes, in memory of this
+    /// thread, and folds them.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::rows`].
+    unsafe fn folded_columns(&self, results: Range<usize>) -> Fallible {
+        let len = self.laid.len;
+        let grain = (COLUMN_ELEMENTS / len).max(1).min(results.len());
+        let types = self.code.members.iter().flat_map(|m| &m.outputs);
+        let sizes: SmallVec<[usize; 4]> = types.map(|d| grain * len * d.size()).collect();
+        with_scratch(1, &sizes, |memory| {
+            for start in results.clone().step_by(grain) {
+                let columns = start..results.end.min(start + grain);
+                let step = columns.len() as isize;
+                for b in &self.laid.boxes {
+                    let all = 0..b.volume / self.laid.rows;
+                    // SAFETY: the memory has a block of columns of each output. The caller
+                    // guarantees the rest (# Safety).
+                    unsafe { self.columns(b, all, &columns, memory)? };
+                }
+                // SAFETY: the boxes are all elements of the columns.
+                unsafe { self.finish(columns, memory, [1, step])? };
+            }
+            Ok(())
+        })
+    }
+
+    /// Computes a block of columns of each output, on all threads, in scratch memory, and folds it.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn long_columns(&self) -> Fallible {
+        let (rows, most) = (self.laid.rows, self.laid.columns_at_once());
+        let mut memory: SmallVec<[Shared<u8>; 2]> = SmallVec::new();
+        let mut at = self.scratch.get();
+        for d in self.code.members.iter().flat_map(|m| &m.outputs) {
+            memory.push(Shared(at));
+            at = at.wrapping_add(super::arena::padded(self.laid.len * most * d.size()));
+        }
+        for start in (0..rows).step_by(most) {
+            let columns = start..rows.min(start + most);
+            for b in &self.laid.boxes {
+                let cost = self.cost(b).saturating_mul(columns.len() as u64);
+                let (n, claim) = (b.volume / rows, (CLAIM_NS * 1000 / cost).max(1) as usize);
+                let nanos = cost.saturating_mul(n as u64) / 1000;
+                attempt(n.div_ceil(claim), nanos, |c| {
+                    let memory: SmallVec<[*mut u8; 4]> = memory.iter().map(Shared::get).collect();
+                    let own = c * claim..n.min((c + 1) * claim);
+                    // SAFETY: the memory has a block of columns of each output, of which chunks
+                    // are disjoint. The caller guarantees the rest (# Safety).
+                    unsafe { self.columns(b, own, &columns, &memory) }
+                })?;
+            }
+            let (memory, step): (SmallVec<[*mut u8; 4]>, _) =
+                (memory.iter().map(Shared::get).collect(), columns.len() as isize);
+            // SAFETY: the columns were computed. The caller guarantees memory for their results
+            // (# Safety).
+            unsafe { self.finish(columns, &memory, [1, step])? };
+        }
+        Ok(())
+    }
+
+    /// Computes columns of a box at indices `folded` of its folded axes. `memory` has the columns
+    /// at all indices of the folded axes of the space.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`] for the inputs. The memory is valid for the columns of
+    /// each output.
+    unsafe fn columns(
+        &self,
+        b: &LaidBox,
+        folded: Range<usize>,
+        columns: &Range<usize>,
+        memory: &[*mut u8],
+    ) -> Fallible {
+        let (rows, n) = (self.laid.rows, columns.len());
+        let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        let part = |range: Range<usize>| {
+            pieces(b, range, |positions, first| {
+                let at = first / rows * n + first % rows - columns.start;
+                let outputs = memory.iter().zip(types());
+                let outputs: SmallVec<[*mut u8; 4]> =
+                    outputs.map(|(to, d)| to.wrapping_add(at * d.size())).collect();
+                // SAFETY: the caller guarantees the inputs and the columns (# Safety), of which
+                // these are adjacent.
+                unsafe { self.body(b, positions, &outputs) }
+            })
+        };
+        if n == rows {
+            return part(folded.start * rows..folded.end * rows);
+        }
+        folded.into_iter().try_for_each(|k| {
+            let start = k * rows + columns.start;
+            part(start..start + n)
         })
     }
 
@@ -622,17 +785,23 @@ impl CodeRun<'_> {
             let memory: SmallVec<[*mut u8; 4]> = memory.iter().map(Shared::get).collect();
             // SAFETY: the row was computed. The caller guarantees memory for its results
             // (# Safety).
-            unsafe { self.finish(row..row + 1, &memory)? };
+            unsafe { self.finish(row..row + 1, &memory, [len as isize, 1])? };
         }
         Ok(())
     }
 
-    /// Folds rows of the outputs, which are in `memory`.
+    /// Folds rows of the outputs, which are in `memory`: `steps` are the distances, in elements,
+    /// from row to row and from element to element of a row.
     ///
     /// # Safety
     /// `memory` has these rows of each output, initialised. The caller guarantees memory for all
     /// values of the members.
-    unsafe fn finish(&self, rows: Range<usize>, memory: &[*mut u8]) -> Fallible {
+    unsafe fn finish(
+        &self,
+        rows: Range<usize>,
+        memory: &[*mut u8],
+        steps: [isize; 2],
+    ) -> Fallible {
         let (n, len) = (rows.len(), self.laid.len);
         for (m, to) in self.code.members.iter().zip(&self.outputs) {
             let to = to.get().wrapping_add(rows.start * self.size(m));
@@ -640,7 +809,7 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees the rows and the results (# Safety).
             unsafe {
                 match &m.finish {
-                    Finish::Fold(f) => fold(f, m.dtype, to, x, [n, len])?,
+                    Finish::Fold(f) => fold(f, m.dtype, to, x, [n, len], steps)?,
                     Finish::Product(p) => {
                         prepare(to, n, m.dtype);
                         product(p, to, [x, memory[m.output + 1].cast_const()], [n, len])?;
@@ -701,7 +870,7 @@ unsafe fn prepare(to: *mut u8, n: usize, dtype: DType) {
     }
 }
 
-/// Reduces `n` contiguous rows of `len` elements.
+/// Reduces `n` rows of `len` elements, which are these steps apart.
 ///
 /// # Safety
 /// `x` has the rows in the fold's type, `to` is initialised memory for `n` elements of `dtype`.
@@ -711,11 +880,12 @@ unsafe fn fold(
     to: *mut u8,
     x: *const u8,
     [n, len]: [usize; 2],
+    steps: [isize; 2],
 ) -> Fallible {
     let x = RawView {
         first: x,
         shape: &[n, len],
-        strides: &[len as isize, 1],
+        strides: &steps,
     };
     let Some(narrow) = &f.narrow else {
         // SAFETY: the caller guarantees the operands (# Safety).

@@ -95,9 +95,25 @@ pub(crate) struct LaidCode {
     pub(crate) lines: Vec<Tensor>,
     /// Parts of the space; none if it is empty.
     pub(crate) boxes: Vec<LaidBox>,
-    /// Offset in the arena of a row of each output, if rows are long.
+    /// Whether folds go along an outer axis of what they read: loops have the folded axes first, and
+    /// blocks of results are computed index by index of these.
+    pub(crate) columns: bool,
+    /// Offset in the arena of a row of each output, or of columns, if rows are long.
     pub(crate) scratch: Option<usize>,
 }
+
+impl LaidCode {
+    /// Number of results that are computed together, if rows are long.
+    pub(crate) fn columns_at_once(&self) -> usize {
+        match self.columns {
+            true => self.rows.min(MAX_COLUMNS),
+            false => 1,
+        }
+    }
+}
+
+/// Maximum number of results of long rows that are computed together.
+const MAX_COLUMNS: usize = 256;
 
 /// A view of a place: the offset of its first element, extents, and strides, in elements.
 pub(crate) type LaidView = Option<(isize, Extents, Strides)>;
@@ -194,7 +210,7 @@ pub(crate) fn is_direct(code: &Code, laid: &LaidCode) -> bool {
     };
     code.rank < code.space.len()
         && code.members.iter().all(|m| match &m.finish {
-            Finish::Product(_) => matrices(code, b, m).is_some(),
+            Finish::Product(_) => matrices(code, b, m, &b.extents).is_some(),
             Finish::Fold(f) => f.narrow.is_none() && strides(b, m, 0).is_some(),
             Finish::Store => false,
         })
@@ -208,14 +224,20 @@ pub(crate) fn strides<'b>(b: &'b LaidBox, m: &CodeMember, k: usize) -> Option<&'
     }
 }
 
-/// The factors `a[.., m, k]` and `b[.., k, n]` of a product, if they are strided. The last axis
+/// The factors `a[.., m, k]` and `b[.., k, n]` of a product over these extents of a box, if they are
+/// strided. The last axis
 /// of the result is `n` if `a` is the same along it, the one before is `m` if `b` is; all
 /// others are batch axes.
-pub(crate) fn matrices(code: &Code, b: &LaidBox, m: &CodeMember) -> Option<[Matrices; 2]> {
+pub(crate) fn matrices(
+    code: &Code,
+    b: &LaidBox,
+    m: &CodeMember,
+    extents: &[usize],
+) -> Option<[Matrices; 2]> {
     let mut par: SmallVec<[(usize, [isize; 2]); 4]> = SmallVec::new();
     let mut sum: Option<(usize, [isize; 2])> = None;
     let (x, y) = (strides(b, m, 0)?, strides(b, m, 1)?);
-    for (k, (axis, &n)) in b.axes.iter().zip(&b.extents).enumerate() {
+    for (k, (axis, &n)) in b.axes.iter().zip(extents).enumerate() {
         let steps = if n == 1 { [0, 0] } else { [x[k], y[k]] };
         if axis.of < code.rank {
             par.push((n, steps));

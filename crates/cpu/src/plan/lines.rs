@@ -51,6 +51,9 @@ pub(crate) struct LineStart {
     pub(crate) last: i64,
     /// Whether it differs from position to position of a line.
     pub(crate) varies: bool,
+    /// The axes of the loop that it is read in: those of its read, of which the one along a line
+    /// has one index if it is the same on each line.
+    pub(crate) axes: LoopAxes,
 }
 
 /// A read at each position of a loop.
@@ -88,11 +91,21 @@ impl LineRead {
 
 impl LineStart {
     pub(crate) fn of(s: &NumStart, axes: &LoopAxes) -> LineStart {
-        let read = LineRead::of(&s.read, axes);
+        let (mut axes, last) = (axes.clone(), s.last);
+        let read = LineRead::of(&s.read, &axes);
+        let varies = read.varies(&axes);
+        let read = match line_axis(&axes) {
+            Some(along) if !varies => {
+                axes[along].extent = 1;
+                LineRead::of(&s.read, &axes)
+            }
+            _ => read,
+        };
         LineStart {
-            varies: read.varies(axes),
             read,
-            last: s.last,
+            last,
+            varies,
+            axes,
         }
     }
 }

@@ -10,7 +10,6 @@ use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, Lin
 use super::reads::NumTerm;
 use crate::element::{IntegerElement, for_integer_or_bool, for_size};
 use crate::nests::affine::Var;
-use cotangent_core::DType;
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
 use smallvec::SmallVec;
@@ -35,15 +34,11 @@ impl Addresses<'_> {
     }
 }
 
-/// Numbers of a line without an allocation.
-type Numbers = SmallVec<[i64; 32]>;
+/// Number of positions or lines for which starts are read at once.
+const START_ELEMENTS: usize = 1024;
 
-/// A start on a line.
-enum StartValues {
-    One(i64),
-    /// At each position of the line.
-    Each(Numbers),
-}
+/// Numbers of a short line, without an allocation.
+type Numbers = SmallVec<[i64; 32]>;
 
 /// A form at the positions of a run.
 enum FormValues {
@@ -70,25 +65,22 @@ impl LineRun {
     }
 }
 
-/// A line of a loop.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    axes: &'a [LoopAxis],
-    /// The axis along which it goes.
-    along: Option<usize>,
-    /// The first position: the index along each axis.
-    at: &'a [usize],
-    count: usize,
-    places: Addresses<'a>,
-}
-
-/// A read on a line.
+/// A read on the lines of a loop, one after the other.
 struct LinePacker<'a> {
-    line: Line<'a>,
-    starts: SmallVec<[StartValues; 1]>,
+    read: &'a LineRead,
+    axes: &'a [LoopAxis],
+    /// The axis of the lines.
+    along: Option<usize>,
+    places: Addresses<'a>,
+    /// Each start, at all positions or on all lines.
+    starts: &'a [Numbers],
+    /// The number of the line, and of its first position.
+    line: usize,
+    position: usize,
+    /// The index of that position along each axis.
+    at: SmallVec<[usize; 4]>,
     /// The memory of the line.
     to: *mut u8,
-    dtype: DType,
 }
 
 impl LineStart {
@@ -97,47 +89,28 @@ impl LineStart {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     pub(crate) unsafe fn value(&self, places: Addresses<'_>) -> i64 {
-        let line = Line {
-            axes: &[],
-            along: None,
-            at: &[],
-            count: 1,
-            places,
-        };
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        let numbers = unsafe { self.numbers(line) };
+        let numbers = unsafe { self.numbers(0..1, places) };
         numbers[0]
     }
 
-    /// The start at each position of a line.
+    /// The start at these positions of its loop.
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
-    unsafe fn numbers(&self, line: Line<'_>) -> Numbers {
-        let bytes = line.count * self.read.dtype.size();
-        let blocks = bytes.div_ceil(size_of::<TileBlock>());
+    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>) -> Numbers {
+        let count = positions.len();
+        let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
         let mut memory: SmallVec<[TileBlock; 4]> = SmallVec::from_elem(TileBlock([0; 64]), blocks);
         let x = memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: the memory has the elements of the line. The caller guarantees the rest
+        // SAFETY: the memory has an element for each position. The caller guarantees the rest
         // (# Safety).
-        unsafe { self.read.line(x, line) };
+        unsafe { self.read.pack(x, &self.axes, positions, places) };
         for_integer_or_bool!(self.read.dtype, T => {
-            // SAFETY: `line` wrote as many elements of this type.
-            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), line.count) };
+            // SAFETY: `pack` wrote as many elements of this type.
+            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), count) };
             x.iter().map(|&x| clamped(x, self.last)).collect()
         })
-    }
-
-    /// # Safety
-    /// The preconditions of [`LineRead::pack`].
-    unsafe fn on(&self, line: Line<'_>) -> StartValues {
-        let count = if self.varies { line.count } else { 1 };
-        // SAFETY: the caller guarantees the preconditions (# Safety).
-        let numbers = unsafe { self.numbers(Line { count, ..line }) };
-        match self.varies {
-            true => StartValues::Each(numbers),
-            false => StartValues::One(numbers[0]),
-        }
     }
 }
 
@@ -164,65 +137,95 @@ impl LineRead {
         positions: Range<usize>,
         places: Addresses<'_>,
     ) {
-        let (mut rest, mut at) = (positions.start, SmallVec::<[usize; 4]>::from_elem(0, axes.len()));
-        for (i, a) in at.iter_mut().zip(axes).rev() {
-            (*i, rest) = (rest % a.extent, rest / a.extent);
-        }
-        let (size, along) = (self.dtype.size(), line_axis(axes));
-        let mut done = 0;
-        while done < positions.len() {
-            let left = along.map_or(1, |k| axes[k].extent - at[k]);
-            let count = left.min(positions.len() - done);
-            let line = Line {
-                axes,
-                along,
-                at: &at,
-                count,
-                places,
-            };
-            // SAFETY: `to` is valid for the positions of the line, which follow those before. The
-            // caller guarantees the rest (# Safety).
-            unsafe { self.line(to.add(done * size), line) };
-            done += count;
-            let Some(along) = along else { continue };
-            at[along] = 0;
-            for (i, a) in at[..along].iter_mut().zip(axes).rev() {
-                *i += 1;
-                if *i < a.extent {
-                    break;
-                }
-                *i = 0;
+        let along = line_axis(axes);
+        let len = along.map_or(1, |k| axes[k].extent);
+        let most = match self.starts.is_empty() {
+            true => positions.len().max(1),
+            false if self.starts.iter().any(|s| s.varies) => START_ELEMENTS,
+            false => START_ELEMENTS.saturating_mul(len),
+        };
+        for start in positions.clone().step_by(most) {
+            let part = start..positions.end.min(start + most);
+            let lines = part.start / len..part.end.div_ceil(len);
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            let numbers = self.starts.iter().map(|s| unsafe {
+                let own = if s.varies { &part } else { &lines };
+                s.numbers(own.clone(), places)
+            });
+            let numbers: SmallVec<[Numbers; 1]> = numbers.collect();
+            // SAFETY: `to` is valid for these positions. The caller guarantees the rest (# Safety).
+            unsafe {
+                let to = to.add((start - positions.start) * self.dtype.size());
+                self.lines(to, axes, part, &numbers, places)
             }
         }
     }
 
-    /// Copies the elements of a line.
+    /// Copies the elements at positions of which these are the starts: at each position, or on each
+    /// line.
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
-    unsafe fn line(&self, to: *mut u8, line: Line<'_>) {
-        // SAFETY: the caller guarantees the preconditions (# Safety).
-        let starts = self.starts.iter().map(|s| unsafe { s.on(line) });
-        let packer = LinePacker {
-            line,
-            starts: starts.collect(),
+    unsafe fn lines(
+        &self,
+        to: *mut u8,
+        axes: &LoopAxes,
+        positions: Range<usize>,
+        numbers: &[Numbers],
+        places: Addresses<'_>,
+    ) {
+        let mut rest = positions.start;
+        let mut packer = LinePacker {
+            read: self,
+            axes,
+            along: line_axis(axes),
+            places,
+            starts: numbers,
+            line: 0,
+            position: 0,
+            at: SmallVec::from_elem(0, axes.len()),
             to,
-            dtype: self.dtype,
         };
-        let all = LineRun {
-            first: 0,
-            step: 1,
-            count: line.count,
-        };
-        // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { packer.copy(&self.source, all) }
+        for (i, a) in packer.at.iter_mut().zip(axes).rev() {
+            (*i, rest) = (rest % a.extent, rest / a.extent);
+        }
+        let size = self.dtype.size();
+        while packer.position < positions.len() {
+            let left = packer.along.map_or(1, |k| axes[k].extent - packer.at[k]);
+            let count = left.min(positions.len() - packer.position);
+            let all = LineRun {
+                first: 0,
+                step: 1,
+                count,
+            };
+            // SAFETY: `to` is valid for the positions of the line, which follow those before. The
+            // caller guarantees the rest (# Safety).
+            unsafe { packer.copy(&self.source, all) };
+            packer.next(count, size);
+        }
     }
 }
 
 impl LinePacker<'_> {
+    /// Goes to the next line, after `count` positions of this one.
+    fn next(&mut self, count: usize, size: usize) {
+        self.line += 1;
+        self.position += count;
+        self.to = self.to.wrapping_add(count * size);
+        let Some(along) = self.along else { return };
+        self.at[along] = 0;
+        for (i, a) in self.at[..along].iter_mut().zip(self.axes).rev() {
+            *i += 1;
+            if *i < a.extent {
+                break;
+            }
+            *i = 0;
+        }
+    }
+
     /// The index along an axis of the space at the first position.
     fn index(&self, axis: usize) -> i64 {
-        let own = self.line.axes.iter().zip(self.line.at);
+        let own = self.axes.iter().zip(&self.at);
         let own = own.filter(|(a, _)| a.of == axis);
         own.map(|(a, i)| ((a.low + i) * a.step) as i64).sum()
     }
@@ -230,13 +233,13 @@ impl LinePacker<'_> {
     /// The values of a form at the positions of a run.
     fn values(&self, f: &LoopForm, run: LineRun) -> FormValues {
         let mut first = f.offset;
-        for (scale, &i) in f.scales.iter().zip(self.line.at) {
+        for (scale, &i) in f.scales.iter().zip(&self.at) {
             first += scale * i as i64;
         }
-        let step = self.line.along.map_or(0, |k| f.scales[k]);
+        let step = self.along.map_or(0, |k| f.scales[k]);
         first += step * run.first as i64;
         let step = step * run.step as i64;
-        let along = self.line.along.map(|k| self.line.axes[k]);
+        let along = self.along.map(|k| self.axes[k]);
         let mut each: Option<Numbers> = None;
         let mut linear = first;
         for t in &f.terms {
@@ -250,17 +253,17 @@ impl LinePacker<'_> {
                     }
                 }
                 (Var::Axis(k), _) => linear += term(t, self.index(k)),
-                (Var::Start(s), _) => match &self.starts[s] {
-                    StartValues::One(x) => linear += term(t, *x),
-                    StartValues::Each(x) => {
-                        let all = each.get_or_insert_with(|| SmallVec::from_elem(0, run.count));
-                        let own = x[run.first..].iter().step_by(run.step);
-                        match (t.divisor, t.modulus) {
-                            (1, None) => (all.iter_mut().zip(own)).for_each(|(y, x)| *y += x * t.scale),
-                            _ => all.iter_mut().zip(own).for_each(|(y, &x)| *y += term(t, x)),
-                        }
+                (Var::Start(s), _) if !self.read.starts[s].varies => {
+                    linear += term(t, self.starts[s][self.line]);
+                }
+                (Var::Start(s), _) => {
+                    let all = each.get_or_insert_with(|| SmallVec::from_elem(0, run.count));
+                    let own = all.iter_mut().zip(self.starts[s][self.position + run.first..].iter().step_by(run.step));
+                    match (t.divisor, t.modulus) {
+                        (1, None) => own.for_each(|(y, x)| *y += x * t.scale),
+                        _ => own.for_each(|(y, &x)| *y += term(t, x)),
                     }
-                },
+                }
             }
         }
         match each {
@@ -332,7 +335,7 @@ impl LinePacker<'_> {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     unsafe fn fill(&self, bytes: &[u8], run: LineRun) {
-        for_size!(self.dtype, W => {
+        for_size!(self.read.dtype, W => {
             // SAFETY: the bytes are those of an element, and the caller guarantees memory at the
             // positions (# Safety).
             unsafe {
@@ -350,14 +353,14 @@ impl LinePacker<'_> {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     unsafe fn element(&self, e: &LineElement, run: LineRun) {
-        let from = self.line.places.of(e.place).cast_const();
+        let from = self.places.of(e.place).cast_const();
         let (low, high) = e.span;
         let within = |x: i64| (low..=high).contains(&x);
         match self.values(&e.offset, run) {
             FormValues::Linear { first, step } => {
                 let last = first + (run.count - 1) as i64 * step;
                 assert!(within(first) && within(last), "an access outside of its value");
-                for_size!(self.dtype, W => {
+                for_size!(self.read.dtype, W => {
                     // SAFETY: offsets are those of elements of the value, as the first and the last
                     // are. The caller guarantees memory at the positions (# Safety).
                     unsafe {
@@ -376,7 +379,7 @@ impl LinePacker<'_> {
             }
             FormValues::Each(offsets) => {
                 assert!(offsets.iter().all(|&x| within(x)), "an access outside of its value");
-                for_size!(self.dtype, W => {
+                for_size!(self.read.dtype, W => {
                     let (from, to) = (from.cast::<W>(), self.to.cast::<W>());
                     for (j, &offset) in offsets.iter().enumerate() {
                         // SAFETY: the offset is one of an element of the value (checked). The

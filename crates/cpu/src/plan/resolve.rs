@@ -1,16 +1,16 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
-use super::arena::{allocate, bytes};
+use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
 use super::axes::{LoopAxes, LoopAxis, loop_axes, plain_axes, within};
 use super::boxes::{Decided, boxes, decided};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
-use super::code::{Code, bytes_of};
+use super::code::{Code, CodeMember, Finish, bytes_of};
 use super::compose::LeafSource;
 use super::laid::{
     Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes, PackedRead,
-    Resolved, RowBlocks,
+    Resolved, RowBlocks, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -31,6 +31,10 @@ use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bai
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Minimum number of results of folds along an outer axis that are computed together.
+const MIN_COLUMNS: usize = 64;
 
 /// The extents and layouts that a segment is resolved for.
 pub(crate) struct Extent<'a> {
@@ -216,17 +220,31 @@ impl Extent<'_> {
         for space in &spaces {
             volume(space)?;
         }
-        let rows = c
-            .rows
-            .filter(|_| self.by_rows)
-            .and_then(|n| row_blocks(parts, shapes, c, &spaces, n));
         // Rows of blocks are not cut.
-        let first = c.rows.filter(|_| rows.is_some()).unwrap_or(0);
-        let phases = c.phases.iter().zip(&spaces);
-        let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, first));
+        let phases = |first: usize| -> Result<Vec<LaidCode>> {
+            let phases = c.phases.iter().zip(&spaces);
+            let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, first));
+            phases.collect()
+        };
+        let rows = c.rows.filter(|_| self.by_rows);
+        if let Some(first) = rows
+            && let Some(mut rows) = row_blocks(parts, shapes, c, &spaces, first)
+        {
+            let phases = phases(first)?;
+            let columns = phases.iter().filter(|p| p.columns);
+            if columns.clone().all(|p| p.len <= MAX_COLUMN_ELEMENTS) {
+                if columns.count() > 0 {
+                    rows.block = rows.block.max(MIN_COLUMNS).min(rows.count);
+                }
+                return Ok(LaidStep::Code(LaidGroup {
+                    phases,
+                    rows: Some(rows),
+                }));
+            }
+        }
         Ok(LaidStep::Code(LaidGroup {
-            phases: phases.collect::<Result<_>>()?,
-            rows,
+            phases: phases(0)?,
+            rows: None,
         }))
     }
 
@@ -248,6 +266,7 @@ impl Extent<'_> {
             numbers: Vec::new(),
             lines: Vec::new(),
             boxes: Vec::new(),
+            columns: false,
             scratch: None,
         };
         if rows == 0 || len == 0 {
@@ -265,11 +284,7 @@ impl Extent<'_> {
             None => loop_axes(space, &all),
             Some(_) => plain_axes(space),
         };
-        let fixed = self.fixed(code, space, &axes, &mut laid)?;
-        // The first start of each read among those of the step.
-        let mut starts = Vec::with_capacity(reads.len());
         for r in &reads {
-            starts.push(laid.starts.len());
             laid.starts.extend(
                 r.iter()
                     .flat_map(|r| r.starts.clone())
@@ -279,18 +294,48 @@ impl Extent<'_> {
         let none = LoopAxes::new();
         laid.start_reads = laid.starts.iter().map(|s| LineStart::of(s, &none)).collect();
         // Results of a fold are computed together.
-        let first = if code.rank == space.len() {
-            first
-        } else {
-            code.rank
+        let first = match code.rank == space.len() {
+            true => first,
+            false => code.rank,
         };
+        let first = axes.iter().filter(|a| a.of < first).count();
         let parts = match &code.region {
-            None => {
-                let first = axes.iter().filter(|a| a.of < first).count();
-                fastest_boxes(code, &axes, first, &all)
-            }
+            None => fastest_boxes(code, &axes, first..axes.len(), &all),
             Some(region) => vec![within(&axes, region)],
         };
+        self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
+        if self.by_rows && by_columns(code, &axes, &all) && !is_direct(code, &laid) {
+            let (results, folded) = axes.split_at(first);
+            let folds = folded.len();
+            let axes: LoopAxes = folded.iter().chain(results).copied().collect();
+            let parts = fastest_boxes(code, &axes, 0..folds, &all);
+            laid.columns = true;
+            self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
+        }
+        Ok(laid)
+    }
+
+    /// Lays out the boxes of a loop.
+    fn boxes(
+        &self,
+        code: &Code,
+        space: &[usize],
+        reads: &[Option<NumRead>],
+        axes: &LoopAxes,
+        parts: Vec<LoopAxes>,
+        laid: &mut LaidCode,
+    ) -> Result<()> {
+        laid.numbers.clear();
+        laid.lines.clear();
+        laid.boxes.clear();
+        let fixed = self.fixed(code, space, axes, laid)?;
+        // The first start of each read among those of the step.
+        let (mut starts, mut count) = (Vec::with_capacity(reads.len()), 0);
+        for r in reads {
+            starts.push(count);
+            let own = r.iter().flat_map(|r| &r.starts);
+            count += own.filter(|s| s.read.is_fixed()).count();
+        }
         for b in parts {
             let mut leaves = Vec::with_capacity(reads.len());
             for ((r, own), first) in reads.iter().zip(&fixed).zip(&starts) {
@@ -307,9 +352,9 @@ impl Extent<'_> {
                     (None, None) => unreachable!("an input is read or fixed"),
                 });
             }
-            laid.boxes.push(laid_box(code, &axes, b, leaves));
+            laid.boxes.push(laid_box(code, axes, b, leaves));
         }
-        Ok(laid)
+        Ok(())
     }
 
     /// Inputs that depend on extents alone: where they are, and strides along the loop axes.
@@ -385,15 +430,37 @@ fn row_blocks(
     })
 }
 
-/// The boxes of a loop whose axes from `first` on may be cut: axes are cut up to the one for which
-/// the time of reads that are not decided and of loops over shorter rows is least.
+/// Whether folds go along an outer axis of what they read.
+fn by_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) -> bool {
+    let fold = |m: &CodeMember| matches!(m.finish, Finish::Fold(_));
+    let long = |a: &&LoopAxis| a.extent > 1;
+    let inner = |folded: bool| {
+        let own = |a: &LoopAxis| long(&a) && (a.of >= code.rank) == folded;
+        axes.iter().rposition(own)
+    };
+    let (Some(result), Some(folded)) = (inner(false), inner(true)) else {
+        return false;
+    };
+    let mut adjacent = [0, 0];
+    for r in reads {
+        if let Some(Decided::Strided(s)) = decided(r, axes) {
+            let [outer, inner] = [s.strides[result], s.strides[folded]];
+            adjacent[0] += usize::from(outer.abs() == 1 && inner != 0);
+            adjacent[1] += usize::from(inner.abs() == 1 && outer != 0);
+        }
+    }
+    code.members.iter().all(fold) && adjacent[0] > adjacent[1]
+}
+
+/// The boxes of a loop whose axes in `cut` may be cut: axes are cut up to the one for which the
+/// time of reads that are not decided and of loops over shorter rows is least.
 fn fastest_boxes(
     code: &Code,
     axes: &LoopAxes,
-    first: usize,
+    cut: Range<usize>,
     reads: &[&NumRead],
 ) -> Vec<LoopAxes> {
-    let all = boxes(axes, first..axes.len(), reads);
+    let all = boxes(axes, cut.clone(), reads);
     if all.len() == 1 {
         return all;
     }
@@ -407,7 +474,7 @@ fn fastest_boxes(
         };
         parts.iter().map(of_box).sum()
     };
-    let fewer = (first..axes.len()).map(|end| boxes(axes, first..end, reads));
+    let fewer = cut.clone().map(|end| boxes(axes, cut.start..end, reads));
     let fastest = [all].into_iter().chain(fewer).min_by_key(time);
     fastest.expect("one candidate at least")
 }

@@ -435,7 +435,7 @@ impl InPlaceBuilder<'_> {
     ) -> Option<()> {
         let b = &laid.boxes[0];
         for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
-            let factors = matrices(code, b, m)?;
+            let factors = matrices(code, b, m, &b.extents)?;
             let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
             for (j, (shape, strides)) in factors.into_iter().enumerate() {
                 let LaidLeaf::Strided {
