@@ -8,9 +8,10 @@
 //! order of summation depends on the operation only.
 
 use crate::element::for_any;
+use crate::folds::RawProduct;
 use crate::fused;
 use crate::kernel::{Kernel, kernel, operands};
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Strides, Tensor};
 use cotangent_core::ops::{Binary, DotGeneral, Op};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::gemm::{gemm, gemm_compensated, gemm_leave_out_zeros};
@@ -87,6 +88,79 @@ impl Contraction {
             of(&self.right[count..], b),
         ]
     }
+}
+
+/// A contraction on memory.
+pub(crate) struct RawContraction {
+    axes: Contraction,
+    pub(crate) product: RawProduct,
+}
+
+/// Extents and strides of batched matrices.
+pub(crate) type StridedMatrices = (Extents, Strides);
+
+impl RawContraction {
+    /// The contraction `d` for operands of ranks `lhs` and `rhs`; `None` for outer products and
+    /// for sums in higher precision.
+    pub(crate) fn new(
+        d: &DotGeneral,
+        lhs: usize,
+        rhs: usize,
+        dtype: DType,
+    ) -> Option<RawContraction> {
+        let axes = Contraction::new(d, lhs, rhs);
+        (axes.count > 0 && !d.stable).then(|| RawContraction {
+            product: RawProduct::new(dtype, axes.strong_zero),
+            axes,
+        })
+    }
+
+    /// The factors `[batch.., m, k]` and `[batch.., k, n]` of operands of these extents and
+    /// strides; `None` if they are no matrices without a copy.
+    pub(crate) fn factors(
+        &self,
+        [a, b]: [(&[usize], &[isize]); 2],
+    ) -> Option<[StridedMatrices; 2]> {
+        let Contraction {
+            left,
+            right,
+            batch,
+            rows,
+            count,
+            ..
+        } = &self.axes;
+        Some([
+            strided_matrices(a, left, *batch, *rows)?,
+            strided_matrices(b, right, *batch, *count)?,
+        ])
+    }
+}
+
+/// The axes `axes` of an operand, as `[batch.., rows, columns]`.
+fn strided_matrices(
+    (shape, strides): (&[usize], &[isize]),
+    axes: &[usize],
+    batch: usize,
+    rows: usize,
+) -> Option<StridedMatrices> {
+    let one = |axes: &[usize]| {
+        let (mut all, mut step) = (1usize, 0);
+        for &k in axes.iter().rev().filter(|&&k| shape[k] != 1) {
+            if all == 1 {
+                step = strides[k];
+            } else if strides[k] != step * all as isize {
+                return None;
+            }
+            all *= shape[k];
+        }
+        (all > 0).then_some((all, step))
+    };
+    let matrices = [&axes[batch..batch + rows], &axes[batch + rows..]].map(one);
+    let [Some(rows), Some(columns)] = matrices else {
+        return None;
+    };
+    let batches = axes[..batch].iter().map(|&k| (shape[k], strides[k]));
+    Some(batches.chain([rows, columns]).unzip())
 }
 
 /// Kernel of `dot_general` for operands of ranks `lhs` and `rhs`.

@@ -1,6 +1,7 @@
 //! Compilation of an operation to a [`Kernel`]: one match over the operations, once per equation.
 
 use crate::checks::resolve;
+use crate::contract::RawContraction;
 use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
 use crate::executor::Compiler;
@@ -38,6 +39,14 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
             None => on_tensors(env, x),
         }
     }))
+}
+
+/// The contraction that an operation is, on memory.
+pub(crate) fn product(op: &Op, x: &[Type]) -> Option<RawContraction> {
+    match op {
+        Op::DotGeneral(d) => RawContraction::new(d, x[0].rank(), x[1].rank(), x[0].dtype),
+        _ => None,
+    }
 }
 
 fn is_loop(op: &Op) -> bool {

@@ -13,7 +13,7 @@ use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
 use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
-use crate::lower::{lower, nested};
+use crate::lower::{lower, nested, product};
 use crate::nests::nest::Why;
 use crate::plan::{Kernels, Plan, Runtime};
 use crate::raw::{Raw, RawMut};
@@ -122,6 +122,7 @@ fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<std::result::Result<P
     let kernels = Kernels {
         lower: &|op, types, used| lower(cx, op, types, used),
         nested: &|op| nested(cx, op),
+        product: &product,
         extension: &|op| cx.executor.has_kernel(op),
     };
     Ok(Plan::new(f, &kernels)?.map_err(Some))
@@ -612,7 +613,7 @@ impl Program {
             }
             let at = |err: Error| err.at(self.eqn(step).loc);
             let y = if watched {
-                let work = step_work(&x);
+                let work = step_work(elements(&x));
                 let y = catch(|| around(k, &env, x, &step.kernel)).map_err(at)?;
                 if spend(work) {
                     return Err(at(interrupted()));
@@ -654,12 +655,15 @@ impl Program {
     }
 }
 
-/// Estimated work of a step, in elementary operations: 1024 for its bookkeeping, and 16 for each
-/// element that it reads.
-fn step_work(x: &[Tensor]) -> usize {
-    x.iter().fold(1024, |work, x| {
-        x.numel().saturating_mul(16).saturating_add(work)
-    })
+/// Estimated work of a step that reads this many elements, in elementary operations: 1024 for its
+/// bookkeeping, and 16 for each element.
+pub(crate) fn step_work(elements: usize) -> usize {
+    elements.saturating_mul(16).saturating_add(1024)
+}
+
+/// The number of elements of operands.
+pub(crate) fn elements(x: &[Tensor]) -> usize {
+    x.iter().map(Tensor::numel).fold(0, usize::saturating_add)
 }
 
 /// A body that runs many times with the same slots.

@@ -72,7 +72,8 @@ fn compare(what: &str, f: Function, args: &[Array]) {
     match (got, want) {
         (Ok(got), Ok(want)) => {
             for (g, w) in got.iter().zip(&want) {
-                assert!(g.same_bits(w), "{what}: {g:?} is not {w:?}");
+                let text = || cotangent_core::text::print_function(&f);
+                assert!(g.same_bits(w), "{what}: {g:?} is not {w:?}\n{}", text());
             }
         }
         // An operation whose result is unused may fail if operations run one by one.

@@ -18,7 +18,7 @@ pub(crate) const MAX_READS: usize = 128;
 pub(crate) const MAX_INSTRUCTIONS: usize = 800;
 
 /// Maximum size of the values that a group keeps for one row, in bytes.
-pub(crate) const MAX_BLOCK_BYTES: f64 = 32768.0;
+pub(crate) const MAX_BLOCK_BYTES: f64 = 262144.0;
 
 /// Maximum number of indices of unrolled axes.
 pub(crate) const MAX_UNROLLED: usize = 64;

@@ -59,7 +59,7 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     let (mut lanes, mut all) = (None, 1usize);
     for &a in &order {
         let n = extents[a as usize];
-        let long = n * size >= VECTOR_BYTES || !is_short_axis(a, all);
+        let long = n.saturating_mul(size) >= VECTOR_BYTES || !is_short_axis(a, all);
         if lanes.is_none() && long {
             lanes = Some(a);
         } else if lanes.is_none_or(|l| is_row(l) && !is_row(a)) && is_short_axis(a, all) {

@@ -347,6 +347,10 @@ impl<'a> NestBuilder<'a> {
             let dtypes: Vec<DType> = types.iter().map(|t| t.dtype).collect();
             return match op {
                 Op::Extension(p) if p.scalar(&dtypes).is_none() => Err(Why::Extension),
+                // The type rule of an extension may admit operands of other extents.
+                Op::Extension(_) if types.iter().any(|t| t.shape[..] != *self.shape(y)) => {
+                    Err(Why::Extension)
+                }
                 _ if x.len() > MAX_OPERANDS => Err(Why::Extension),
                 _ => Ok(self.elementwise(op, x, y)),
             };

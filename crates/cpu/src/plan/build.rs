@@ -9,6 +9,7 @@ use super::compose::{Composition, LeafSource, Planned};
 use super::nested::Nested;
 use super::stage::{Staged, StagedPhase, staged};
 use crate::checks::{first_read, needs_check};
+use crate::contract::RawContraction;
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read};
@@ -27,12 +28,17 @@ type LowerFn<'a> = dyn Fn(&Op, &[Type], UsedResults) -> Result<Kernel> + 'a;
 /// The regions of an operation that may run in place.
 type NestedFn<'a> = dyn Fn(&Op) -> Result<Option<Arc<dyn Nested>>> + 'a;
 
+/// The contraction that an operation on operands of these types is.
+type ProductFn<'a> = dyn Fn(&Op, &[Type]) -> Option<RawContraction> + 'a;
+
 /// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
     /// The kernel of an operation for operands of these types.
     pub(crate) lower: &'a LowerFn<'a>,
     /// An operation with regions in place.
     pub(crate) nested: &'a NestedFn<'a>,
+    /// An operation as a matrix product on memory.
+    pub(crate) product: &'a ProductFn<'a>,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -77,6 +83,8 @@ pub(crate) struct CallStep {
     pub(crate) kernel: Kernel,
     /// The operation in place, if it has regions.
     pub(crate) nested: Option<Arc<dyn Nested>>,
+    /// The operation on memory, if it is a matrix product.
+    pub(crate) product: Option<RawContraction>,
     pub(crate) name: String,
     pub(crate) why: Why,
     pub(crate) operands: Vec<PlaceView>,
@@ -305,6 +313,7 @@ impl Builder<'_> {
                     kind: StepKind::Call(CallStep {
                         kernel,
                         nested,
+                        product: (self.kernels.product)(op, &types),
                         name: op.name().to_owned(),
                         why: *why,
                         operands: views,

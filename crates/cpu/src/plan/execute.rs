@@ -30,11 +30,14 @@ use std::ops::Range;
 /// Number of indices for which reads are packed.
 const PACKED_ELEMENTS: usize = 1024;
 
+/// Size of a tile of all outputs that are copied to their places, in bytes.
+const TILE_BYTES: usize = 16 << 10;
+
 /// Number of elements of a block of rows that are folded.
 const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
 
 /// Number of elements of a block of columns that are folded.
-const COLUMN_ELEMENTS: usize = 2 * BLOCK_ELEMENTS;
+const COLUMN_ELEMENTS: usize = 8 * BLOCK_ELEMENTS;
 
 thread_local! {
     /// Memory for packed inputs, for outputs that are folded or spread, for blocks of rows, and
@@ -288,11 +291,13 @@ impl CodeRun<'_> {
         f: &dyn Fn(usize, usize, *const u8, usize),
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
-        let most = PACKED_ELEMENTS.min(range.len());
+        // Results of a tile that are far apart stay in the cache.
+        let bytes: usize = types().map(|d| d.size()).sum();
+        let most = (TILE_BYTES / bytes.max(1)).clamp(64, PACKED_ELEMENTS).min(range.len());
         let sizes: SmallVec<[usize; 8]> = types().map(|d| most * d.size()).collect();
         with_scratch(which, &sizes, |memory| {
-            for start in range.clone().step_by(PACKED_ELEMENTS) {
-                let tile = start..range.end.min(start + PACKED_ELEMENTS);
+            for start in range.clone().step_by(most.max(1)) {
+                let tile = start..range.end.min(start + most);
                 // SAFETY: the memory has as many elements of each output as a tile. The caller
                 // guarantees the inputs (# Safety).
                 unsafe { self.body(b, tile.clone(), memory)? };

@@ -83,6 +83,14 @@ pub(crate) struct LaidGroup {
     pub(crate) rows: Option<RowBlocks>,
 }
 
+impl LaidGroup {
+    /// The number of indices of all phases.
+    pub(crate) fn work(&self) -> usize {
+        let of_phase = |p: &LaidCode| p.rows.saturating_mul(p.len);
+        self.phases.iter().map(of_phase).fold(0, usize::saturating_add)
+    }
+}
+
 /// A phase at given extents.
 pub(crate) struct LaidCode {
     /// Number of results, and of elements that are folded to each.

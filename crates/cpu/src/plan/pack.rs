@@ -34,10 +34,13 @@ impl Addresses<'_> {
     }
 }
 
+/// Maximum size of a row that is copied without a call, in bytes.
+const MAX_SHORT_ROW_BYTES: usize = 1024;
+
 /// Number of positions or lines for which starts are read at once.
 const START_ELEMENTS: usize = 1024;
 
-/// Numbers of a short line, without an allocation.
+/// Numbers of a short run, without an allocation.
 type Numbers = SmallVec<[i64; 32]>;
 
 /// A form at the positions of a run.
@@ -73,7 +76,7 @@ struct LinePacker<'a> {
     along: Option<usize>,
     places: Addresses<'a>,
     /// Each start, at all positions or on all lines.
-    starts: &'a [Numbers],
+    starts: &'a [Vec<i64>],
     /// The number of the line, and of its first position.
     line: usize,
     position: usize,
@@ -98,7 +101,7 @@ impl LineStart {
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
-    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>) -> Numbers {
+    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>) -> Vec<i64> {
         let count = positions.len();
         let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
         let mut memory: SmallVec<[TileBlock; 4]> = SmallVec::from_elem(TileBlock([0; 64]), blocks);
@@ -152,7 +155,7 @@ impl LineRead {
                 let own = if s.varies { &part } else { &lines };
                 s.numbers(own.clone(), places)
             });
-            let numbers: SmallVec<[Numbers; 1]> = numbers.collect();
+            let numbers: SmallVec<[Vec<i64>; 1]> = numbers.collect();
             // SAFETY: `to` is valid for these positions. The caller guarantees the rest (# Safety).
             unsafe {
                 let to = to.add((start - positions.start) * self.dtype.size());
@@ -171,7 +174,7 @@ impl LineRead {
         to: *mut u8,
         axes: &LoopAxes,
         positions: Range<usize>,
-        numbers: &[Numbers],
+        numbers: &[Vec<i64>],
         places: Addresses<'_>,
     ) {
         let mut rest = positions.start;
@@ -190,6 +193,12 @@ impl LineRead {
             (*i, rest) = (rest % a.extent, rest / a.extent);
         }
         let size = self.dtype.size();
+        if let LineSource::Element(e) = &self.source
+            && packer.is_rows(&e.offset)
+        {
+            // SAFETY: `to` is valid for the positions. The caller guarantees the rest (# Safety).
+            return unsafe { packer.rows(e, positions.len()) };
+        }
         while packer.position < positions.len() {
             let left = packer.along.map_or(1, |k| axes[k].extent - packer.at[k]);
             let count = left.min(positions.len() - packer.position);
@@ -223,6 +232,53 @@ impl LinePacker<'_> {
         }
     }
 
+    /// Whether a form is that of adjacent elements on each line, which begin at starts.
+    fn is_rows(&self, f: &LoopForm) -> bool {
+        let start = |t: &NumTerm| match t.var {
+            Var::Start(s) => !self.read.starts[s].varies && t.divisor == 1 && t.modulus.is_none(),
+            Var::Axis(_) => false,
+        };
+        let adjacent = self.along.is_some_and(|k| f.scales[k] == 1);
+        adjacent && !f.terms.is_empty() && f.terms.iter().all(start)
+    }
+
+    /// Copies adjacent elements on each line: first all offsets are computed, so that loads of one
+    /// row do not wait for those of another.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`], for this many positions.
+    unsafe fn rows(&mut self, e: &LineElement, positions: usize) {
+        let mut rows: Vec<(i64, usize)> = Vec::with_capacity(self.starts[0].len());
+        let (size, (low, high)) = (self.read.dtype.size(), e.span);
+        let mut inside = true;
+        while self.position < positions {
+            let left = self.along.map_or(1, |k| self.axes[k].extent - self.at[k]);
+            let count = left.min(positions - self.position);
+            let mut offset = e.offset.offset;
+            for (scale, &i) in e.offset.scales.iter().zip(&self.at) {
+                offset += scale * i as i64;
+            }
+            for t in &e.offset.terms {
+                if let Var::Start(s) = t.var {
+                    offset += t.scale * self.starts[s][self.line];
+                }
+            }
+            inside &= low <= offset && offset + count as i64 - 1 <= high;
+            rows.push((offset, count));
+            self.next(count, 0);
+        }
+        assert!(inside, "an access outside of its value");
+        let (from, mut to) = (self.places.of(e.place).cast_const(), self.to);
+        for (offset, count) in rows {
+            // SAFETY: the offsets are those of elements of the value (checked), and the rows are
+            // adjacent in the memory of the positions.
+            unsafe {
+                copy_row(to, from.offset(offset as isize * size as isize), count * size);
+                to = to.add(count * size);
+            }
+        }
+    }
+
     /// The index along an axis of the space at the first position.
     fn index(&self, axis: usize) -> i64 {
         let own = self.axes.iter().zip(&self.at);
@@ -231,6 +287,7 @@ impl LinePacker<'_> {
     }
 
     /// The values of a form at the positions of a run.
+    #[inline]
     fn values(&self, f: &LoopForm, run: LineRun) -> FormValues {
         let mut first = f.offset;
         for (scale, &i) in f.scales.iter().zip(&self.at) {
@@ -257,11 +314,15 @@ impl LinePacker<'_> {
                     linear += term(t, self.starts[s][self.line]);
                 }
                 (Var::Start(s), _) => {
-                    let all = each.get_or_insert_with(|| SmallVec::from_elem(0, run.count));
-                    let own = all.iter_mut().zip(self.starts[s][self.position + run.first..].iter().step_by(run.step));
-                    match (t.divisor, t.modulus) {
-                        (1, None) => own.for_each(|(y, x)| *y += x * t.scale),
-                        _ => own.for_each(|(y, &x)| *y += term(t, x)),
+                    let own = &self.starts[s][self.position + run.first..];
+                    let own = own.iter().step_by(run.step).take(run.count);
+                    match &mut each {
+                        None if run.step == 1 && t.is_plain() => {
+                            let own = &self.starts[s][self.position + run.first..][..run.count];
+                            each = Some(SmallVec::from_slice(own));
+                        }
+                        None => each = Some(own.map(|&x| term(t, x)).collect()),
+                        Some(all) => (all.iter_mut().zip(own)).for_each(|(y, &x)| *y += term(t, x)),
                     }
                 }
             }
@@ -269,8 +330,12 @@ impl LinePacker<'_> {
         match each {
             None => FormValues::Linear { first: linear, step },
             Some(mut all) => {
-                for (j, y) in all.iter_mut().enumerate() {
-                    *y += linear + j as i64 * step;
+                if step == 0 {
+                    all.iter_mut().for_each(|y| *y += linear);
+                } else {
+                    for (j, y) in all.iter_mut().enumerate() {
+                        *y += linear + j as i64 * step;
+                    }
                 }
                 FormValues::Each(all)
             }
@@ -367,7 +432,7 @@ impl LinePacker<'_> {
                         let from = from.cast::<W>().offset(first as isize);
                         let to = self.to.cast::<W>().add(run.first);
                         if step == 1 && run.step == 1 {
-                            to.copy_from_nonoverlapping(from, run.count);
+                            copy_row(to.cast(), from.cast(), run.count * size_of::<W>());
                         } else {
                             for j in 0..run.count {
                                 let x = from.offset(j as isize * step as isize);
@@ -395,8 +460,40 @@ impl LinePacker<'_> {
     }
 }
 
+/// Copies bytes; a short row without a call.
+///
+/// # Safety
+/// Both pointers are valid for the bytes, which do not overlap.
+#[inline]
+unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
+    type Words = [u64; 4];
+    let words = if bytes <= MAX_SHORT_ROW_BYTES { bytes / size_of::<Words>() } else { 0 };
+    // SAFETY: the caller guarantees the bytes (# Safety).
+    unsafe {
+        for k in 0..words {
+            let x = from.cast::<Words>().add(k).read_unaligned();
+            to.cast::<Words>().add(k).write_unaligned(x);
+        }
+        let done = words * size_of::<Words>();
+        if done < bytes {
+            to.add(done).copy_from_nonoverlapping(from.add(done), bytes - done);
+        }
+    }
+}
+
+impl NumTerm {
+    /// Whether it is its variable.
+    fn is_plain(&self) -> bool {
+        (self.scale, self.divisor, self.modulus) == (1, 1, None)
+    }
+}
+
 /// A term at this value of its variable.
+#[inline]
 fn term(t: &NumTerm, x: i64) -> i64 {
+    if t.divisor == 1 && t.modulus.is_none() {
+        return t.scale * x;
+    }
     let x = x / t.divisor;
     t.scale * t.modulus.map_or(x, |m| x % m)
 }

@@ -34,7 +34,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Minimum number of results of folds along an outer axis that are computed together.
-const MIN_COLUMNS: usize = 64;
+const MIN_COLUMNS: usize = 256;
 
 /// The extents and layouts that a segment is resolved for.
 pub(crate) struct Extent<'a> {

@@ -6,9 +6,11 @@ use super::execute::GroupRun;
 use super::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use super::resolve::Extent;
 use crate::element::limit;
+use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Fresh, Strides, Tensor};
-use cotangent_core::{Env, Function, Result, bail};
+use crate::program::{elements, step_work};
+use cotangent_core::{Env, Error, Function, Result, bail};
 use cotangent_kernels::parallel::Shared;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -139,11 +141,15 @@ impl State {
                 let step = &parts.steps[k];
                 match (&step.kind, laid) {
                     (_, LaidStep::Skipped) => continue,
-                    (StepKind::Code(c), LaidStep::Code(l)) => self.code(parts, &resolved, c, l)?,
+                    (StepKind::Code(c), LaidStep::Code(l)) => {
+                        let at = |err: Error| err.at(f.eqns()[step.eqn as usize].loc);
+                        watched(l.work(), || self.code(parts, &resolved, c, l)).map_err(at)?;
+                    }
                     (StepKind::Call(c), LaidStep::Call { operands, results }) => {
                         let e = &f.eqns()[step.eqn as usize];
                         let x = self.operands(parts, k, c, operands);
-                        let y = (c.kernel)(&env, x).map_err(|err| err.at(e.loc))?;
+                        let work = elements(&x);
+                        let y = watched(work, || (c.kernel)(&env, x)).map_err(|err| err.at(e.loc))?;
                         if c.binds {
                             bind(f, step.eqn as usize, &y, env.to_mut());
                         }
@@ -304,6 +310,18 @@ impl State {
             self.tensors[o as usize] = Some(x);
         }
         None
+    }
+}
+
+/// Runs a step of about `work` elements, which the hook of the run may end.
+fn watched<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R> {
+    if !is_active() {
+        return f();
+    }
+    let y = catch(f)?;
+    match spend(step_work(work)) {
+        true => Err(interrupted()),
+        false => Ok(y),
     }
 }
 

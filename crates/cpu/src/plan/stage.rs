@@ -13,7 +13,7 @@ use crate::groups::cost::MAX_INSTRUCTIONS;
 use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::access::{IndexMap, Read, Source};
 use crate::nests::affine::Affine;
-use crate::nests::nest::{AxisKind, Nest, SpaceAxis, What, Why};
+use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why};
 use crate::nests::quantity::Quantity;
 use cotangent_core::Val;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -277,7 +277,8 @@ impl<'a> Stage<'a> {
             let count: usize = extents.iter().product();
             let size = n.what.expr().map_or(0, |e| e.nodes.len());
             instructions += count * folded * size;
-            if folded > 1 {
+            // A sum of one product is no copy: it has no negative zero.
+            if folded > 1 || matches!(n.what, What::Fold { order: Order::Chain, .. }) {
                 unrolled_fold(n, self.cx.nests.function.ty(n.value).dtype)?;
             }
             if instructions > MAX_INSTRUCTIONS || folded * count == 0 {

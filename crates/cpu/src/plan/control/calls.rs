@@ -1,9 +1,10 @@
 //! Instructions of a call: a region in place, or a kernel on tensors that are lent.
 
 use super::build::{InPlaceBuilder, MAX_LENT_BYTES};
-use super::frame::{FrameAddress, InPlaceForm};
+use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::in_place::InPlace;
 use super::instruction::{InPlaceCall, Instruction, LentOperand};
+use crate::contract::RawContraction;
 use crate::plan::build::CallStep;
 use crate::plan::laid::LaidView;
 use crate::tensor::{Extents, row_major};
@@ -68,12 +69,50 @@ impl InPlaceBuilder<'_> {
                 }
             });
         }
+        if let Some(product) = &c.product
+            && self.contraction(product, &operands, &results).is_some()
+        {
+            return Some(());
+        }
         let call = InPlaceCall {
             step: k,
             operands,
             results,
         };
         self.push(1 << 10, Instruction::Call(Box::new(call)));
+        Some(())
+    }
+
+    /// A matrix product of operands whose strides are those of matrices.
+    fn contraction(
+        &mut self,
+        c: &RawContraction,
+        operands: &[LentOperand],
+        results: &[Option<(FrameAddress, InPlaceForm)>],
+    ) -> Option<()> {
+        let ([a, b], [Some((y, form))]) = (operands, results) else {
+            return None;
+        };
+        let factors = c.factors([(&a.shape, &a.strides), (&b.shape, &b.strides)])?;
+        let x = [a, b].into_iter().zip(factors);
+        let x: SmallVec<[StridedOperand; 2]> = x
+            .map(|(x, (shape, strides))| StridedOperand {
+                at: x.at,
+                shape: shape.into_iter().collect(),
+                strides: strides.into_iter().collect(),
+            })
+            .collect();
+        let n: usize = form.shape.iter().product();
+        // Values without elements have no address.
+        (n > 0).then_some(())?;
+        let i = Instruction::Product {
+            product: c.product,
+            dtype: form.dtype,
+            n,
+            y: *y,
+            x: Box::new(x.into_inner().ok()?),
+        };
+        self.push(n, i);
         Some(())
     }
 

@@ -361,7 +361,7 @@ impl InPlaceBuilder<'_> {
                 .iter()
                 .all(|m| matches!(m.finish, Finish::Product(_)));
         if views {
-            return self.products(at, code, laid, &slots, outputs);
+            return self.products(code, laid, &slots, outputs);
         }
         let [part] = &decided_parts(b)?[..] else {
             return None;
@@ -400,7 +400,7 @@ impl InPlaceBuilder<'_> {
                     y,
                     x,
                 },
-                Finish::Product(_) => {
+                Finish::Product(product) => {
                     let row = len as isize;
                     let factor = |at, shape: [usize; 3], strides: [isize; 3]| StridedOperand {
                         at,
@@ -410,8 +410,8 @@ impl InPlaceBuilder<'_> {
                     let a = factor(x, [rows, 1, len], [row, row, 1]);
                     let c = factor(values[m.output + 1], [rows, len, 1], [row, 1, 1]);
                     Instruction::Product {
-                        at,
-                        member,
+                        product: *product,
+                        dtype: m.dtype,
                         n: rows,
                         y,
                         x: Box::new([a, c]),
@@ -427,14 +427,16 @@ impl InPlaceBuilder<'_> {
     /// Products of strided factors.
     fn products(
         &mut self,
-        at: [usize; 2],
         code: &Code,
         laid: &LaidCode,
         slots: &[usize],
         outputs: &[u32],
     ) -> Option<()> {
         let b = &laid.boxes[0];
-        for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
+        for (m, &p) in code.members.iter().zip(outputs) {
+            let Finish::Product(product) = &m.finish else {
+                return None;
+            };
             let factors = matrices(code, b, m, &b.extents)?;
             let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
             for (j, (shape, strides)) in factors.into_iter().enumerate() {
@@ -472,8 +474,8 @@ impl InPlaceBuilder<'_> {
             self.push(
                 b.volume,
                 Instruction::Product {
-                    at,
-                    member,
+                    product: *product,
+                    dtype: m.dtype,
                     n: laid.rows,
                     y,
                     x: Box::new(x),

@@ -285,19 +285,15 @@ impl InPlace {
                     Ok(())
                 }
                 Instruction::Product {
-                    at,
-                    member,
+                    product,
+                    dtype,
                     n,
                     y,
                     x,
                 } => {
-                    let m = self.member(*at, *member);
-                    let Finish::Product(p) = &m.finish else {
-                        unreachable!("a product");
-                    };
-                    prepare(s.at(*y), *n, m.dtype);
+                    prepare(s.at(*y), *n, *dtype);
                     let factors = [s.view(&x[0]), s.view(&x[1])];
-                    p.run(s.at(*y), *n, factors).map_err(limit)
+                    product.run(s.at(*y), *n, factors).map_err(limit)
                 }
                 Instruction::Update(u) => {
                     u.run(s);

@@ -2,6 +2,7 @@
 
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
+use crate::folds::RawProduct;
 use crate::plan::nested::NestedRun;
 use crate::tuning::{CALL_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::DType;
@@ -100,10 +101,10 @@ pub(super) enum Instruction {
         y: FrameAddress,
         x: FrameAddress,
     },
-    /// A matrix product of `n` results, by a member of a phase of a step.
+    /// A matrix product of `n` results.
     Product {
-        at: [usize; 2],
-        member: usize,
+        product: RawProduct,
+        dtype: DType,
         n: usize,
         y: FrameAddress,
         x: Box<[StridedOperand; 2]>,

@@ -5,7 +5,7 @@ use super::steps::{MAX_OPERATIONS, Placed, StepRecorder, element};
 use super::update::Update;
 use crate::elementwise::Lowering;
 use crate::folds::RawProduct;
-use crate::plan::code::{CodeMember, Finish, FoldCode};
+use crate::plan::code::FoldCode;
 use crate::plan::compose::combining;
 use cotangent_core::ops::Binary;
 use cotangent_core::{DType, Op};
@@ -80,13 +80,11 @@ impl StepRecorder<'_> {
     pub(super) fn product(
         &mut self,
         p: Placed<'_>,
-        m: &CodeMember,
+        product: RawProduct,
+        dtype: DType,
         y: FrameAddress,
         x: &[StridedOperand; 2],
     ) -> Option<()> {
-        let Finish::Product(product) = &m.finish else {
-            return None;
-        };
         let batch = x[0].shape.len().checked_sub(2)?;
         let (rows, depth) = (x[0].shape[batch], x[0].shape[batch + 1]);
         let columns = *x[1].shape.last()?;
@@ -98,7 +96,7 @@ impl StepRecorder<'_> {
         if all > MAX_OPERATIONS {
             return None;
         }
-        let size = m.dtype.size();
+        let size = dtype.size();
         let mut to = 0;
         for b in 0..count {
             let of_batch = |f: usize| -> isize {
@@ -123,7 +121,7 @@ impl StepRecorder<'_> {
                         let c = self.operand(p, x[1].at, at(1, k, j), size)?;
                         pairs.push((a, c));
                     }
-                    let sum = self.chain(product, m.dtype, pairs.into_iter())?;
+                    let sum = self.chain(&product, dtype, pairs.into_iter())?;
                     self.write(p.element(y, to, size), size, sum)?;
                     to += 1;
                 }

@@ -414,11 +414,12 @@ impl<'a> StepRecorder<'a> {
                 self.fold(p, f, [*rows, *len], [*y, *x])
             }
             Instruction::Product {
-                at, member, y, x, ..
-            } => {
-                let m = p.f.member(*at, *member);
-                self.product(p, m, *y, x)
-            }
+                product,
+                dtype,
+                y,
+                x,
+                ..
+            } => self.product(p, *product, *dtype, *y, x),
             Instruction::Update(u) => self.update(p, u),
             Instruction::Code { at } => self.phase(p, *at),
             Instruction::Control { run, x, y, .. } => self.control(p, &**run, x, y),
