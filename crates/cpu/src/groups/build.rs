@@ -10,8 +10,7 @@
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
     Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_INTERLEAVED, MAX_READS,
-    MAX_UNROLLED, MIN_DISTANCE,
-    known_volume, recomputes,
+    MAX_UNROLLED, MIN_DISTANCE, known_volume, recomputes,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
 use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};

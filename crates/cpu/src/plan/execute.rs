@@ -15,9 +15,7 @@ use super::pack::{Addresses, Table};
 use crate::element::for_size;
 use crate::folds::{RawProduct, RawView};
 use crate::tensor::{Extents, Strides};
-use crate::tuning::{
-    CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT,
-};
+use crate::tuning::{CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
 use cotangent_core::DType;
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
@@ -293,7 +291,9 @@ impl CodeRun<'_> {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         // Results of a tile that are far apart stay in the cache.
         let bytes: usize = types().map(|d| d.size()).sum();
-        let most = (TILE_BYTES / bytes.max(1)).clamp(64, PACKED_ELEMENTS).min(range.len());
+        let most = (TILE_BYTES / bytes.max(1))
+            .clamp(64, PACKED_ELEMENTS)
+            .min(range.len());
         let sizes: SmallVec<[usize; 8]> = types().map(|d| most * d.size()).collect();
         with_scratch(which, &sizes, |memory| {
             for start in range.clone().step_by(most.max(1)) {
@@ -590,7 +590,9 @@ impl CodeRun<'_> {
                 strides: &factors[k].1,
             }
         };
-        let to = self.outputs[0].get().wrapping_add(results.start * self.size(m));
+        let to = self.outputs[0]
+            .get()
+            .wrapping_add(results.start * self.size(m));
         // SAFETY: the caller guarantees memory for the results, and the inputs at their rows,
         // inside of their values.
         unsafe {
@@ -712,8 +714,10 @@ impl CodeRun<'_> {
                     unsafe { self.columns(b, own, &columns, &memory) }
                 })?;
             }
-            let (memory, step): (SmallVec<[*mut u8; 4]>, _) =
-                (memory.iter().map(Shared::get).collect(), columns.len() as isize);
+            let (memory, step): (SmallVec<[*mut u8; 4]>, _) = (
+                memory.iter().map(Shared::get).collect(),
+                columns.len() as isize,
+            );
             // SAFETY: the columns were computed. The caller guarantees memory for their results
             // (# Safety).
             unsafe { self.finish(columns, &memory, [1, step])? };
@@ -740,8 +744,9 @@ impl CodeRun<'_> {
             pieces(b, range, |positions, first| {
                 let at = first / rows * n + first % rows - columns.start;
                 let outputs = memory.iter().zip(types());
-                let outputs: SmallVec<[*mut u8; 4]> =
-                    outputs.map(|(to, d)| to.wrapping_add(at * d.size())).collect();
+                let outputs: SmallVec<[*mut u8; 4]> = outputs
+                    .map(|(to, d)| to.wrapping_add(at * d.size()))
+                    .collect();
                 // SAFETY: the caller guarantees the inputs and the columns (# Safety), of which
                 // these are adjacent.
                 unsafe { self.body(b, positions, &outputs) }
@@ -801,12 +806,7 @@ impl CodeRun<'_> {
     /// # Safety
     /// `memory` has these rows of each output, initialised. The caller guarantees memory for all
     /// values of the members.
-    unsafe fn finish(
-        &self,
-        rows: Range<usize>,
-        memory: &[*mut u8],
-        steps: [isize; 2],
-    ) -> Fallible {
+    unsafe fn finish(&self, rows: Range<usize>, memory: &[*mut u8], steps: [isize; 2]) -> Fallible {
         let (n, len) = (rows.len(), self.laid.len);
         for (m, to) in self.code.members.iter().zip(&self.outputs) {
             let to = to.get().wrapping_add(rows.start * self.size(m));

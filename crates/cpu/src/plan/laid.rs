@@ -87,7 +87,10 @@ impl LaidGroup {
     /// The number of indices of all phases.
     pub(crate) fn work(&self) -> usize {
         let of_phase = |p: &LaidCode| p.rows.saturating_mul(p.len);
-        self.phases.iter().map(of_phase).fold(0, usize::saturating_add)
+        self.phases
+            .iter()
+            .map(of_phase)
+            .fold(0, usize::saturating_add)
     }
 }
 

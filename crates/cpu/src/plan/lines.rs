@@ -66,8 +66,7 @@ pub(crate) struct LineRead {
 
 impl LineRead {
     pub(crate) fn of(r: &NumRead, axes: &LoopAxes) -> LineRead {
-        let starts: Vec<LineStart> =
-            r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
+        let starts: Vec<LineStart> = r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
         LineRead {
             dtype: r.dtype,
             starts,
@@ -115,9 +114,7 @@ fn any_form(s: &LineSource, f: &dyn Fn(&LoopForm) -> bool) -> bool {
         LineSource::Number(_) => false,
         LineSource::Element(e) => f(&e.offset),
         LineSource::Choice(c) => {
-            c.bounds.iter().any(|b| f(&b.form))
-                || any_form(&c.inside, f)
-                || any_form(&c.outside, f)
+            c.bounds.iter().any(|b| f(&b.form)) || any_form(&c.inside, f) || any_form(&c.outside, f)
         }
     }
 }

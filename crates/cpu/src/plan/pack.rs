@@ -41,7 +41,7 @@ const MAX_SHORT_ROW_BYTES: usize = 1024;
 const START_ELEMENTS: usize = 1024;
 
 /// Numbers of a short run, without an allocation.
-type Numbers = SmallVec<[i64; 32]>;
+type Numbers = SmallVec<[i64; 16]>;
 
 /// A form at the positions of a run.
 enum FormValues {
@@ -273,7 +273,11 @@ impl LinePacker<'_> {
             // SAFETY: the offsets are those of elements of the value (checked), and the rows are
             // adjacent in the memory of the positions.
             unsafe {
-                copy_row(to, from.offset(offset as isize * size as isize), count * size);
+                copy_row(
+                    to,
+                    from.offset(offset as isize * size as isize),
+                    count * size,
+                );
                 to = to.add(count * size);
             }
         }
@@ -328,7 +332,10 @@ impl LinePacker<'_> {
             }
         }
         match each {
-            None => FormValues::Linear { first: linear, step },
+            None => FormValues::Linear {
+                first: linear,
+                step,
+            },
             Some(mut all) => {
                 if step == 0 {
                     all.iter_mut().for_each(|y| *y += linear);
@@ -424,7 +431,10 @@ impl LinePacker<'_> {
         match self.values(&e.offset, run) {
             FormValues::Linear { first, step } => {
                 let last = first + (run.count - 1) as i64 * step;
-                assert!(within(first) && within(last), "an access outside of its value");
+                assert!(
+                    within(first) && within(last),
+                    "an access outside of its value"
+                );
                 for_size!(self.read.dtype, W => {
                     // SAFETY: offsets are those of elements of the value, as the first and the last
                     // are. The caller guarantees memory at the positions (# Safety).
@@ -443,7 +453,10 @@ impl LinePacker<'_> {
                 });
             }
             FormValues::Each(offsets) => {
-                assert!(offsets.iter().all(|&x| within(x)), "an access outside of its value");
+                assert!(
+                    offsets.iter().all(|&x| within(x)),
+                    "an access outside of its value"
+                );
                 for_size!(self.read.dtype, W => {
                     let (from, to) = (from.cast::<W>(), self.to.cast::<W>());
                     for (j, &offset) in offsets.iter().enumerate() {
@@ -467,7 +480,11 @@ impl LinePacker<'_> {
 #[inline]
 unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
     type Words = [u64; 4];
-    let words = if bytes <= MAX_SHORT_ROW_BYTES { bytes / size_of::<Words>() } else { 0 };
+    let words = if bytes <= MAX_SHORT_ROW_BYTES {
+        bytes / size_of::<Words>()
+    } else {
+        0
+    };
     // SAFETY: the caller guarantees the bytes (# Safety).
     unsafe {
         for k in 0..words {
@@ -476,7 +493,8 @@ unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
         }
         let done = words * size_of::<Words>();
         if done < bytes {
-            to.add(done).copy_from_nonoverlapping(from.add(done), bytes - done);
+            to.add(done)
+                .copy_from_nonoverlapping(from.add(done), bytes - done);
         }
     }
 }

@@ -292,7 +292,11 @@ impl Extent<'_> {
             );
         }
         let none = LoopAxes::new();
-        laid.start_reads = laid.starts.iter().map(|s| LineStart::of(s, &none)).collect();
+        laid.start_reads = laid
+            .starts
+            .iter()
+            .map(|s| LineStart::of(s, &none))
+            .collect();
         // Results of a fold are computed together.
         let first = match code.rank == space.len() {
             true => first,

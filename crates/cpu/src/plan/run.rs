@@ -8,8 +8,8 @@ use super::resolve::Extent;
 use crate::element::limit;
 use crate::interrupt::{catch, interrupted, is_active, spend};
 use crate::kernel::{Operands, Results};
-use crate::tensor::{Fresh, Strides, Tensor};
 use crate::program::{elements, step_work};
+use crate::tensor::{Fresh, Strides, Tensor};
 use cotangent_core::{Env, Error, Function, Result, bail};
 use cotangent_kernels::parallel::Shared;
 use smallvec::SmallVec;
@@ -149,7 +149,8 @@ impl State {
                         let e = &f.eqns()[step.eqn as usize];
                         let x = self.operands(parts, k, c, operands);
                         let work = elements(&x);
-                        let y = watched(work, || (c.kernel)(&env, x)).map_err(|err| err.at(e.loc))?;
+                        let y =
+                            watched(work, || (c.kernel)(&env, x)).map_err(|err| err.at(e.loc))?;
                         if c.binds {
                             bind(f, step.eqn as usize, &y, env.to_mut());
                         }

@@ -277,9 +277,8 @@ impl<'a> Stage<'a> {
             let count: usize = extents.iter().product();
             let size = n.what.expr().map_or(0, |e| e.nodes.len());
             instructions += count * folded * size;
-            // A sum of one product is no copy: it has no negative zero.
-            if folded > 1 || matches!(n.what, What::Fold { order: Order::Chain, .. }) {
-                unrolled_fold(n, self.cx.nests.function.ty(n.value).dtype)?;
+            if !self.unrolls(n, folded) {
+                return None;
             }
             if instructions > MAX_INSTRUCTIONS || folded * count == 0 {
                 return None;
@@ -323,6 +322,20 @@ impl<'a> Stage<'a> {
             whole,
             blocks: Vec::new(),
         })
+    }
+
+    /// Whether a fold of this many elements has instructions.
+    fn unrolls(&self, n: &Nest, folded: usize) -> bool {
+        // A sum of one product is no copy: it has no negative zero.
+        let chain = matches!(
+            n.what,
+            What::Fold {
+                order: Order::Chain,
+                ..
+            }
+        );
+        let dtype = self.cx.nests.function.ty(n.value).dtype;
+        folded == 1 && !chain || unrolled_fold(n, dtype).is_some()
     }
 
     /// Whether a member is a fold or a choice, or is stored for another one.

@@ -4,10 +4,10 @@
 use super::frame::FrameAddress;
 use super::steps::{MAX_OPERATIONS, Placed, StepRecorder};
 use crate::nests::affine::Var;
+use crate::plan::axes::indices;
 use crate::plan::build::{CodeStep, StepKind};
 use crate::plan::code::{Code, ElementSlot, Finish};
 use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, LaidStep};
-use crate::plan::axes::indices;
 use crate::plan::reads::{NumBound, NumElement, NumForm, NumRead, NumSource, NumStart};
 use cotangent_core::DType;
 use cotangent_kernels::tile::StepValue;
