@@ -19,6 +19,7 @@ use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
 use super::transfers::transfers;
 use crate::nests::affine::Var;
+use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::nests::nest::{Nest, Nests, Order, What};
 use cotangent_core::graph::Def;
 use cotangent_core::{Dim, Val};
@@ -467,10 +468,13 @@ impl<'a> GroupBuilder<'a> {
         let inlined_instructions = draft.instructions + expanded;
         // The kernels of products read their operands where they are.
         let factor = placements.iter().any(|p| {
-            let What::Fold { order, .. } = self.nest(p.root.nest).what else {
+            let reader = self.nest(p.root.nest);
+            let What::Fold { order, .. } = reader.what else {
                 return false;
             };
-            order == Order::Chain && times > 1.0
+            let small = known_volume(reader.space.iter().map(|a| &a.extent));
+            let small = small.is_some_and(|n| n <= MAX_FOLDED_PRODUCT);
+            order == Order::Chain && (times > 1.0 || !small)
         });
         let may_inline = !outside
             && !factor

@@ -30,7 +30,7 @@ const MAX_READ_LEAVES: usize = 4;
 const MIN_DISTANCE: u32 = 16;
 
 /// Maximum number of multiplications of one matrix product that is a fold.
-const MAX_FOLDED_PRODUCT: usize = 4096;
+pub(crate) const MAX_FOLDED_PRODUCT: usize = 4096;
 
 /// The nests of a function. Values that no result needs have none.
 pub(crate) fn lower(f: &Function) -> Nests<'_> {
@@ -584,7 +584,8 @@ impl<'a> NestBuilder<'a> {
         ))
     }
 
-    /// A product of small matrices is a fold. A product without sums is an expression.
+    /// A product of small matrices is a fold, and so is one of strided matrices: kernels read these
+    /// where they are. A product without sums is an expression.
     fn product(&mut self, d: &DotGeneral, x: &[Val], y: Val) -> Result<Lowered, Why> {
         let (lhs, rhs, to) = (self.shape(x[0]), self.shape(x[1]), self.shape(y));
         let volume = |shape: &[Dim], batch: &[usize]| -> Option<usize> {
@@ -597,13 +598,16 @@ impl<'a> NestBuilder<'a> {
         let mut pairs: Vec<_> = contracted.zip(d.rhs_contract.iter().copied()).collect();
         pairs.sort_unstable();
         let (lhs_contract, rhs_contract): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
-        let sums = !lhs_contract.is_empty();
+        let (sums, mut large) = (!lhs_contract.is_empty(), false);
         if sums {
             let free: Vec<usize> = [&d.rhs_batch[..], &rhs_contract].concat();
             let size = volume(lhs, &d.lhs_batch)
                 .zip(volume(rhs, &free))
                 .and_then(|(a, b)| a.checked_mul(b));
-            if d.stable || size.is_none_or(|n| n > MAX_FOLDED_PRODUCT) {
+            large = size.is_none_or(|n| n > MAX_FOLDED_PRODUCT);
+            let free = |shape: &[Dim]| shape.len() - d.lhs_batch.len() - lhs_contract.len();
+            let matrices = lhs_contract.len() == 1 && free(lhs) <= 1 && free(rhs) <= 1;
+            if d.stable || large && !matrices {
                 return Err(Why::Product);
             }
         }
@@ -631,6 +635,9 @@ impl<'a> NestBuilder<'a> {
         let mut operands = ExprOperands::default();
         for (&v, map) in x.iter().zip(&maps) {
             let read = self.read_at(v, map, &extents).ok_or(Why::Product)?;
+            if large && !read.is_strided() {
+                return Err(Why::Product);
+            }
             operands.push(expr.read(read, self.dtype(v)));
         }
         let op = self.interner.op(&d.multiplied().into());

@@ -103,6 +103,13 @@ pub(crate) struct Code {
     pub(crate) members: Vec<CodeMember>,
 }
 
+impl Code {
+    /// Whether it is one matrix product.
+    pub(crate) fn is_product(&self) -> bool {
+        matches!(&self.members[..], [m] if matches!(m.finish, Finish::Product(_)))
+    }
+}
+
 /// A value of code.
 pub(crate) enum CodeRoot {
     /// A map or a fold over the code's space, by the number of its nest.

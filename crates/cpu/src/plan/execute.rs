@@ -570,36 +570,57 @@ impl CodeRun<'_> {
         results: &Range<usize>,
         count: usize,
     ) -> Fallible<bool> {
-        // The rows are the indices of the first axis.
-        if b.extents.first() != Some(&count) {
+        // The rows are the indices of the first axes.
+        let mut all = 1;
+        let rank = b.extents.iter().position(|n| {
+            all *= n;
+            all == count
+        });
+        let Some(rank) = rank else {
+            return Ok(false);
+        };
+        if matrices(self.code, b, m, &b.extents).is_none() {
             return Ok(false);
         }
         let of_row = self.laid.rows / count;
-        let mut extents = b.extents.clone();
-        extents[0] = results.len() / of_row;
-        let Some(factors) = matrices(self.code, b, m, &extents) else {
-            return Ok(false);
-        };
-        let first = (results.start / of_row) as isize;
-        let view = |k: usize| {
-            let own = strides(b, m, k).expect("a strided factor");
-            let moved = first * own[0] * m.outputs[k].size() as isize;
-            RawView {
-                first: self.copied(b, m, k).wrapping_offset(moved),
-                shape: &factors[k].0,
-                strides: &factors[k].1,
-            }
-        };
-        let to = self.outputs[0]
-            .get()
-            .wrapping_add(results.start * self.size(m));
-        // SAFETY: the caller guarantees memory for the results, and the inputs at their rows,
-        // inside of their values.
-        unsafe {
-            prepare(to, results.len(), m.dtype);
-            p.run(to, results.len(), [view(0), view(1)])?;
-        }
-        Ok(true)
+        let rows = results.start / of_row..results.end / of_row;
+        let mut done = Ok(());
+        row_boxes(
+            &b.extents[..=rank],
+            rows,
+            0,
+            &mut SmallVec::new(),
+            &mut |at, own, first| {
+                let mut extents = b.extents.clone();
+                extents[..at.len()].fill(1);
+                extents[at.len()] = own.len();
+                let factors = matrices(self.code, b, m, &extents).expect("parts of matrices");
+                let view = |k: usize| {
+                    let steps = strides(b, m, k).expect("a strided factor");
+                    let all = at.iter().chain([&own.start]).zip(steps);
+                    let moved: isize = all.map(|(&i, s)| i as isize * s).sum();
+                    let size = m.outputs[k].size() as isize;
+                    RawView {
+                        first: self.copied(b, m, k).wrapping_offset(moved * size),
+                        shape: &factors[k].0,
+                        strides: &factors[k].1,
+                    }
+                };
+                let n = extents[at.len()..=rank].iter().product::<usize>() * of_row;
+                let to = self.outputs[0]
+                    .get()
+                    .wrapping_add(first * of_row * self.size(m));
+                // SAFETY: the caller guarantees memory for the results, and the inputs at their rows,
+                // inside of their values.
+                unsafe {
+                    prepare(to, n, m.dtype);
+                    if done.is_ok() {
+                        done = p.run(to, n, [view(0), view(1)]);
+                    }
+                }
+            },
+        );
+        done.map(|()| true)
     }
 
     /// Computes blocks of rows, and folds them, on all threads.
@@ -824,6 +845,40 @@ impl CodeRun<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Divides a range of the indices of some axes, in row-major order, into boxes. Calls `f` with the
+/// indices along the first axes, a range of the next one, and the number of the first index.
+pub(super) fn row_boxes(
+    extents: &[usize],
+    range: Range<usize>,
+    first: usize,
+    at: &mut SmallVec<[usize; 4]>,
+    f: &mut dyn FnMut(&[usize], Range<usize>, usize),
+) {
+    let inner: usize = extents[1..].iter().product();
+    let (start, end) = (range.start / inner, range.end / inner);
+    let (head, tail) = (range.start % inner, range.end % inner);
+    if start == end {
+        at.push(start);
+        row_boxes(&extents[1..], head..tail, first + start * inner, at, f);
+        at.pop();
+        return;
+    }
+    let whole = start + usize::from(head > 0);
+    if head > 0 {
+        at.push(start);
+        row_boxes(&extents[1..], head..inner, first + start * inner, at, f);
+        at.pop();
+    }
+    if whole < end {
+        f(at, whole..end, first + whole * inner);
+    }
+    if tail > 0 {
+        at.push(end);
+        row_boxes(&extents[1..], 0..tail, first + end * inner, at, f);
+        at.pop();
     }
 }
 

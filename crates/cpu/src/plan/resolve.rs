@@ -21,10 +21,12 @@ use crate::generate::iota;
 use crate::groups::schedule::rows_that_fit;
 use crate::kernel::Operands;
 use crate::nests::access::Read;
+use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::tensor::{Extents, Strides, row_major, volume};
 use crate::tuning::{
-    BLOCK_PS, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT,
-    PHASE_PS_PER_ELEMENT, SHORT_BLOCK_PS,
+    BLOCK_PS, CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ELEMENTS, MIN_BLOCK_ROWS,
+    PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT, PRODUCT_BLOCK_BYTES, SHORT_BLOCK_PS,
+    TARGET_BLOCKS,
 };
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
@@ -410,8 +412,12 @@ fn row_blocks(
     first: usize,
 ) -> Option<RowBlocks> {
     let count: usize = spaces[0][..first].iter().product();
-    let inner = |s: &Extents| s[first..].iter().product::<usize>();
-    let longest = spaces.iter().map(inner).max().unwrap_or(0);
+    let products = || c.phases.iter().map(|p| p.code.is_product()).zip(spaces);
+    let inner = |(product, s): (bool, &Extents)| {
+        let end = s.len() - usize::from(product);
+        s[first.min(end)..end].iter().product::<usize>()
+    };
+    let longest = products().map(inner).max().unwrap_or(0);
     let most = match count {
         1 => FOLD_CHUNK_ELEMENTS,
         _ => MAX_CACHED_ROW_ELEMENTS,
@@ -426,12 +432,41 @@ fn row_blocks(
         });
     });
     let of_row = |p: u32| bytes(parts, shapes, p) / count;
-    let all = used.iter().map(|&p| of_row(p)).sum();
+    let all: usize = used.iter().map(|&p| of_row(p)).sum();
+    let mut block = rows_that_fit(all);
+    for (p, space) in c.phases.iter().zip(spaces) {
+        if p.code.is_product() {
+            let product = product_block(&p.code, space, count, first)?;
+            block = block.max(PRODUCT_BLOCK_BYTES / 4 / all.max(1)).max(product);
+        }
+    }
     Some(RowBlocks {
         count,
-        block: rows_that_fit(all).min(count),
+        block: block.min(count),
         row_bytes: c.blocks.iter().map(|&p| of_row(p)).collect(),
     })
+}
+
+/// The least number of `count` rows of a product, whose indices are the `first` axes, that are
+/// computed together. `None` if blocks of rows take more time than the whole product, or if that is small.
+fn product_block(code: &Code, space: &[usize], count: usize, first: usize) -> Option<usize> {
+    let (rows, columns, depth) = match *space {
+        [.., m, n, k] => (m, n, k),
+        [n, k] => (1, n, k),
+        _ => (1, 1, space.iter().product()),
+    };
+    if rows.saturating_mul(columns).saturating_mul(depth) <= MAX_FOLDED_PRODUCT {
+        return Some(1);
+    }
+    let size = code.members[0].dtype.size();
+    let results: usize = space[..code.rank].iter().product();
+    let most = PRODUCT_BLOCK_BYTES / ((columns + depth) * size);
+    let gains = results * size > CACHED_PRODUCT_BYTES;
+    // Rows of the step that are one row of the matrix.
+    let unit = if first == code.rank { columns } else { 1 };
+    let least = MIN_BLOCK_ROWS.max(depth);
+    let block = (most / 2).min(count / unit / TARGET_BLOCKS).max(least);
+    (gains && least <= most).then_some(block * unit)
 }
 
 /// Whether folds go along an outer axis of what they read.

@@ -3,8 +3,10 @@
 use super::{Runtime, RuntimePair, same};
 use crate::executor::Executor;
 use crate::nests::tests::function;
+use crate::plan::execute::row_boxes;
 use crate::tensor::Tensor;
 use cotangent_core::{Array, DType, Dim, Emit, Type, Val};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 fn numbers(shape: &[usize], seed: usize) -> Array {
@@ -124,5 +126,32 @@ fn extents_are_resolved_for_each_run() {
             let x = Tensor::from(numbers(&shape, round));
             pair.check(&format!("{shape:?}"), &[x]);
         }
+    }
+}
+
+#[test]
+fn boxes_of_rows_divide_their_range_in_order() {
+    let extents = [3, 2, 4];
+    let all: usize = extents.iter().product();
+    for (start, end) in (0..all).flat_map(|a| (a + 1..=all).map(move |b| (a, b))) {
+        let mut next = start;
+        row_boxes(
+            &extents,
+            start..end,
+            0,
+            &mut SmallVec::new(),
+            &mut |at, own, first| {
+                let inner: usize = extents[at.len() + 1..].iter().product();
+                let mut number = own.start;
+                let mut step = extents[at.len()];
+                for (&i, &n) in at.iter().zip(&extents).rev() {
+                    number += i * step;
+                    step *= n;
+                }
+                assert_eq!((first, number * inner), (next, next), "{start}..{end}");
+                next += own.len() * inner;
+            },
+        );
+        assert_eq!(next, end, "{start}..{end}");
     }
 }
