@@ -104,10 +104,17 @@ impl Estimate {
     }
 }
 
+/// Arithmetic operations that round a result to 16 bits.
+const HALF_ROUNDING: f64 = 5.0;
+
 fn op_cost(op: &Op, from: DType, count: usize, to: DType) -> f64 {
     let x = vec![Type::scalar(from); count];
     let flops = op.cost(&x, &[Type::scalar(to)]).flops.max(1.0);
-    flops * ARITHMETIC_BYTE_PS as f64 * from.size().max(to.size()) as f64
+    let rounding = match to {
+        DType::F16 | DType::BF16 => HALF_ROUNDING,
+        _ => 0.0,
+    };
+    (flops + rounding) * ARITHMETIC_BYTE_PS as f64 * from.size().max(to.size()) as f64
 }
 
 /// An extent, for these symbols. Unknown ones have [`UNKNOWN_EXTENT`].
