@@ -37,11 +37,12 @@ memory:
 tuning:
     RUSTFLAGS="--cfg halved_tuning" CARGO_TARGET_DIR=target/halved cargo test -p cotangent-kernels -p cotangent-cpu
 
-# Every sample and the corpus for every XLA target, compiled and run by XLA's CPU; needs jax (half an hour).
+# Every sample and the corpus for every XLA target, compiled and run by jaxlib and by the plugins of tests/devices.txt (an hour).
 portable folder="target/portable":
     mkdir -p {{folder}}
     COTANGENT_PORTABLE={{absolute_path(folder)}} cargo test --workspace --test portable -- --ignored
     python3 tests/portable.py {{folder}}
+    for library in $(python3 tests/portable.py --plugins); do python3 tests/portable.py {{folder}} --plugin $library; done
 
 # The pool of threads under every interleaving.
 loom:

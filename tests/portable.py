@@ -2,12 +2,13 @@
 """Compiles programs for every XLA target (`Target::Portable`) with XLA's CPU, runs them, and compares with our CPU runtime.
 
     COTANGENT_PORTABLE=DIR cargo test --workspace --test portable -- --ignored
-    python3 tests/portable.py DIR [--only REGEX] [--every N] [--jobs N]
+    python3 tests/portable.py DIR [--only REGEX] [--every N] [--jobs N] [--plugin LIBRARY]
+    python3 tests/portable.py --plugins
 
 Programs are every sample of every operation and the corpus, by value and by reverse derivative. An element agrees if it is
 within 512 epsilons of the largest finite element of its own row or column; integers are equal. `portable.txt` lists, with
 their causes, programs that are refused and elements that are not compared. Programs run in child processes, because XLA
-aborts on odd ones. Needs jax and numpy; without them it prints a message and succeeds, unless COTANGENT_REQUIRE has `jax`.
+aborts on odd ones. Without `--plugin` the compiler is that of jaxlib. Needs jax and numpy; without them it prints a message and succeeds, unless COTANGENT_REQUIRE has `jax`.
 """
 import argparse, concurrent.futures, json, os, pathlib, re, subprocess, sys
 
@@ -21,6 +22,8 @@ except ImportError as e:
 
 LIST = pathlib.Path(__file__).with_suffix(".txt")
 BATCH = 40
+# Files of the packages of `devices.txt`.
+PLUGINS = ["xla_plugins/xla_cpu*/xla_cpu_pjrt.so", "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"]
 
 
 def exceptions():
@@ -33,7 +36,7 @@ def exceptions():
     return all
 
 
-def child(folder, names):
+def child(folder, names, plugin):
     """Prints a line of JSON for each program, before and after it is compiled."""
     import jax.extend.backend
     from jaxlib import _jax as xla
@@ -41,7 +44,11 @@ def child(folder, names):
     from jax._src.interpreters import mlir as jax_mlir
 
     jax.config.update("jax_enable_x64", True)
-    backend = jax.extend.backend.get_backend("cpu")
+    if plugin:
+        from jax._src import xla_bridge
+        xla_bridge.register_plugin("plugin", library_path=plugin)
+        jax.config.update("jax_platforms", "plugin")
+    backend = jax.extend.backend.get_backend("plugin" if plugin else "cpu")
     for name in names:
         print(json.dumps([name, "aborts", ""]), flush=True)
         outcome, why = "compiler", ""
@@ -106,12 +113,12 @@ def compare(got, want, args):
     return ("special", f"{special} elements") if special else ("agrees", "")
 
 
-def run(folder, names):
+def run(folder, names, plugin):
     """Outcomes of programs. A child that dies is started again after the program that killed it."""
     outcomes = {}
     while names:
         env = {**os.environ, "XLA_FLAGS": "--xla_cpu_enable_fast_min_max=false"}
-        words = [sys.executable, __file__, str(folder), "--child", json.dumps(names)]
+        words = [sys.executable, __file__, str(folder), "--child", json.dumps(names), *(["--plugin", plugin] if plugin else [])]
         y = subprocess.run(words, capture_output=True, text=True, env=env)
         for line in y.stdout.splitlines():
             name, outcome, why = json.loads(line)
@@ -125,14 +132,22 @@ def run(folder, names):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("folder", type=pathlib.Path)
+    ap.add_argument("folder", type=pathlib.Path, nargs="?")
     ap.add_argument("--only", default="")
     ap.add_argument("--every", type=int, default=1, help="a sample: each Nth program")
     ap.add_argument("--jobs", type=int, default=2)
+    ap.add_argument("--plugin", help="the library of a PJRT plugin")
+    ap.add_argument("--plugins", action="store_true", help="prints the libraries of the plugins that are installed")
     ap.add_argument("--child")
     args = ap.parse_args()
+    if args.plugins:
+        packages = [pathlib.Path(p) for p in sys.path if p.endswith("-packages")]
+        found = [f for p in packages for pattern in PLUGINS for f in p.glob(pattern)]
+        return print("\n".join(map(str, found)))
+    if args.folder is None:
+        ap.error("the folder of the programs is missing")
     if args.child:
-        return child(args.folder, json.loads(args.child))
+        return child(args.folder, json.loads(args.child), args.plugin)
     find = lambda suffix: sorted(p.name[: -len(suffix)] for p in args.folder.glob(f"*{suffix}"))
     chosen = lambda names: [n for n in names if re.search(args.only, n)]
     names, refused = chosen(find(".mlir"))[:: args.every], chosen(find(".refused"))
@@ -140,7 +155,7 @@ def main():
     batches = [names[i : i + BATCH] for i in range(0, len(names), BATCH)]
     outcomes = {n: ("refused", (args.folder / f"{n}.refused").read_text()) for n in refused}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for some in pool.map(lambda b: run(args.folder, b), batches):
+        for some in pool.map(lambda b: run(args.folder, b, args.plugin), batches):
             outcomes.update(some)
     rules = exceptions()
     listed = lambda n, kind: any(k == kind and p.fullmatch(n) for k, p, _ in rules)

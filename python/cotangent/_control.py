@@ -64,6 +64,10 @@ def scan(f: Callable[[Any, Any], tuple[C, Y]], init: Any, xs: Any = None, length
         if length is None:
             raise raise_("Arity", "scan needs xs or a length")
         return scan(lambda c, _: f(c, xs), init, _cotangent.iota(length, "int64"), reverse=reverse)
+    if length is not None:
+        for x in map(array, _cotangent.tree_flatten(xs)[0]):
+            if x.ndim and isinstance(x.shape[0], int) and x.shape[0] != length:
+                raise raise_("ShapeMismatch", f"scan: length is {length}, and xs has {x.shape[0]} steps")
     y: tuple[C, Y] = _cotangent.scan(f, init, xs, reverse)
     return y
 
@@ -171,6 +175,9 @@ def save(path: Any, arrays: Any) -> None:
     >>> ct.load(path)
     {'w': array([1., 1.], dtype=float64)}
     """
+    suffix = str(path).rpartition(".")[2]
+    if isinstance(arrays, dict) != (suffix in ("npz", "safetensors")) or not isinstance(arrays, dict) and suffix != "npy":
+        raise raise_("Attribute", f"{path}: a .npy file has one array, an .npz or .safetensors file a dict of arrays")
     if isinstance(arrays, dict):
         _cotangent.write_file(path, [(k, array(v)) for k, v in arrays.items()])
     else:

@@ -69,10 +69,18 @@ def kept(y: Array, x: Array, axes: Sequence[int], keepdims: bool) -> Array:
     return reshape(y, [1 if k in axes else n for k, n in builtins.enumerate(x.shape)])
 
 
-def check_device(device: object) -> None:
-    """An error unless the device is the CPU."""
-    if device not in (None, "cpu"):
-        raise raise_("Attribute", f"arrays are on the device 'cpu', not {device!r}")
+def on_device(x: Array, device: Any) -> Array:
+    """The array, copied to a device if one is named."""
+    if device is None:
+        return x
+    if not isinstance(device, str):
+        raise raise_("Attribute", f"a device is a name such as 'cpu' or 'cuda:1', not {device!r}")
+    return _cotangent.to_device(x, device)
+
+
+def beside(x: Array, y: Array) -> Array:
+    """y, which a function of the package made, on the device of its argument x."""
+    return y if x.traced else on_device(y, x.device)
 
 
 G = TypeVar("G", bound=Callable[..., Any])
@@ -105,4 +113,4 @@ def binary(name: str, operation: str, kind: str, doc: str, call: str, result: st
 
 
 __all__ = ["Array", "ArrayLike", "Axis", "DType", "DTypeLike", "Dim", "Parameter", "Shape", "array", "axes_of", "binary",
-           "check_device", "floating", "kept", "one_axis", "op", "raise_", "reshape", "row", "several", "unary"]
+           "beside", "floating", "kept", "on_device", "one_axis", "op", "raise_", "reshape", "row", "several", "unary"]

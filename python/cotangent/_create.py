@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import numbers
+import warnings
 from typing import Any
 
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, DType, DTypeLike, array as _array, check_device, op, raise_, reshape
+from cotangent._core import Array, ArrayLike, DType, DTypeLike, array as _array, beside, on_device, op, raise_, reshape
 
 (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64,
  complex128) = (_cotangent.dtype(n) for n in (
@@ -32,8 +34,7 @@ def asarray(obj: Any, /, *, dtype: DTypeLike = None, device: Any = None, copy: b
     array([[1, 2],
            [3, 4]], dtype=int64)
     """
-    check_device(device)
-    return _cotangent.asarray(obj, dtype, copy)
+    return on_device(_cotangent.asarray(obj, dtype, copy), device)
 
 
 def array(obj: Any, dtype: DTypeLike = None) -> Array:
@@ -51,10 +52,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = N
     >>> ct.from_dlpack(np.arange(3.0))
     array([0., 1., 2.], dtype=float64)
     """
-    check_device(device if device != (1, 0) else None)
-    if isinstance(x, Array):
-        return x
-    return _cotangent.from_dlpack(x, copy)
+    y = x if isinstance(x, Array) else _cotangent.from_dlpack(x, copy)
+    return on_device(y, device if device != (1, 0) else None)
 
 
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
@@ -63,8 +62,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: builtins.bool = True, dev
     >>> ct.astype([1.7, -1.7], ct.int64)
     array([ 1, -1], dtype=int64)
     """
-    check_device(device)
-    return _cotangent.convert(x, dtype)
+    return on_device(_cotangent.convert(x, dtype), device)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
@@ -74,8 +72,7 @@ def full(shape: Any, fill_value: Any, *, dtype: DTypeLike = None, device: Any = 
     array([[7, 7],
            [7, 7]], dtype=int64)
     """
-    check_device(device)
-    return _cotangent.full(shape, fill_value, dtype)
+    return on_device(_cotangent.full(shape, fill_value, dtype), device)
 
 
 def zeros(shape: Any, *, dtype: DTypeLike = None, device: Any = None) -> Array:
@@ -111,9 +108,9 @@ def full_like(x: ArrayLike, /, fill_value: Any, *, dtype: DTypeLike = None, devi
     >>> ct.full_like([1.0, 2.0], 5)
     array([5., 5.], dtype=float64)
     """
-    check_device(device)
     x = _array(x)
-    return _cotangent.full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+    y = _cotangent.full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+    return beside(x, y) if device is None else on_device(y, device)
 
 
 def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: Any = None) -> Array:
@@ -149,10 +146,10 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike =
     >>> ct.arange(1, 9, 3)
     array([1, 4, 7], dtype=int64)
     """
-    check_device(device)
     if stop is None:
         start, stop = 0, start
     start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start, stop, step))
+    start, stop, step = (int(x) if isinstance(x, numbers.Integral) else x for x in (start, stop, step))
     whole = builtins.all(isinstance(x, int) for x in (start, stop, step))
     if dtype is None:
         dtype = int64 if whole else float64
@@ -162,14 +159,14 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike =
     if whole:
         n = len(range(start, stop, step))
         if kind.kind in "iu":
-            numbers = _cotangent.iota(n, int64) * step + start
-            return _cotangent.convert(numbers, kind) if kind != int64 else numbers
+            y = _cotangent.iota(n, int64) * step + start
+            return on_device(_cotangent.convert(y, kind) if kind != int64 else y, device)
     else:
         import math
         n = max(math.ceil((stop - start) / step), 0)
     wide = float64 if kind.kind != "c" else kind
-    numbers = _cotangent.iota(n, float64) * float(step) + float(start)
-    return _cotangent.convert(numbers, kind) if kind != wide or kind.kind == "c" else numbers
+    y = _cotangent.iota(n, float64) * float(step) + float(start)
+    return on_device(_cotangent.convert(y, kind) if kind != wide or kind.kind == "c" else y, device)
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, device: Any = None,
@@ -179,7 +176,6 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, dev
     >>> ct.linspace(0.0, 1.0, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float64)
     """
-    check_device(device)
     a, b = _array(start), _array(stop)
     default = complex128 if "c" in (a.dtype.kind, b.dtype.kind) else float64
     kind = _cotangent.dtype(default if dtype is None else dtype)
@@ -193,7 +189,7 @@ def linspace(start: Any, stop: Any, /, num: int, *, dtype: DTypeLike = None, dev
         y = a + k * ((b - a) / max(num - 1 if endpoint else num, 1))
         if endpoint and num > 1:
             y = y.at[-1].set(b)
-    return y if wide == kind else _cotangent.convert(y, kind)
+    return on_device(y if wide == kind else _cotangent.convert(y, kind), device)
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None, device: Any = None) -> Array:
@@ -203,11 +199,10 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
     array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float64)
     """
-    check_device(device)
     n, m = n_rows, n_rows if n_cols is None else n_cols
     k = max(-2**62, min(k, 2**62))  # further diagonals are outside, too
     rows, columns = reshape(_cotangent.iota(n, int64), (n, 1)), reshape(_cotangent.iota(m, int64), (1, m))
-    return _cotangent.convert(rows + k == columns, float64 if dtype is None else dtype)
+    return on_device(_cotangent.convert(rows + k == columns, float64 if dtype is None else dtype), device)
 
 
 def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
@@ -352,19 +347,30 @@ class _Info:
         return "cpu"
 
     def devices(self) -> list[str]:
-        """The CPU."""
-        return ["cpu"]
+        """Names of the devices."""
+        return devices()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
-        """Element types of Python numbers."""
-        check_device(device)
+        """Element types of Python numbers, on every device."""
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
-        """Element types by name."""
-        check_device(device)
+        """Element types by name, on every device."""
         return {n: globals()[n] for n in DTYPES if n not in ("float16", "bfloat16")
                 and (kind is None or isdtype(globals()[n], kind))}
+
+
+def devices() -> list[str]:
+    """Names of the devices: ``cpu``, and those of the PJRT plugins that are installed, such as ``cuda:1``. ``xla`` is XLA on
+    the CPU. The first one of a plugin is also called by the plugin's name. A plugin that cannot be used is a warning.
+
+    >>> ct.devices()[0]
+    'cpu'
+    """
+    names, failed = _cotangent.find_devices()
+    for plugin, why in failed.items():
+        warnings.warn(f"{plugin} cannot be used: {why}", stacklevel=2)
+    return names
 
 
 def __array_namespace_info__() -> _Info:
@@ -378,4 +384,4 @@ def __array_namespace_info__() -> _Info:
 
 NAMES = DTYPES + ["e", "pi", "inf", "nan", "newaxis", "asarray", "array", "from_dlpack", "astype", "full", "zeros", "ones",
                   "empty", "full_like", "zeros_like", "ones_like", "empty_like", "arange", "linspace", "eye", "tril", "triu",
-                  "meshgrid", "result_type", "can_cast", "isdtype", "finfo", "iinfo", "__array_namespace_info__"]
+                  "meshgrid", "result_type", "can_cast", "isdtype", "finfo", "iinfo", "devices", "__array_namespace_info__"]

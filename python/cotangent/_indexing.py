@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cotangent import _cotangent
-from cotangent._core import Array, array, op, raise_, reshape
+from cotangent._core import Array, array, beside, op, raise_, reshape
 from cotangent._elementwise import broadcast_arrays, broadcast_to, where
 
 
@@ -103,9 +103,9 @@ class Selection:
         if order.index(_cotangent.result_type(x, value).kind) > order.index(x.dtype.kind.replace("i", "u")):
             raise raise_("DTypeMismatch", f"elements of {x.dtype} cannot be set to {array(value).dtype}: convert with astype")
         number = type(value) in (bool, int, float, complex)
-        value = _cotangent.asarray(value, x.dtype, None) if number else _cotangent.convert(value, x.dtype)
+        value = beside(x, _cotangent.asarray(value, x.dtype, None)) if number else _cotangent.convert(value, x.dtype)
         size = x.size
-        positions = reshape(_cotangent.iota(size, "int64"), x.shape)[self._key]
+        positions = beside(x, reshape(_cotangent.iota(size, "int64"), x.shape))[self._key]
         n = positions.size
         value = reshape(broadcast_to(value, positions.shape), (n,))
         y = op("scatter", (reshape(x, (size,)), reshape(positions, (n,)), value), {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cotangent import _cotangent, _create, _elementwise, _reductions, _search, _shapes
-from cotangent._core import Array, check_device, one_axis, reshape
+from cotangent._core import Array, on_device, one_axis, raise_, reshape
 
 if TYPE_CHECKING:
     from cotangent._indexing import At
@@ -27,42 +27,52 @@ def _transpose(self: Array, *axes: Any) -> Array:
     return _shapes.permute_dims(self, axes) if axes and axes != (None,) else self.T
 
 
-def _sum(self: Array, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Array:
+def _into(out: Any, y: Array) -> Array:
+    """A result, which is written to NumPy's array ``out`` if that is given."""
+    if out is None:
+        return y
+    from cotangent._dispatch import _filled
+    filled: Array = _filled(out, y)
+    return filled
+
+
+def _sum(self: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Array:
     """The sum over axes."""
-    return _reductions.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+    return _into(out, _reductions.sum(self, axis=axis, dtype=dtype, keepdims=keepdims))
 
 
-def _prod(self: Array, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Array:
+def _prod(self: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Array:
     """The product over axes."""
-    return _reductions.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+    return _into(out, _reductions.prod(self, axis=axis, dtype=dtype, keepdims=keepdims))
 
 
-def _mean(self: Array, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Array:
+def _mean(self: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Array:
     """The mean over axes."""
-    return _reductions.mean(self if dtype is None else self.astype(dtype), axis=axis, keepdims=keepdims)
+    return _into(out, _reductions.mean(self if dtype is None else self.astype(dtype), axis=axis, keepdims=keepdims))
 
 
-def _std(self: Array, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False) -> Array:
+def _std(self: Array, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False) -> Array:
     """The standard deviation over axes."""
-    return _reductions.std(self, axis=axis, correction=ddof, keepdims=keepdims)
+    x = self if dtype is None else self.astype(dtype)
+    return _into(out, _reductions.std(x, axis=axis, correction=ddof, keepdims=keepdims))
 
 
-def _var(self: Array, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False) -> Array:
+def _var(self: Array, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False) -> Array:
     """The variance over axes."""
-    return _reductions.var(self, axis=axis, correction=ddof, keepdims=keepdims)
+    x = self if dtype is None else self.astype(dtype)
+    return _into(out, _reductions.var(x, axis=axis, correction=ddof, keepdims=keepdims))
 
 
 def _reduction(f: Callable[..., Array]) -> Callable[..., Array]:
-    def method(self: Array, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
-        return f(self, axis=axis, keepdims=keepdims)
+    def method(self: Array, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
+        return _into(out, f(self, axis=axis, keepdims=keepdims))
     method.__doc__ = f.__doc__
     return method
 
 
 def _astype(self: Array, dtype: Any, copy: bool = True, device: Any = None) -> Array:
     """The elements as another type. Complex to real is an error."""
-    check_device(device)
-    return _cotangent.convert(self, dtype)
+    return on_device(_cotangent.convert(self, dtype), device)
 
 
 def _clip(self: Array, min: Any = None, max: Any = None) -> Array:
@@ -124,9 +134,10 @@ def _dunder_round(self: Array, ndigits: int | None = None) -> Array:
 
 
 def _to_device(self: Array, device: Any, /, *, stream: Any = None) -> Array:
-    """Itself: there is one device, the CPU."""
-    check_device(device)
-    return self
+    """The elements on a device, such as ``cpu`` or ``cuda:1``: a copy, unless they are there."""
+    if stream is not None:
+        raise raise_("Attribute", "to_device takes no stream: transfers are ordered by what reads them")
+    return on_device(self, device)
 
 
 def _namespace(self: Array, /, *, api_version: str | None = None) -> Any:
@@ -154,6 +165,11 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
 
 def _delitem(self: Array, key: Any) -> None:
     raise TypeError("arrays do not change: x.at[key].set(v) returns a new one")
+
+
+def _contains(self: Array, value: Any) -> bool:
+    """Whether an element is equal to a number."""
+    return bool(_reductions.any(self == value))
 
 
 def _reversed(self: Array) -> Iterator[Array]:
@@ -185,7 +201,7 @@ METHODS: dict[str, Any] = {
     "all": _reduction(_reductions.all), "argmax": _reduction(_search.argmax), "argmin": _reduction(_search.argmin),
     "astype": _astype, "clip": _clip, "round": _round, "cumsum": _cumsum, "cumprod": _cumprod, "flatten": _flatten,
     "ravel": _flatten, "squeeze": _squeeze, "dot": _dot, "swapaxes": _swapaxes, "to_device": _to_device,
-    "conj": _conj, "copy": _copy, "__delitem__": _delitem, "__reversed__": _reversed, "__trunc__": _trunc,
+    "conj": _conj, "copy": _copy, "__delitem__": _delitem, "__contains__": _contains, "__reversed__": _reversed, "__trunc__": _trunc,
     "__divmod__": _divmod, "__rdivmod__": _rdivmod, "__round__": _dunder_round, "__array_namespace__": _namespace,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_priority__": 1000.0,
 }

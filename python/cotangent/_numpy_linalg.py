@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import cotangent as ct
-from cotangent._core import Array, array, axes_of
+from cotangent._core import Array, array, axes_of, beside
 from cotangent.linalg import (cholesky, det, eig, eigvals, inv, matrix_power, slogdet, solve, svdvals, vecdot)
 from cotangent import matmul
 from cotangent.numpy import cross, diagonal, matrix_transpose, outer, tensordot, trace
@@ -41,7 +41,7 @@ def _hermitian(a: Any, triangle: str) -> Array:
     x = array(a)
     lower = triangle.upper() == "L"
     part = ct.tril(x, k=-1) if lower else ct.triu(x, k=1)
-    middle = ct.eye(x.shape[-1], dtype=x.dtype) * ct.linalg.diagonal(ct.real(x))[..., None, :]
+    middle = beside(x, ct.eye(x.shape[-1], dtype=x.dtype)) * ct.linalg.diagonal(ct.real(x))[..., None, :]
     return part + ct.conj(part.mT) + middle
 
 

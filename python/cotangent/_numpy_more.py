@@ -24,6 +24,7 @@ def angle(z: Any, deg: bool = False) -> Array:
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
     """Whether elements differ by at most ``atol + rtol |b|``."""
     x, y = array(a), array(b)
+    y = y if y.dtype.kind in "fc" else y.astype(ct.float64)
     near = ct.logical_and(ct.abs(x - y) <= atol + rtol * ct.abs(y), ct.isfinite(y))
     near = ct.logical_or(near, x == y)
     return ct.logical_or(near, ct.logical_and(ct.isnan(x), ct.isnan(y))) if equal_nan else near
@@ -31,7 +32,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 def argwhere(a: Any) -> Array:
     """The positions of elements that are not zero, as rows."""
-    return ct.stack(ct.nonzero(a), axis=-1)
+    x = array(a)
+    return ct.stack(ct.nonzero(x), axis=-1) if x.ndim else ct.zeros((int(bool(x)), 0), dtype=ct.int64)
 
 
 def flatnonzero(a: Any) -> Array:
@@ -72,6 +74,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     x = array(ary)
     if isinstance(indices_or_sections, int):
         n, parts = x.shape[one_axis(axis, x.ndim)], indices_or_sections
+        if parts < 1:
+            raise ValueError(f"array_split into {parts} parts: at least one")
         whole, more = n // parts, n % parts
         ends = [whole * k + min(k, more) for k in range(1, parts)]
         return ct.split(x, ends, axis=axis)
@@ -106,6 +110,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """The powers of a vector as columns."""
     v = array(x)
+    if v.ndim != 1:
+        raise ValueError(f"vander takes a vector, not an array of rank {v.ndim}")
     n = v.shape[0] if N is None else N
     columns = [v ** k for k in (range(n) if increasing else range(n - 1, -1, -1))]
     return ct.stack(columns, axis=-1) if columns else ct.zeros((v.shape[0], 0), dtype=v.dtype)
@@ -157,7 +163,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Central differences along axes, of first order at the ends; the spacings are numbers."""
     x = array(f)
+    x = x if x.dtype.kind in "fc" else x.astype(ct.float64)
     axes = axes_of(axis, x.ndim)
+    if any(isinstance(x.shape[k], int) and x.shape[k] < 2 for k in axes):
+        raise ValueError(f"gradient along axes {axes} of the shape {x.shape}: they need two elements or more")
     spacings = list(varargs) or [1.0]
     spacings = spacings * len(axes) if len(spacings) == 1 else spacings
     if len(spacings) != len(axes) or any(array(h).ndim for h in spacings) or edge_order != 1:
@@ -188,9 +197,10 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """The correlation of two vectors."""
-    x, w = array(a), array(v)
-    y = convolve(x, ct.conj(ct.flip(w)), mode)
-    return y
+    x, w = array(a), ct.conj(array(v))
+    if x.shape[0] < w.shape[0]:
+        return ct.flip(convolve(w, ct.flip(x), mode))
+    return convolve(x, ct.flip(w), mode)
 
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
@@ -227,6 +237,8 @@ def quantile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input:
     if method != "linear":
         raise TypeError(f"quantile: the method is 'linear', not {method!r}")
     x, at = array(a), array(q)
+    if not at.traced and not bool(ct.all((at >= 0) & (at <= 1))):
+        raise ValueError(f"quantile: q is between 0 and 1, not {q!r}")
     x = x if x.dtype.kind == "f" else x.astype(ct.float64)
     axes = axes_of(axis, x.ndim)
     rest = [k for k in range(x.ndim) if k not in axes]
@@ -238,7 +250,8 @@ def quantile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input:
     below = ct.take(v, low.astype(ct.int64), axis=-1)
     above = ct.take(v, ct.clip(low + 1, 0, n - 1).astype(ct.int64), axis=-1)
     y = below + (above - below) * part
-    y = ct.where(ct.isnan(v[..., -1:]) if at.ndim else ct.isnan(v[..., -1]), ct.nan, y)
+    last = _reshape(v[..., -1:], [*v.shape[:-1], *[1] * at.ndim])
+    y = ct.where(ct.isnan(last), ct.nan, y)
     if at.ndim:
         y = ct.moveaxis(y, list(range(y.ndim - at.ndim, y.ndim)), list(range(at.ndim)))
     if keepdims:

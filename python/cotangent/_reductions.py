@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, Axis, DTypeLike, array, axes_of, floating, kept, one_axis, op, raise_, reshape
+from cotangent._core import Array, ArrayLike, Axis, DTypeLike, array, axes_of, beside, floating, kept, one_axis, op, raise_, reshape
 
 
 def _wide(x: Array, dtype: DTypeLike) -> Array:
@@ -159,7 +159,7 @@ def _running(name: str, x: Array, axis: int | None, initial: Any = None) -> Arra
     y = op(name, (x,), {"axis": axis})
     if initial is None:
         return y
-    first = _cotangent.full([1 if k == axis else n for k, n in enumerate(x.shape)], initial, x.dtype)
+    first = beside(x, _cotangent.full([1 if k == axis else n for k, n in enumerate(x.shape)], initial, x.dtype))
     return op("concatenate", (first, y), {"axis": axis})
 
 
@@ -222,7 +222,7 @@ def diff(x: ArrayLike, /, *, axis: int = -1, n: int = 1, prepend: Any = None, ap
     def piece(p: ArrayLike) -> Array:
         p = array(p)
         shape = [1 if k == axis else m for k, m in enumerate(x.shape)]
-        return _cotangent.full(shape, p, None) if p.ndim == 0 else p
+        return beside(x, _cotangent.full(shape, p, None)) if p.ndim == 0 else p
     parts = ([piece(prepend)] if prepend is not None else []) + [x] + ([piece(append)] if append is not None else [])
     y = concat(parts, axis=axis) if len(parts) > 1 else x
     return op("diff", (y,), {"n": n, "axis": axis})

@@ -187,6 +187,8 @@ def _positions(i: Array, n: Any, mode: str | None) -> tuple[Array, str]:
     if mode not in (None, "error", "clip", "fill"):
         raise raise_("Attribute", f"mode is None, 'error', 'clip' or 'fill', not {mode!r}")
     if i.dtype.kind == "i" and mode != "clip":
+        if not isinstance(n, int) or n >= 1 << (8 * i.dtype.itemsize - 1):
+            i = _cotangent.convert(i, "int64")
         i = where(i < 0, i + n, i)
     return i, "error" if mode is None else mode
 

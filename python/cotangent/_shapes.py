@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, Axis, array, axes_of, one_axis, op, raise_, reshape as _reshape
+from cotangent._core import Array, ArrayLike, Axis, array, axes_of, beside, one_axis, op, raise_, reshape as _reshape
 
 
 def reshape(x: ArrayLike, /, shape: Any, *, copy: bool | None = None) -> Array:
@@ -19,6 +20,9 @@ def reshape(x: ArrayLike, /, shape: Any, *, copy: bool | None = None) -> Array:
     """
     x = array(x)
     shape = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    shape = [int(n) if isinstance(n, numbers.Integral) else n for n in shape]
+    if shape.count(-1) > 1:
+        raise raise_("ShapeMismatch", f"the shape {tuple(shape)} leaves more than one extent open")
     if -1 in [n for n in shape if isinstance(n, int)]:
         known, at = 1, shape.index(-1)
         for k, n in enumerate(shape):
@@ -150,7 +154,10 @@ def split(x: ArrayLike, sections: Any, axis: int = 0) -> list[Array]:
     x = array(x)
     axis = one_axis(axis, x.ndim)
     n = x.shape[axis]
-    if isinstance(sections, int):
+    if isinstance(sections, numbers.Integral):
+        sections = int(sections)
+        if sections < 1:
+            raise raise_("Attribute", f"split into {sections} parts: at least one")
         if n % sections:
             raise raise_("ShapeMismatch", f"{n} elements do not split into {sections} equal parts")
         ends = [k * (n // sections) for k in range(1, sections)]
@@ -205,7 +212,7 @@ def repeat(x: ArrayLike, repeats: Any, /, *, axis: int | None = None) -> Array:
     if isinstance(repeats, int):
         return op("repeat", (x,), {"count": repeats, "axis": axis})
     import numpy as np
-    return take(x, np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)), axis=axis)
+    return take(x, beside(x, array(np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)))), axis=axis)
 
 
 def tile(x: ArrayLike, repetitions: Any, /) -> Array:
@@ -243,7 +250,8 @@ def pad(x: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: A
     y = array(x)
     for k, (low, high) in enumerate(widths):
         if low or high:
-            y = take(y, np.pad(np.arange(y.shape[k]), (low, high), mode=mode), axis=k)  # type: ignore[call-overload]
+            at = np.pad(np.arange(y.shape[k]), (low, high), mode=mode)  # type: ignore[call-overload]
+            y = take(y, beside(y, array(at)), axis=k)
     return y
 
 

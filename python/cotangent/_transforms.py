@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, Union, overload
 
 from cotangent import _cotangent
-from cotangent._core import Array, raise_
+from cotangent._core import Array, beside, raise_
 from cotangent._cotangent import Jitted, Linearized, LinearMap, Program
 
 Argnums = Union[int, Sequence[int]]
@@ -150,7 +150,7 @@ def jvp_basis(x: Any) -> Any:
     """The directions of an array: a batch of unit arrays."""
     from cotangent._create import eye
     from cotangent._shapes import reshape
-    return reshape(eye(x.size, dtype=x.dtype), (x.size, *x.shape))
+    return reshape(beside(x, eye(x.size, dtype=x.dtype)), (x.size, *x.shape))
 
 
 def _jac(f: Callable[P, Any], argnums: Argnums, mode: str) -> Callable[P, Any]:
@@ -300,14 +300,26 @@ def _names(x: Union[str, Sequence[str]]) -> list[str]:
     return [x] if isinstance(x, str) else list(x)
 
 
+def _parameters(f: F, nums: list[int], names: list[str]) -> list[Any] | None:
+    """The parameters of a function some of whose arguments are treated apart, if it has a signature."""
+    if not (nums or names):
+        return None
+    try:
+        return list(_signature(f).parameters.values())
+    except ValueError:  # a function of C without a signature: only positions from the front can be meant
+        if names or min(nums) < 0:
+            raise
+        return None
+
+
 @overload
 def jit(f: Callable[P, R], *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (), shapes: Any = None,
-        donate_argnums: Argnums = (), cache_limit: int = 256) -> Jitted[P, R]: ...
+        donate_argnums: Argnums = (), cache_limit: int = 256, device: str | None = None) -> Jitted[P, R]: ...
 @overload
 def jit(f: None = None, *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (), shapes: Any = None,
-        donate_argnums: Argnums = (), cache_limit: int = 256) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+        donate_argnums: Argnums = (), cache_limit: int = 256, device: str | None = None) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Union[str, Sequence[str]] = (),
-        shapes: Any = None, donate_argnums: Argnums = (), cache_limit: int = 256) -> Any:
+        shapes: Any = None, donate_argnums: Argnums = (), cache_limit: int = 256, device: str | None = None) -> Any:
     """``f``, traced once for the structure, types and shapes of its arguments, and compiled.
 
     Static arguments are constants of the program; other values of them are traced again. ``shapes`` makes extents
@@ -315,6 +327,9 @@ def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Un
     ``None`` where they are those of each call. ``donate_argnums``: results may have the memory of these arguments, if they are
     results of such a function; they cannot be used afterwards. The ``cache_limit`` most recently used programs are kept.
     Arrays that ``f`` reads from outside are kept with the program; a :class:`Parameter` is read at each call.
+
+    With ``device`` the program runs there, arguments from the CPU are copied there in each call, and results stay there.
+    Without it the program runs on the device of its arguments.
 
     >>> f = ct.jit(lambda x: ct.sum(x * x))
     >>> f(np.array([1.0, 2.0]))
@@ -324,30 +339,35 @@ def jit(f: F | None = None, *, static_argnums: Argnums = (), static_argnames: Un
     """
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
-                                 donate_argnums=donate_argnums, cache_limit=cache_limit)
+                                 donate_argnums=donate_argnums, cache_limit=cache_limit, device=device)
     if not callable(f):
         raise TypeError(f"jit of {f!r}, which is no function")
     nums = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
     given = [donate_argnums] if isinstance(donate_argnums, int) else list(donate_argnums)
     names = _names(static_argnames)
-    if names or any(n < 0 for n in nums + given):
-        parameters = list(_signature(f).parameters.values())
+    parameters = _parameters(f, nums + given, names)
+    if parameters is not None:
         positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         unknown = [n for n in names if n not in [p.name for p in parameters] and not any(
             p.kind == p.VAR_KEYWORD for p in parameters)]
         if unknown:
             raise raise_("Attribute", f"jit: there are no parameters {', '.join(unknown)}")
-        nums, given = ([n % len(positional) if n < 0 else n for n in of] for of in (nums, given))
+        count = len(positional)
+        many = any(p.kind == p.VAR_POSITIONAL for p in parameters)
+        for n in nums + given:
+            if n < -count or (n >= count and not many):
+                raise raise_("Attribute", f"jit: there is no argument {n}: the function has {count} positional ones")
+        nums, given = ([n + count if n < 0 else n for n in of] for of in (nums, given))
         nums += [positional.index(n) for n in names if n in positional]
     if set(nums) & set(given):
         raise raise_("Attribute", "jit: a static argument has no elements that could be donated")
-    jitted: Any = Jitted(f, sorted(set(nums)), names, shapes, given, cache_limit)
+    jitted: Any = Jitted(f, sorted(set(nums)), names, shapes, given, cache_limit, device)
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(f, name):
             setattr(jitted, name, getattr(f, name))
     jitted.__wrapped__ = f
     jitted._options = dict(static_argnums=static_argnums, static_argnames=static_argnames, shapes=shapes,
-                           donate_argnums=donate_argnums, cache_limit=cache_limit)
+                           donate_argnums=donate_argnums, cache_limit=cache_limit, device=device)
     return jitted
 
 
@@ -473,7 +493,7 @@ def _direction(x: Any) -> Any:
     """A tangent of an array, with elements that differ."""
     from cotangent._create import arange, asarray
     x = asarray(x)
-    return asarray(1.0 + arange(x.size) / (1.0 + x.size)).reshape(x.shape).astype(x.dtype)
+    return beside(x, asarray(1.0 + arange(x.size) / (1.0 + x.size)).reshape(x.shape).astype(x.dtype))
 
 
 NAMES = ["grad", "value_and_grad", "jvp", "vjp", "linearize", "linear_transpose", "jacobian", "jacfwd", "jacrev", "hessian",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cotangent import _cotangent, _create, _shapes
-from cotangent._core import Array, ArrayLike, Axis, array, axes_of, check_device, floating, one_axis, op, raise_
+from cotangent._core import Array, ArrayLike, Axis, array, axes_of, floating, on_device, one_axis, op, raise_
 
 
 def _complex(x: ArrayLike) -> Array:
@@ -101,9 +101,13 @@ def _many(name: str, x: Array, s: Any, axes: Axis, norm: str, inverse: bool) -> 
 
 
 def _axes(x: Array, s: Any, axes: Axis) -> list[int]:
-    if axes is None:
-        return list(range(x.ndim - len(s), x.ndim) if s is not None else range(x.ndim))
-    return axes_of(axes, x.ndim)
+    n = x.ndim if s is None else len(s)
+    if n > x.ndim:
+        raise raise_("Attribute", f"{n} extents for the {x.ndim} axes of an array")
+    at = list(range(x.ndim - n, x.ndim)) if axes is None else axes_of(axes, x.ndim)
+    if s is not None and len(at) != n:
+        raise raise_("Attribute", f"{n} extents for {len(at)} axes")
+    return at
 
 
 def fftn(x: ArrayLike, /, *, s: Any = None, axes: Axis = None, norm: str = "backward") -> Array:
@@ -190,10 +194,9 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     >>> ct.fft.fftfreq(4)
     array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float64)
     """
-    check_device(device)
     k = _create.arange(n, dtype="float64")
     y = (k - n * _cotangent.convert(k >= (n + 1) // 2, "float64")) / (n * d)
-    return y if dtype is None else _cotangent.convert(y, dtype)
+    return on_device(y if dtype is None else _cotangent.convert(y, dtype), device)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
@@ -202,9 +205,8 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     >>> ct.fft.rfftfreq(4)
     array([0.  , 0.25, 0.5 ], dtype=float64)
     """
-    check_device(device)
     y = _create.arange(n // 2 + 1, dtype="float64") / (n * d)
-    return y if dtype is None else _cotangent.convert(y, dtype)
+    return on_device(y if dtype is None else _cotangent.convert(y, dtype), device)
 
 
 def fftshift(x: ArrayLike, /, *, axes: Axis = None) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cotangent import _cotangent, _products, _shapes
-from cotangent._core import Array, ArrayLike, Axis, array, axes_of, floating, kept, one_axis, op, raise_, several
+from cotangent._core import Array, ArrayLike, Axis, array, axes_of, beside, floating, kept, one_axis, op, raise_, several
 from cotangent._elementwise import abs as _abs, conj as _conj, where as _where
 from cotangent._reductions import count_nonzero as _count, max as _max, min as _min, sum as _sum
 
@@ -191,9 +191,9 @@ def lu(x: ArrayLike, /) -> LUResult:
     n, m = x.shape[-2:]
     k = min(n, m)
     packed, _, perm = several("lu", (x,))
-    lower = op("tril", (packed[..., :, :k],), {"k": -1}) + eye(n, k, dtype=x.dtype)
+    lower = op("tril", (packed[..., :, :k],), {"k": -1}) + beside(x, eye(n, k, dtype=x.dtype))
     upper = op("triu", (packed[..., :k, :],))
-    p = _cotangent.convert(perm[..., None, :] == _cotangent.iota(n, "int64")[:, None], x.dtype)
+    p = _cotangent.convert(perm[..., None, :] == beside(x, _cotangent.iota(n, "int64"))[:, None], x.dtype)
     return LUResult(p, lower, upper)
 
 
@@ -388,7 +388,7 @@ def triangular_solve(a: ArrayLike, b: ArrayLike, /, *, lower: bool = True, trans
     a, b = _cotangent.promoted(a, b, kind="float")
     if unit:
         n = a.shape[-1]
-        a = op("tril" if lower else "triu", (a,), {"k": -1 if lower else 1}) + eye(n, dtype=a.dtype)
+        a = op("tril" if lower else "triu", (a,), {"k": -1 if lower else 1}) + beside(a, eye(n, dtype=a.dtype))
     vector = b.ndim == 1
     y = op("triangular_solve", (a, b[:, None] if vector else b), {
         "lower": lower, "transpose_a": "transpose" if transpose else "none"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import cotangent as ct
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, array, axes_of, floating, one_axis, op, raise_
+from cotangent._core import Array, ArrayLike, array, axes_of, beside, floating, one_axis, op, raise_
 
 _unary = _cotangent.unary
 
@@ -105,7 +105,7 @@ def layer_norm(x: ArrayLike, weight: Any = None, bias: Any = None, axes: Any = (
     """
     x = floating(x)
     if bias is not None and weight is None:
-        weight = _cotangent.full(array(bias).shape, 1, x.dtype)
+        weight = beside(x, _cotangent.full(array(bias).shape, 1, x.dtype))
     extra = tuple(array(a) for a in (weight, bias) if a is not None)
     return op("layer_norm", (x, *extra), {"axes": axes_of(axes, x.ndim), "eps": float(eps)})
 

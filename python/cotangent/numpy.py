@@ -124,7 +124,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 def average(a: Any, axis: Any = None, weights: Any = None, returned: builtins.bool = False, *, keepdims: Any = False) -> Any:
     """The mean, or the mean with weights, and their sum if ``returned`` is true."""
     x = _array(a)
-    w = ct.ones(x.shape) if weights is None else _array(weights)
+    w = ct.ones(x.shape, dtype=x.dtype if x.dtype.kind in "fc" else None) if weights is None else _array(weights)
     if w.ndim == 1 and x.ndim > 1:
         w = _reshape(w, [w.shape[0] if k == one_axis(axis, x.ndim) else 1 for k in range(x.ndim)])
     w = ct.broadcast_to(w, x.shape)
@@ -327,6 +327,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Array | tuple[Array, ...]:
     """x where the condition holds, otherwise y; positions with one argument."""
+    if (x is None) != (y is None):
+        raise ValueError("where takes both x and y, or neither")
     return ct.nonzero(condition) if x is None else ct.where(condition, x, y)
 
 
@@ -379,9 +381,11 @@ def diag(v: Any, k: int = 0) -> Array:
     v = _array(v)
     if v.ndim == 2:
         return ct.linalg.diagonal(v, offset=k)
+    if v.ndim != 1:
+        raise ValueError(f"diag takes a vector or a matrix, not an array of rank {v.ndim}")
     n = v.shape[0] + builtins.abs(k)
     placed = ct.pad(v, ((k, 0) if k > 0 else (0, -k),))
-    return ct.eye(n, k=k, dtype=v.dtype) * (placed[None, :] if k > 0 else placed[:, None])
+    return ct.where(ct.eye(n, k=k, dtype=ct.bool), placed[None, :], ct.zeros((), dtype=v.dtype))
 
 
 def tril(m: Any, k: int = 0) -> Array:
@@ -401,16 +405,19 @@ def einsum(subscripts: str, *operands: Any, optimize: Any = "auto", **_: Any) ->
 
 def heaviside(x: Any, h: Any) -> Array:
     """0 below 0, 1 above, h at 0."""
-    return ct.where(x == 0, h, ct.where(_array(x) > 0, 1.0, 0.0))
+    x = _array(x)
+    return ct.where(ct.isnan(x), x, ct.where(x == 0, h, ct.where(x > 0, 1.0, 0.0)))
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
     """Numbers in place of NaN and infinities."""
-    x = _array(x)
-    limits = ct.finfo(x.dtype)
-    x = ct.where(ct.isnan(x), nan, x)
-    x = ct.where(x == ct.inf, limits.max if posinf is None else posinf, x)
-    return ct.where(x == -ct.inf, limits.min if neginf is None else neginf, x)
+    y = _array(x)
+    if y.dtype.kind not in "fc":
+        return y
+    limits = ct.finfo(y.dtype)
+    y = ct.where(ct.isnan(y), nan, y)
+    y = ct.where(y == ct.inf, limits.max if posinf is None else posinf, y)
+    return ct.where(y == -ct.inf, limits.min if neginf is None else neginf, y)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: builtins.bool = False) -> Array | builtins.bool:
@@ -420,6 +427,11 @@ def array_equal(a1: Any, a2: Any, equal_nan: builtins.bool = False) -> Array | b
         return False
     same = a == b
     return ct.all(logical_or(same, logical_and(isnan(a), isnan(b))) if equal_nan else same)
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: builtins.bool = False) -> builtins.bool:
+    """Whether all elements differ by at most ``atol + rtol |b|``."""
+    return builtins.bool(ct.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def fabs(x: Any) -> Array:

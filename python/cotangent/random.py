@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import cotangent as ct
 from cotangent import _cotangent
-from cotangent._core import Array, ArrayLike, array, one_axis, op
+from cotangent._core import Array, ArrayLike, array, beside, one_axis, op, raise_
 
 Shape = Any
 
@@ -17,7 +18,10 @@ def key(seed: int) -> Array:
     >>> ct.random.key(7)
     array([0, 7], dtype=uint32)
     """
-    return op("random_key", (), {"seed": int(seed)})
+    seed = operator.index(seed)
+    if not -2**63 <= seed < 2**63:
+        raise raise_("Attribute", f"the seed {seed} does not fit 64 bits")
+    return op("random_key", (), {"seed": seed})
 
 
 def split(key: Array, num: Any = 2) -> Array:
@@ -142,7 +146,7 @@ def permutation(key: Array, x: ArrayLike, axis: int = 0) -> Array:
     >>> ct.sort(ct.random.permutation(ct.random.key(7), 4))
     array([0, 1, 2, 3], dtype=int64)
     """
-    x = _cotangent.iota(x, "int64") if isinstance(x, int) else array(x)
+    x = beside(key, _cotangent.iota(x, "int64")) if isinstance(x, int) else array(x)
     return op("random_permutation", (key, x), {"axis": one_axis(axis, x.ndim)})
 
 

@@ -14,8 +14,8 @@ import cotangent as ct
 def objective(f: Callable[..., Any]) -> tuple[Callable[..., float], Callable[..., Any], Callable[..., Any]]:
     """``fun``, ``jac`` and ``hessp`` of a scalar function of a vector, for ``scipy.optimize.minimize``.
 
-    Each is one compiled program, takes and returns arrays of NumPy, and further arguments are those of ``args=``. The
-    value is shared between ``fun`` and ``jac`` at one point.
+    Each is one compiled program, takes and returns arrays of NumPy, and further arguments are those of ``args=``. A call of
+    ``fun`` computes the gradient, too, which the next ``jac`` at the same point returns.
 
     >>> fun, jac, hessp = ct.scipy.objective(lambda x: ct.sum(x**3))
     >>> x = np.array([1.0, 2.0])
@@ -25,19 +25,20 @@ def objective(f: Callable[..., Any]) -> tuple[Callable[..., float], Callable[...
     import numpy as np
     both = ct.jit(ct.value_and_grad(f))
     product = ct.jit(lambda x, v, *args: ct.hvp(lambda y: f(y, *args), (x,), (v,))[0])
-    last: list[Any] = [None, None, None, None]
-
-    def at(x: Any, args: Any) -> Any:
-        if last[0] is None or not np.array_equal(last[0], x) or not _same(last[3], args):
-            value, gradient = both(np.asarray(x, dtype=float), *args)
-            last[:] = [np.array(x), float(value), np.asarray(gradient), args]
-        return last
+    # The point and arguments of the last call of `fun`, and its gradient until `jac` takes it: arguments, and parameters that
+    # `f` reads, may change between two calls of `fun`.
+    last: list[Any] = []
 
     def fun(x: Any, *args: Any) -> float:
-        return at(x, args)[1]  # type: ignore[no-any-return]
+        value, gradient = both(np.asarray(x, dtype=float), *args)
+        last[:] = [np.array(x), args, gradient]
+        return float(value)
 
     def jac(x: Any, *args: Any) -> Any:
-        return at(x, args)[2]
+        found, last[:] = list(last), []
+        if found and np.array_equal(found[0], x) and _same(found[1], args):
+            return np.array(found[2])
+        return np.array(both(np.asarray(x, dtype=float), *args)[1])
 
     def hessp(x: Any, p: Any, *args: Any) -> Any:
         return np.asarray(product(np.asarray(x, dtype=float), np.asarray(p, dtype=float), *args))

@@ -99,7 +99,21 @@ def betaln(a: ArrayLike, b: ArrayLike, /) -> Array:
     array(-0.69314718, dtype=float64)
     """
     a, b = _cotangent.promoted(a, b, kind="float")
-    return gammaln(a) + gammaln(b) - gammaln(a + b)
+    low, high = ct.where(a < b, a, b), ct.where(a < b, b, a)
+    far = (high > 20.0) & (low > 0.0)
+    s, z = ct.where(far, low, 1.0), ct.where(far, high, 21.0)
+    # log gamma(z) - log gamma(z + s) by Stirling's series: the difference of the two would lose digits.
+    rest = s - (z - 0.5) * ct.log1p(s / z) - s * ct.log(z + s) + _stirling(z) - _stirling(z + s)
+    return gammaln(low) + ct.where(far, rest, gammaln(high) - gammaln(low + high))
+
+
+def _stirling(z: Array) -> Array:
+    """The sum of 1/(12 z) - 1/(360 z^3) + .., which Stirling's formula leaves out."""
+    r = 1.0 / (z * z)
+    y = ct.zeros_like(z)
+    for c in (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12):
+        y = y * r + c
+    return y / z
 
 
 def ndtr(x: ArrayLike, /) -> Array:
@@ -117,7 +131,19 @@ def ndtri(p: ArrayLike, /) -> Array:
     >>> ct.special.ndtri(0.5)
     array(0., dtype=float64)
     """
-    return 1.4142135623730951 * erfinv(2.0 * floating(p) - 1.0)
+    p = floating(p)
+    q = ct.where(p > 0.5, 1.0 - p, p)
+    # In the tail 2 q - 1 has lost the digits of q: a rational approximation, and Newton's method for log(ndtr).
+    far = (q > 0.0) & (q < 0.01)
+    near = 1.4142135623730951 * erfinv(2.0 * ct.where(far, 0.25, q) - 1.0)
+    log_q = ct.log(ct.where(far, q, 0.005))
+    t = ct.sqrt(-2.0 * log_q)
+    x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    for _ in range(3):
+        log_p = log_ndtr(x)
+        x = x - (log_p - log_q) * ct.exp(log_p + 0.5 * x * x + 0.9189385332046727)
+    x = ct.where(far, x, near)
+    return ct.where(p > 0.5, -x, x)
 
 
 def log_ndtr(x: ArrayLike, /) -> Array:
@@ -129,7 +155,7 @@ def log_ndtr(x: ArrayLike, /) -> Array:
     x = floating(x)
     far = x < -10.0
     t = ct.where(far, x, -10.0)
-    fraction = t * 0.0
+    fraction = ct.zeros_like(t)
     for k in range(30, 0, -1):
         fraction = k / (fraction - t)
     tail = -0.5 * t * t - 0.9189385332046727 - ct.log(fraction - t)

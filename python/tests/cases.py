@@ -135,7 +135,7 @@ CASES: dict[str, Any] = {
     "ct.Array": STATE, "ct.Parameter": STATE, "ct.DType": STATE, "ct.Dim": STATE, "ct.__all__": STATE, "ct.__version__": STATE,
     **{f"ct.{n}": STATE for n in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 "
        "complex128 e pi inf nan newaxis __array_namespace_info__ __array_api_version__ progress result_type can_cast isdtype "
-       "finfo iinfo broadcast_shapes load save no_grad threads".split()},
+       "finfo iinfo devices broadcast_shapes load save no_grad threads".split()},
     **{f"ct.{n}": STATE for n in ct.__all__ if isinstance(getattr(ct, n), type) and issubclass(getattr(ct, n), Exception)},
     **{f"ct.Array.{n}": STATE for n in "shape ndim size dtype device at item tolist __float__ __int__ __complex__ __bool__ __index__ "
        "__array__ __dlpack__ __dlpack_device__ __array_ufunc__ __array_function__ __array_namespace__ backward grad clear_grad "

@@ -70,11 +70,13 @@ TYPES = {
     "command_line": "int", "dtype": "DType", "result_type": "DType", "variable": "Parameter", "promoted": "tuple[Array, ...]",
     "einsum_path": "str", "check_grads": "str", "operations": "list[tuple[str, str]]", "set_threads": "int", "xla_programs": "int",
     "xla_register": "Listed", "tree_flatten": "tuple[list[Any], TreeDef]", "read_file": "dict[str, Array]", "vjp": "tuple[Any, LinearMap]",
-    "linearize": "tuple[Any, Linearized]", "grad_of": "list[Array]", "program_of": "Program",
+    "linearize": "tuple[Any, Linearized]", "grad_of": "list[Array]", "program_of": "Program", "to_device": "Array",
+    "find_devices": "tuple[list[str], dict[str, str]]",
     **dict.fromkeys("silence clear_grads lazily fail write_file write_npy register_pytree_node".split(), "None"),
 }
 NEW = {"Parameter": "value: Any", "Saving": "policy: Any", "Jitted": (
-    "f: Callable[_P, _R], static_argnums: list[int], static_argnames: list[str], shapes: Any, donated: list[int], cache_limit: int")}
+    "f: Callable[_P, _R], static_argnums: list[int], static_argnames: list[str], shapes: Any, donated: list[int], "
+    "cache_limit: int, device: str | None")}
 # Their overloads for the first argument come before those for any.
 OVERLAPPING = {"grad", "value_and_grad"}
 GENERIC = {"Jitted": "Generic[_P, _R]"}

@@ -202,6 +202,39 @@ def test_entropies_and_attention_are_their_formulas():
 # Transforms with options.
 
 
+def test_files_have_the_arrays_of_their_kind(tmp_path):
+    x = ct.ones(2)
+    for name, arrays in [("a.npz", x), ("a.safetensors", x), ("a.npy", {"x": x}), ("a.txt", x), ("a", {"x": x})]:
+        with pytest.raises(ct.ArgumentError):
+            ct.save(tmp_path / name, arrays)
+    assert not list(tmp_path.iterdir())
+
+
+def test_arrays_contain_numbers_and_seeds_fit_64_bits():
+    x = ct.asarray([[0.0, 1.0], [2.0, 3.0]])
+    assert 3.0 in x and 5 not in x
+    for seed in (2**63, -2**63 - 1):
+        with pytest.raises(ct.ArgumentError):
+            ct.random.key(seed)
+
+
+def test_tails_of_special_functions_keep_their_digits():
+    scipy = pytest.importorskip("scipy.special")
+    p = np.array([0.0, 1e-300, 1e-17, 1e-10, 0.009, 0.3, 0.5, 0.995, 1.0 - 1e-12, 1.0])
+    y = np.asarray(ct.special.ndtri(p))
+    assert np.allclose(y, scipy.ndtri(p), rtol=1e-14, atol=0)
+    slope = np.sqrt(2 * np.pi) * np.exp(y**2 / 2)
+    for k in range(1, 9):
+        assert np.isclose(ct.grad(ct.special.ndtri)(p[k]), slope[k], rtol=1e-10)
+    # y'' = y y'^2
+    assert np.isclose(ct.grad(ct.grad(ct.special.ndtri))(1e-17), y[2] * slope[2] ** 2, rtol=1e-8)
+    assert float(ct.special.log_ndtr(-np.inf)) == -np.inf
+    assert np.isclose(ct.special.betaln(1e10, 1.0), -23.025850929940457, rtol=1e-14)
+    a = np.array([1e-3, 2.0, 19.0, 21.0, 1e6])
+    assert np.allclose(ct.special.betaln(a[:, None], a), scipy.betaln(a[:, None], a), rtol=1e-9)
+    assert np.isclose(ct.grad(ct.special.betaln)(30.0, 30.0), scipy.digamma(30.0) - scipy.digamma(60.0), rtol=1e-12)
+
+
 def test_second_derivatives_on_tapes_are_those_of_transforms():
     x = ct.variable(X)
     f = lambda x: ct.sum(ct.sin(x) ** 3)

@@ -200,3 +200,62 @@ print(float(ct.grad(lambda x: special.gammaln(x))(3.0)), "erf" in ct.numpy.table
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert out.stdout.startswith("0.92278433509846") and out.stdout.endswith("True\n"), out.stderr
+
+
+def test_quantiles_are_of_every_shape():
+    q = np.array([[0.0, 0.5], [0.25, 1.0]])
+    for axis in (None, 0, (0, 2)):
+        for keepdims in (False, True):
+            assert np.allclose(cnp.quantile(A, q, axis=axis, keepdims=keepdims), np.quantile(A, q, axis=axis, keepdims=keepdims))
+
+
+def test_special_numbers_stay_where_they_are():
+    x = np.array([np.inf, -1.0, np.nan])
+    for k in (-1, 0, 2):
+        assert np.array_equal(cnp.diag(x, k), np.diag(x, k), equal_nan=True)
+    assert np.array_equal(cnp.heaviside(x, 0.5), np.heaviside(x, 0.5), equal_nan=True)
+    assert cnp.heaviside([0.0, 2.0], 0.5).tolist() == [0.5, 1.0]
+    assert cnp.nan_to_num(np.array([1, 2])).tolist() == [1, 2]
+    assert cnp.average(np.ones(3, dtype=np.float32)).dtype == np.float32
+    n = np.array([3, 1, 2], dtype=np.uint8)
+    assert cnp.isclose(n, n + 1).tolist() == [False] * 3 and cnp.isclose([True], [True]).tolist() == [True]
+    assert cnp.argwhere(np.float64(2)).shape == (1, 0)
+    assert bool(np.allclose(ct.asarray(A), A + 1e-12)) and not cnp.allclose(A, A + 1.0)
+    assert np.array_equal(cnp.gradient(n), np.gradient(n))
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_correlations_have_numpy_s_order_for_every_length(mode):
+    rng = np.random.default_rng(0)
+    for n in range(1, 6):
+        for m in range(1, 6):
+            a, v = rng.normal(size=n) + 1j * rng.normal(size=n), rng.normal(size=m) + 1j * rng.normal(size=m)
+            assert np.allclose(cnp.correlate(a, v, mode), np.correlate(a, v, mode))
+            assert np.allclose(cnp.convolve(a, v, mode), np.convolve(a, v, mode))
+
+
+def test_methods_write_to_out_and_compute_in_dtype():
+    x = ct.asarray(A.astype(np.float32))
+    for name in ("sum", "mean", "var", "max", "argmax"):
+        out = np.zeros((3, 4), dtype=np.int64 if name == "argmax" else np.float64)
+        assert getattr(x, name)(axis=0, out=out) is out
+        assert np.allclose(out, getattr(A, name)(axis=0), rtol=1e-5)
+    assert x.var(dtype=np.float64).dtype == np.float64
+    with pytest.raises(TypeError):
+        x.sum(out=ct.zeros(()))
+
+
+def test_masks_are_not_lost():
+    x = np.ma.array([1.0, 2.0], mask=[False, True])
+    for f in (ct.asarray, lambda x: ct.asarray(x, copy=False), ct.sum, lambda x: ct.ones(2) * x, ct.jit(lambda x: x)):
+        with pytest.raises(ct.DTypeError, match="masked"):
+            f(x)
+    assert ct.asarray(x.filled(0.0)).tolist() == [1.0, 0.0] and ct.asarray(np.asarray(x)).tolist() == [1.0, 2.0]
+
+
+def test_arguments_without_a_meaning_are_refused():
+    for bad in (lambda: cnp.diag(np.ones((2, 2, 2))), lambda: cnp.vander(np.ones((2, 2))), lambda: cnp.where([True], 1.0),
+                lambda: cnp.array_split(np.ones(3), 0), lambda: cnp.quantile(A, 1.5), lambda: cnp.percentile(A, [50, -1]),
+                lambda: cnp.gradient(np.ones(1))):
+        with pytest.raises(ValueError):
+            bad()

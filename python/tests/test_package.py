@@ -126,6 +126,48 @@ def test_control_flow_takes_trees_and_weak_numbers():
     assert float(ct.switch(0, [lambda x: x, lambda x: 1.0], np.float32(2))) == 2.0
 
 
+def test_what_a_call_cannot_mean_is_refused():
+    f = lambda x, n: x * n
+    for bad in [dict(static_argnums=2), dict(static_argnums=-3), dict(donate_argnums=5), dict(static_argnames="m")]:
+        with pytest.raises(ct.ArgumentError):
+            ct.jit(f, **bad)
+    assert float(ct.jit(f, static_argnums=-1)(2.0, 3)) == 6.0
+    assert float(ct.jit(lambda *x: x[0] * x[2], static_argnums=2)(2.0, 0.0, 3)) == 6.0
+    assert float(ct.jit(np.multiply, static_argnums=1)(2.0, 3)) == 6.0
+    with pytest.raises(ct.ShapeError, match="length is 7"):
+        ct.scan(lambda c, x: (c + x, x), 0.0, np.ones(5), length=7)
+    with pytest.raises(TypeError):
+        ct.random.key(1.5)
+    for bad in (lambda: ct.split(np.ones(4), 0), lambda: ct.fft.fftn(np.ones((2, 2)), s=(2,), axes=(0, 1)),
+                lambda: ct.fft.fftn(np.ones(2), s=(2, 2))):
+        with pytest.raises(ct.ArgumentError):
+            bad()
+    with pytest.raises(ct.ShapeError):
+        ct.reshape(np.ones(4), (-1, -1))
+
+
+def test_integers_of_numpy_are_extents_and_narrow_ones_positions():
+    x = ct.arange(300)
+    assert ct.reshape(x, (np.int64(-1), np.int32(3))).shape == (100, 3)
+    assert ct.arange(np.int64(3)).dtype == ct.int64 and ct.arange(np.float32(3)).dtype == ct.float64
+    assert [len(a) for a in ct.split(x, np.int64(3))] == [100] * 3
+    i = np.array([-1, 5], dtype=np.int8)
+    assert ct.take(x, i).tolist() == [299, 5] and x[i].tolist() == [299, 5]
+    assert ct.take_along_axis(x, i).tolist() == [299, 5]
+    assert ct.jit(lambda i: ct.take(x, i))(i).tolist() == [299, 5]
+
+
+def test_an_objective_sees_arguments_that_change_in_place():
+    scale = ct.Parameter(1.0)
+    fun, jac, hessp = ct.scipy.objective(lambda x, y: scale * ct.sum((x - y) ** 2))
+    x, y = np.array([1.0, 2.0]), np.zeros(2)
+    assert fun(x, y) == 5.0 and jac(x, y).tolist() == [2.0, 4.0]
+    y[:] = 1.0
+    assert fun(x, y) == 1.0 and jac(x, y).tolist() == [0.0, 2.0] == jac(x, y).tolist()
+    scale.set(3.0)
+    assert fun(x, y) == 3.0 and jac(x, y).tolist() == [0.0, 6.0] and hessp(x, x, y).tolist() == [6.0, 12.0]
+
+
 def test_vmap_out_axes():
     y = ct.vmap(lambda x: (x, ct.sum(x)), out_axes=(1, 0))(np.ones((2, 3)))
     assert y[0].shape == (3, 2) and y[1].shape == (2,)

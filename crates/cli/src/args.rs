@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// The arguments of one invocation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Args {
     /// The command, `help` if none was given.
     pub command: String,
@@ -33,7 +33,9 @@ pub(crate) struct Args {
     pub raise: bool,
     /// `--target` of `convert`.
     pub written_for: Option<XlaTarget>,
-    /// `--bound` of `convert` and `--on`.
+    /// `--target` of `compile`.
+    pub compiled_for: Option<String>,
+    /// `--bound` of `convert`, `compile` and `--on`.
     pub bound: Option<usize>,
     /// `--mesh`: axes and extents.
     pub mesh: Option<Mesh>,
@@ -73,6 +75,10 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     (
         "convert",
         &["numerics", "raise", "target", "bound", "mesh", "shard"],
+    ),
+    (
+        "compile",
+        &["numerics", "in", "out", "target", "bound", "mesh", "shard"],
     ),
     (
         "run",
@@ -129,18 +135,8 @@ fn count(name: &str, text: &OsStr) -> Result<usize> {
 
 /// The mesh of `--mesh data=4,model=2`.
 fn mesh(text: &str) -> Result<Mesh> {
-    let axis = |part: &str| {
-        let (name, extent) = part.split_once('=')?;
-        Some((name.to_owned(), extent.parse().ok()?))
-    };
-    let axes: Option<Vec<(String, usize)>> = text.split(',').map(axis).collect();
-    let Some(axes) = axes else {
-        return Err(usage(format!(
-            "--mesh {text}: axes have names and numbers of devices, as in `--mesh data=4,model=2`"
-        )));
-    };
-    let axes: Vec<(&str, usize)> = axes.iter().map(|(n, k)| (n.as_str(), *k)).collect();
-    Mesh::new(&axes).map_err(|e| usage(format!("--mesh {text}: {}", e.message())))
+    let wrong = |e: Error| usage(format!("--mesh {text}: {}", e.message()));
+    text.parse().map_err(wrong)
 }
 
 /// The argument and the division of `--shard x=data,-`.
@@ -150,22 +146,7 @@ fn shard(text: &str) -> Result<(String, Spec)> {
             "--shard {text}: an argument has an axis of the mesh or `-` for each dimension, as in `--shard x=data,-`"
         )));
     };
-    let axes = |dim: &str| {
-        dim.split('+')
-            .filter(|a| *a != "-")
-            .map(str::to_owned)
-            .collect()
-    };
-    let dims: Vec<Vec<String>> = dims.split(',').map(axes).collect();
-    let dims: Vec<Vec<&str>> = dims
-        .iter()
-        .map(|d| d.iter().map(String::as_str).collect())
-        .collect();
-    let dims: Vec<&[&str]> = dims.iter().map(Vec::as_slice).collect();
-    Ok((
-        name.trim_start_matches('%').to_owned(),
-        Spec::of_axes(&dims),
-    ))
+    Ok((name.trim_start_matches('%').to_owned(), dims.parse()?))
 }
 
 /// `; did you mean X?` for the most similar name, or for the longest one that begins like `given`:
@@ -229,9 +210,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("bound") => a.bound = Some(count("bound", &p.value().map_err(mistake)?)?),
             Long("target") => {
                 let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
-                let target = text.parse();
-                let wrong = |e: Error| usage(format!("--target {text}: {}", e.message()));
-                a.written_for = Some(target.map_err(wrong)?);
+                a.compiled_for = Some(text);
             }
             Long("mesh") => {
                 a.mesh = Some(mesh(&p.value().and_then(|v| v.string()).map_err(mistake)?)?);
@@ -282,7 +261,19 @@ fn checked(mut a: Args, seen: &[&str]) -> Result<Args> {
     if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
         return Err(usage(format!("`{name}` has no option `--{s}`")));
     }
-    let portable = a.written_for == Some(XlaTarget::Portable) || a.on.is_some();
+    if a.command == "convert"
+        && let Some(text) = a.compiled_for.take()
+    {
+        let wrong = |e: Error| usage(format!("--target {text}: {}", e.message()));
+        a.written_for = Some(text.parse().map_err(wrong)?);
+    }
+    if a.command == "compile" && a.compiled_for.is_none() && !a.help {
+        return Err(usage(
+            "`compile` needs the devices: give `--target h200`, `--target v5e:2x4` or one that `cotangent devices` lists",
+        ));
+    }
+    let is_portable = a.written_for == Some(XlaTarget::Portable);
+    let portable = is_portable || a.on.is_some() || a.compiled_for.is_some();
     let given = [
         ("bound", a.bound.is_some()),
         ("mesh", a.mesh.is_some()),

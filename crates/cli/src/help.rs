@@ -9,6 +9,7 @@ cotangent: differentiable tensor programs in files
   cotangent fmt      FILE                      canonical text
   cotangent derive   FILE                      run the directives, print all modules
   cotangent convert  FILE[@NAME] [TO]          .tgraph to StableHLO text and back
+  cotangent compile  FILE[@NAME] --target T [--out F.pjrt]   for devices that need not be here
   cotangent run      FILE[@NAME] [--in A.npz] [--out B.npz]
   cotangent grad     FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
@@ -58,6 +59,10 @@ const TOPICS: &[(&str, &str)] = &[
     (
         "convert",
         "cotangent convert FILE[@NAME] [TO] [--numerics N] [--raise] [--target T] [--bound N] [--mesh M] [--shard S]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name. --raise replaces patterns such as 1 / (1 + exp(-x)) by the operations that they compute (logistic): bits of\nresults may change. StableHLO text is always raised when it is read. --target portable writes StableHLO that\nevery XLA target compiles, without custom calls; --bound is then the largest number of steps of while loops in\nderivatives, and --mesh and --shard divide arguments and results (out_0, ..) among devices. --target jax, the default, is\nfor JAX on a CPU.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+    ),
+    (
+        "compile",
+        "cotangent compile FILE[@NAME] --target T [--out F.pjrt] [--numerics N] [--in A.npz] [--bound N] [--mesh M] [--shard S]\n\nCompiles a module for devices that need not be here: h200 (eight of them; h200:1 is one), TPUs as in v5e:2x4, or a device\nthat is here (xla, cuda, tpu). The plugin is needed, and for a TPU the environment variable TPU_SKIP_MDS_QUERY=1. Prints the\nsize and the exchanges among devices; `cotangent run F.pjrt --on D` runs what --out wrote. Extents that are symbols are those\nof the arrays of --in. --bound, --mesh and --shard are those of `run --on`.\n\nExample: cotangent compile examples/perceptron.tgraph --target h200 --out perceptron.pjrt\n",
     ),
     (
         "run",

@@ -80,6 +80,11 @@ impl Target {
         self.file.as_os_str() == "-"
     }
 
+    /// Whether it is a program that `compile` wrote.
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.file.extension().is_some_and(|e| e == "pjrt")
+    }
+
     /// The name of the file, for messages.
     pub(crate) fn name(&self) -> String {
         self.file.display().to_string()

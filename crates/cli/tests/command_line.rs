@@ -70,7 +70,7 @@ fn help_is_there_for_everything() {
     assert!(good(&["--help"], "").contains("Exit status"));
     for command in [
         "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian",
-        "check", "explain", "profile", "devices", "ops",
+        "check", "explain", "profile", "compile", "devices", "ops",
     ] {
         let text = good(&[command, "--help"], "");
         assert!(text.starts_with(&format!("cotangent {command}")), "{text}");
@@ -95,6 +95,28 @@ fn devices_are_listed_and_chosen() {
     let npu = ["run", "-", "--on", "npu"];
     bad(&npu, two, "`cotangent devices` lists them");
     bad(&["run", "-", "--on", "xla:x"], two, "as in `cuda:1`");
+}
+
+#[test]
+fn compile_writes_what_run_runs() {
+    let two = "tgraph.module @m {\n  %y = tgraph.constant {value = 2.0} : f64\n  tgraph.return %y : f64\n}\n";
+    bad(&["compile", "-"], two, "`--target h200`");
+    bad(&["compile", "-", "--target", "h300"], two, "v5e:2x4");
+    bad(&["compile", "-", "--target", "h200:9"], two, "1 to 8");
+    let folder = folder("compile");
+    let (npz, pjrt) = (folder.join("a.npz"), folder.join("a.pjrt"));
+    let (npz, pjrt) = (npz.to_str().unwrap(), pjrt.to_str().unwrap());
+    let to = |path| ["compile", "-", "--target", "xla", "--out", path];
+    bad(&to(npz), two, "writes a .pjrt file");
+    std::fs::write(pjrt, "cotangent.pjrt 0\n\n").unwrap();
+    bad(&["run", pjrt, "--on", "xla"], "", "another version");
+    if good(&["devices"], "").contains("xla:0") {
+        let printed = good(&to(pjrt), two);
+        assert!(printed.starts_with("xla: "), "{printed}");
+        bad(&["run", pjrt], "", "--on");
+        let y = good(&["run", pjrt, "--on", "xla"], "");
+        assert_eq!(y, good(&["run", "-"], two));
+    }
 }
 
 #[test]

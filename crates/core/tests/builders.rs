@@ -69,6 +69,13 @@ impl Draw {
         (0..self.below(4)).map(|_| self.axis()).collect()
     }
 
+    fn specs(&self) -> Vec<Option<Vec<String>>> {
+        let names = ["data", "model", "none", "", "a b"];
+        let axes = || (0..self.below(3)).map(|_| names[self.below(5)].to_owned());
+        let dims = (0..self.below(4)).map(|_| self.coin().then(|| axes().collect()));
+        dims.collect()
+    }
+
     fn dim(&self) -> Dim {
         match self.below(6) {
             0 => Dim::sym("n"),
@@ -297,6 +304,7 @@ rows! {
     put |cx, g| vec![cx.put(Combine::Add, g.v(), g.v(), g.v(), g.axis(), g.bounds())];
     put_along_axis |cx, g| vec![cx.put_along_axis(Combine::Add, g.v(), g.v(), g.v(), g.axis(), g.bounds())];
     select |cx, g| vec![cx.select(g.v(), g.v(), g.v())];
+    shard |cx, g| vec![cx.shard(g.v(), &g.specs())];
     slice |cx, g| vec![cx.slice(g.v(), &g.dims(), &g.dims(), &g.axes())];
     slice_axis |cx, g| vec![cx.slice_axis(g.v(), g.axis(), g.dim(), g.dim())];
     index_axis |cx, g| vec![cx.index_axis(g.v(), g.axis(), g.dim())];

@@ -25,20 +25,23 @@
 //! transfers arguments and results in each run.
 //!
 //! A [`Mesh`] gives devices names in a grid, and a [`Spec`] says how a tensor is divided among
-//! them. [`DeviceProgram::sharded`] divides a program: the compiler finds what is exchanged.
+//! them. [`DeviceProgram::sharded`] divides a program: the compiler finds what is exchanged. Inside
+//! of a program [`shard()`] divides a value.
 //!
 //! Values are near to those of the CPU backend, and not the same bits: other engines add in other
 //! orders. Random numbers are the same everywhere, because they are keyed.
 
 mod backend;
+mod compiled;
 mod program;
 mod runtime;
 mod tensor;
 mod waiting;
 
 pub use backend::PjrtBackend;
+pub use compiled::CompiledProgram;
 pub use cotangent_stablehlo::{Mesh, Spec};
-pub use pjrt::loader::{MemoryStats, OptionValue, find, found};
-pub use program::DeviceProgram;
+pub use pjrt::loader::{MemoryStats, OptionValue, find, found, search_in};
+pub use program::{DeviceProgram, shard};
 pub use tensor::DeviceTensor;
 pub(crate) use waiting::runtime_of;

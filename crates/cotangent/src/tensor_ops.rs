@@ -61,6 +61,18 @@ pub trait TensorOps: Sized {
     }
 }
 
+/// A function that emits results, for code that is not generic: it exists once, not once for each
+/// closure.
+pub(crate) type EmitFn<'a> = dyn FnMut(&dyn Emit, &[Val]) -> Vec<Val> + 'a;
+
+/// A function that is called once, as one that can be passed as [`EmitFn`].
+pub(crate) fn once(
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> impl FnMut(&dyn Emit, &[Val]) -> Vec<Val> {
+    let mut f = Some(f);
+    move |cx, x| f.take().map(|f| f(cx, x)).unwrap_or_default()
+}
+
 /// The results that `f` emits in a call of `method`, which errors name.
 #[track_caller]
 pub(crate) fn called<T: TensorOps>(

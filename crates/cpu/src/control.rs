@@ -3,6 +3,7 @@
 use crate::element::pick;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
+use crate::loops;
 use crate::movement::integer;
 use crate::plan::nested::{Nested, NestedRun};
 use crate::program::Program;
@@ -21,15 +22,46 @@ pub(crate) fn in_place(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<O
     on_memory(&*run, x).map(Some)
 }
 
-/// As [`in_place`], for a loop that runs as machine code.
+/// As [`in_place`], for a loop that runs as machine code; it is compiled if that is not done.
 pub(crate) fn as_code(nested: &dyn Nested, env: &Env, x: &[Tensor]) -> Result<Option<Results>> {
     let forms: Vec<(DType, Extents)> = x.iter().map(|x| (x.dtype(), x.shape().into())).collect();
-    let run = nested.at(&forms, env).filter(|run| run.is_code());
-    run.map(|run| on_memory(&*run, x)).transpose()
+    let Some(run) = nested.at(&forms, env).filter(|run| run.compile()) else {
+        return Ok(None);
+    };
+    Ok(Some(match nested.stacks() {
+        true => stacked_on_memory(&*run, x)?,
+        false => on_memory(&*run, x)?,
+    }))
+}
+
+/// As [`on_memory`], for a `while` that is compiled and stacks results.
+fn stacked_on_memory(run: &dyn NestedRun, x: &[Tensor]) -> Result<Results> {
+    let mut stacks = Results::new();
+    let run_stacked = |from: &[*const u8], to: &[*mut u8]| {
+        stacks = loops::stacked(&run.stacked_rows(), |room| {
+            // SAFETY: as in `on_memory`; `room` gives rows of the types that the run stacks.
+            unsafe { run.run_stacked(from, to, room) }
+        })?;
+        Ok(())
+    };
+    let mut y = with_memory(run, x, run_stacked)?;
+    y.extend(stacks);
+    Ok(y)
 }
 
 /// The results of a run on operands that have the extents it was made for.
 fn on_memory(run: &dyn NestedRun, x: &[Tensor]) -> Result<Results> {
+    // SAFETY: operands have the extents that the run was made for, and are contiguous; new buffers
+    // have room for the results.
+    with_memory(run, x, |from, to| unsafe { run.run(from, to) })
+}
+
+/// Results of the types of a run, which `write` writes from contiguous operands.
+fn with_memory(
+    run: &dyn NestedRun,
+    x: &[Tensor],
+    write: impl FnOnce(&[*const u8], &[*mut u8]) -> Result<()>,
+) -> Result<Results> {
     let packed = x.iter().cloned().map(Tensor::into_packed);
     let x = packed.collect::<Result<Operands>>()?;
     let (mut made, forms) = (Vec::new(), run.results());
@@ -38,9 +70,7 @@ fn on_memory(run: &dyn NestedRun, x: &[Tensor]) -> Result<Results> {
     }
     let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
     let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
-    // SAFETY: operands have the extents that the run was made for, and `into_packed` made them
-    // contiguous. New buffers have room for the results.
-    unsafe { run.run(&from, &to)? };
+    write(&from, &to)?;
     let all = made.into_iter().zip(&forms);
     // SAFETY: the run wrote all elements.
     let y = all.map(|(y, (_, shape))| unsafe { y.into_tensor(shape) });

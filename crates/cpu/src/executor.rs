@@ -8,6 +8,7 @@ use crate::lower::lower;
 use crate::plan::Runtime;
 use crate::program::Program;
 use crate::tensor::Tensor;
+use crate::tuning::MIN_LOOP_STEPS;
 use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
 use cotangent_kernels::environment::chosen;
@@ -40,6 +41,8 @@ pub struct Executor {
     limits: RunLimits,
     /// The runtime, if it is not the one that `COTANGENT_RUNTIME` selects.
     runtime: Option<Runtime>,
+    /// Number of steps after which loops are compiled, if it is not the default.
+    compiled_after: Option<usize>,
 }
 
 /// Limits of a run.
@@ -195,6 +198,20 @@ impl Executor {
             runtime: Some(runtime),
             ..self
         }
+    }
+
+    /// Compiles loops when they have run this number of steps (builder style).
+    #[doc(hidden)]
+    pub fn with_loops_compiled_after(self, steps: usize) -> Executor {
+        Executor {
+            compiled_after: Some(steps),
+            ..self
+        }
+    }
+
+    /// Number of steps, in all runs of a loop, after which it is compiled.
+    pub(crate) fn compiled_after(&self) -> usize {
+        self.compiled_after.unwrap_or(MIN_LOOP_STEPS)
     }
 
     /// The runtime of programs: the one that was set, or `COTANGENT_RUNTIME`, which is read once.

@@ -40,3 +40,9 @@ pub(crate) fn interrupted() -> Error {
 pub(crate) fn catch<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     kernels::catch(f).unwrap_or_else(|Interrupted| Err(interrupted()))
 }
+
+/// Estimated work of a step that reads this many elements, in elementary operations: 1024 for its
+/// bookkeeping, and 16 for each element.
+pub(crate) fn step_work(elements: usize) -> usize {
+    elements.saturating_mul(16).saturating_add(1024)
+}

@@ -113,3 +113,8 @@ impl Sizes {
         }
     }
 }
+
+/// The number of elements of operands.
+pub(crate) fn elements(x: &[Tensor]) -> usize {
+    x.iter().map(Tensor::numel).fold(0, usize::saturating_add)
+}

@@ -13,12 +13,13 @@ use crate::element::{for_size, limit};
 use crate::executor::Compiler;
 use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
+use crate::plan::nested::RoomFn;
 use crate::program::{BodyRun, Program};
 use crate::recurrence::Loop;
 use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
 use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
-use cotangent_core::{DType, Env, Result, Shape, bail};
+use cotangent_core::{DType, Dim, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 use std::sync::OnceLock;
@@ -95,8 +96,27 @@ impl<'a> StackedResults<'a> {
     fn address(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
         self.row.get_or_insert_with(|| form.shape.clone());
         self.grow((i + 1) * form.n)?;
+        Ok(self.address_of(i * form.bytes()))
+    }
+
+    /// Address for the result of step `i`, which has this shape and number of bytes, and the number
+    /// of further results, that one included, for which the buffer has room.
+    fn room(&mut self, i: usize, shape: &Extents, bytes: usize) -> Result<(*mut u8, usize)> {
+        const MIN_ROWS: usize = 32;
+        let row = self.row.get_or_insert_with(|| shape.clone());
+        let n = volume(row)?;
+        if n == 0 {
+            return Ok((self.address_of(0), usize::MAX));
+        }
+        if (i + 1) * n > self.data.numel() {
+            self.grow((i + 1).max(MIN_ROWS) * n)?;
+        }
+        Ok((self.address_of(i * bytes), self.data.numel() / n - i))
+    }
+
+    fn address_of(&mut self, offset: usize) -> *mut u8 {
         let data = self.data.exclusive_ptr().expect("a stack is not shared");
-        Ok(data.wrapping_add(i * form.bytes()))
+        data.wrapping_add(offset)
     }
 
     /// The results of all `n` steps as one tensor.
@@ -349,12 +369,44 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
             carry.push(stack.finish(steps, env)?);
         }
         if saves {
-            carry.push(Tensor::build::<bool, _>(smallvec![steps], |dst| {
-                dst.fill(true)
-            })?);
+            carry.push(flags(steps)?);
         }
         Ok(carry)
     }))
+}
+
+/// The stacked results of a `while`, and whether it had each step, from a function that runs it
+/// with the room of the stacks.
+pub(crate) fn stacked(
+    rows: &[(DType, Extents)],
+    run: impl FnOnce(&mut RoomFn<'_>) -> Result<usize>,
+) -> Result<Results> {
+    let types = rows.iter().map(|(dtype, shape)| {
+        let shape = Shape::from(shape.iter().copied().map(Dim::from).collect::<Vec<_>>());
+        (*dtype, Sizes::of(&shape))
+    });
+    let types: Vec<(DType, Sizes)> = types.collect();
+    let mut stacks = stacks(&types, None)?;
+    let steps = run(&mut |done, addresses| {
+        let mut all = usize::MAX;
+        for ((stack, (dtype, shape)), to) in stacks.iter_mut().zip(rows).zip(addresses) {
+            let room;
+            (*to, room) = stack.room(done, shape, volume(shape)? * dtype.size())?;
+            all = all.min(room);
+        }
+        Ok(all)
+    })?;
+    let mut y = Results::new();
+    for stack in stacks {
+        y.push(stack.finish(steps, &Env::default())?);
+    }
+    y.push(flags(steps)?);
+    Ok(y)
+}
+
+/// Whether a `while` had each of its steps.
+fn flags(steps: usize) -> Result<Tensor> {
+    Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))
 }
 
 /// A `while` loop whose condition and body are over small tensors. Like [`scan_tiny`], with stacks
@@ -431,9 +483,7 @@ fn while_tiny(
         y.push(stack.finish(steps, &Env::default())?);
     }
     if saves {
-        y.push(Tensor::build::<bool, _>(smallvec![steps], |dst| {
-            dst.fill(true)
-        })?);
+        y.push(flags(steps)?);
     }
     Ok(y)
 }

@@ -4,13 +4,13 @@ use crate::checks::resolve;
 use crate::contract::RawContraction;
 use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
-use crate::executor::Compiler;
+use crate::executor::{Compiler, Executor};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
 use crate::plan::Runtime;
-use crate::plan::control::{Control, ControlRegion};
+use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
 use crate::program::Program;
-use crate::tensor::Tensor;
+use crate::tensor::{Extents, Tensor};
 use crate::{
     contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
     windows,
@@ -18,19 +18,21 @@ use crate::{
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
+use cotangent_core::{Array, DType, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The kernel of an operation for operands of these types. `used` marks the results that are read;
 /// their bits do not depend on it.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     let on_tensors = on_tensors(cx, op, x, used)?;
-    if cx.runtime == Runtime::Old && !cx.executor.is_stepwise() && is_loop(op) {
+    // What a `while` stacks has no memory before it runs, so it is code or runs on tensors.
+    let stacks = matches!(op, Op::While(w) if w.saves.is_some());
+    let is_loop = matches!(op, Op::Scan(_) | Op::While(_));
+    if (cx.runtime == Runtime::Old && is_loop || stacks) && !cx.executor.is_stepwise() {
         return Ok(loop_as_code(cx, op, on_tensors));
     }
-    let Some(nested) = nested(cx, op)? else {
+    let Some(nested) = nested(cx, op)?.filter(|_| !stacks) else {
         return Ok(on_tensors);
     };
     Ok(Box::new(move |env, x| {
@@ -49,32 +51,18 @@ pub(crate) fn product(op: &Op, x: &[Type]) -> Option<RawContraction> {
     }
 }
 
-fn is_loop(op: &Op) -> bool {
-    match op {
-        Op::Scan(_) => true,
-        Op::While(w) => w.saves.is_none(),
-        _ => false,
-    }
-}
-
-/// Number of steps of a scan from which it may be machine code.
-const MIN_CODE_STEPS: usize = 32;
-
 /// The kernel of a loop: machine code if its body, as a plan, has such a form, otherwise steps on
-/// tensors. The plan is made when a scan has [`MIN_CODE_STEPS`] steps, or a `while` runs again.
+/// tensors. The plan is made when code is due ([`StepCount`]).
 fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     let (executor, op) = (cx.executor.clone(), op.clone());
     let length = match &op {
         Op::Scan(s) => Some(s.length.clone()),
         _ => None,
     };
-    let (has_run, plan) = (AtomicBool::new(false), OnceLock::new());
+    let (count, plan) = (StepCount::new(executor.compiled_after()), OnceLock::new());
     Box::new(move |env, x: Operands| {
-        let wanted = match &length {
-            Some(n) => n.eval(env)? >= MIN_CODE_STEPS,
-            None => has_run.swap(true, Ordering::Relaxed),
-        };
-        if wanted {
+        let steps = length.as_ref().map(|n| n.eval(env)).transpose()?;
+        if count.is_due(steps) {
             let make = || {
                 nested(&Compiler::new(&executor, Runtime::New), &op)
                     .ok()
@@ -91,12 +79,21 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     })
 }
 
+/// How a loop runs on operands of these types; `None` if that is not known.
+pub(crate) fn loop_text(op: &Op, x: &[(DType, Extents)], env: &Env) -> Result<Option<String>> {
+    let executor = Executor::new();
+    let nested = nested(&Compiler::new(&executor, Runtime::New), op)?;
+    Ok(nested.map(|n| n.text(x, env)))
+}
+
 /// The regions of an operation, for a plan that runs them in place. `None` without plans.
 pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
     if cx.runtime != Runtime::New {
         return Ok(None);
     }
-    let region = |p: Arc<Program>, own: bool| Some(ControlRegion::new(p.plan()?.clone(), own));
+    let after = cx.executor.compiled_after();
+    let region =
+        |p: Arc<Program>, own: bool| Some(ControlRegion::new(p.plan()?.clone(), own, after));
     let control = match op {
         Op::Scan(s) => region(cx.looped(&s.body, s.consts)?, false).map(|body| Control::Scan {
             body,
@@ -106,7 +103,7 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested
             carry: s.carry,
             compiled: loops::is_compiled(s),
         }),
-        Op::While(w) if w.saves.is_none() => {
+        Op::While(w) => {
             let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
             let regions = region(cond, false).zip(region(body, false));
             regions.map(|(cond, body)| Control::While {
@@ -114,6 +111,7 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested
                 body,
                 cond_consts: w.cond_consts,
                 body_consts: w.body_consts,
+                saves: w.saves.is_some(),
             })
         }
         Op::Switch(s) => {
@@ -136,7 +134,7 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested
 )]
 fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     Ok(match op {
-        Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
+        Op::Unary(Unary::StopGradient) | Op::Shard(_) => kernel(|_, [x]| Ok(x)),
         // A scalar predicate selects a whole operand.
         Op::Select(_) if x[0].rank() != x[1].rank() => kernel(|_, [p, x, y]| {
             Ok(if p.first::<bool>() == Some(true) {

@@ -4,9 +4,10 @@
 //! [`groups`](crate::groups) say what is computed together. `build` makes a step of each group: its
 //! phases (`stage`), each the `code` of expressions that `compose` puts together, or a call of a
 //! kernel on tensors. `resolve` computes, for the extents of a run, what depends on them: the
-//! `reads` in numbers, the `axes` of loops and `boxes` in which reads are strided, the number of rows that all phases
-//! of a step run on together, and offsets in the `arena`. `run` executes the steps; reads that no
-//! box decides are packed tile by tile (`pack`), line by line of the loop (`lines`). Extents that data decides end a segment, which is
+//! `reads` in numbers, the `axes` of loops and `boxes` in which reads are strided, the number of
+//! rows that all phases of a step run on together, and offsets in the `arena`. `run` executes the
+//! steps (`execute`, and `folded` for folds); reads that no box decides are packed tile by tile
+//! (`pack`), line by line of the loop (`lines`). Extents that data decides end a segment, which is
 //! resolved when they are known.
 //!
 //! Calls run today's kernels. Operations with regions run in place (`control`) if their bodies can;
@@ -20,6 +21,7 @@ mod code;
 mod compose;
 pub(crate) mod control;
 mod execute;
+mod folded;
 mod laid;
 mod lines;
 pub(crate) mod nested;
@@ -127,7 +129,7 @@ impl Plan {
         let resolved = self.resolved(env, arguments)?;
         for (step, laid) in parts.steps.iter().zip(&resolved.steps) {
             if let (StepKind::Call(c), LaidStep::Call { operands, .. }) = (&step.kind, laid)
-                && let Some(nested) = &c.nested
+                && let Some(nested) = c.nested.as_ref().filter(|n| !n.stacks())
             {
                 let run = nested.at(&c.forms(&resolved.shapes, operands), env);
                 count = [count[0] + usize::from(run.is_some()), count[1] + 1];
@@ -149,6 +151,6 @@ impl Plan {
         let known: Vec<_> = (0..self.parts.segments.len())
             .map(|k| resolved.get(k).map(|r| &**r))
             .collect();
-        Ok(text::text(&self.function, &self.parts, &known))
+        Ok(text::text(&self.function, &self.parts, &known, env))
     }
 }

@@ -8,9 +8,10 @@
 use crate::executor::Executor;
 use crate::fuse::{Node, plan};
 use crate::kernel::Operands;
+use crate::lower::loop_text;
 use crate::program::Program;
-use crate::tensor::Tensor;
-use cotangent_core::{Cost, DType, Env, Function, Loc, Result, Type, Val};
+use crate::tensor::{Extents, Tensor};
+use cotangent_core::{Cost, DType, Env, Function, Loc, Op, Result, Type, Val};
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::view::View;
 use rustc_hash::FxHashSet;
@@ -74,6 +75,8 @@ pub struct StepProfile {
     pub cost: Cost,
     /// Whether a result has element type f64 or c128.
     pub double: bool,
+    /// How a loop runs: by machine code, or the reason for which not.
+    pub how: Option<String>,
 }
 
 /// Measurements of several runs of a program. `Display` is the [table](Profile::table) without a
@@ -122,7 +125,7 @@ impl Profile {
         );
         let mut steps: Vec<&StepProfile> = self.steps.iter().collect();
         steps.sort_by_key(|s| std::cmp::Reverse(s.time));
-        for s in steps {
+        for s in &steps {
             let seconds = s.time.as_secs_f64().max(1e-9);
             let (arithmetic, bandwidth) = machine.map_or((0.0, 0.0), |m| m.share(s));
             let row = format!(
@@ -136,6 +139,12 @@ impl Profile {
                 share(bandwidth),
                 s.loc
             );
+            out += row.trim_end();
+            out.push('\n');
+        }
+        for s in steps.iter().filter(|s| s.how.is_some()) {
+            let how = s.how.as_deref().unwrap_or_default();
+            let row = format!("{}: {how}  {}", s.label, s.loc);
             out += row.trim_end();
             out.push('\n');
         }
@@ -233,6 +242,7 @@ impl Program {
         let mut times = vec![Vec::new(); infos.len()];
         let mut starts = vec![Duration::ZERO; infos.len()];
         let mut costs = vec![Cost::default(); infos.len()];
+        let mut loops: Vec<Option<(Forms, Env)>> = vec![None; infos.len()];
         let mut totals = Vec::new();
         for _ in 0..runs {
             let begin = Instant::now();
@@ -249,6 +259,10 @@ impl Program {
                         .filter(|&k| !again(k))
                         .map(|k| bytes_of(&x[k]))
                         .sum();
+                    if loops[k].is_none() && loop_of(&f, &infos[k]).is_some() {
+                        let forms = x.iter().map(|x| (x.dtype(), x.shape().into()));
+                        loops[k] = Some((forms.collect(), env.clone()));
+                    }
                     let start = begin.elapsed();
                     let y = kernel(env, x)?;
                     times[k].push(begin.elapsed() - start);
@@ -272,9 +286,19 @@ impl Program {
                 .iter()
                 .any(|&v| matches!(f.ty(v).dtype, DType::F64 | DType::C128))
         };
-        let steps = infos.into_iter().zip(times).zip(starts).zip(costs);
-        let steps = steps.map(|(((step, times), start), cost)| StepProfile {
+        let how = |step: &StepInfo, at: Option<(Forms, Env)>| {
+            let (forms, env) = at?;
+            loop_text(loop_of(&f, step)?, &forms, &env).ok().flatten()
+        };
+        let steps = infos
+            .into_iter()
+            .zip(times)
+            .zip(starts)
+            .zip(costs)
+            .zip(loops);
+        let steps = steps.map(|((((step, times), start), cost), at)| StepProfile {
             double: double(&step),
+            how: how(&step, at),
             label: step.label(&f),
             loc: step.loc(&f),
             step,
@@ -288,6 +312,16 @@ impl Program {
             total: median(totals),
         })
     }
+}
+
+/// Types and extents of operands.
+type Forms = Vec<(DType, Extents)>;
+
+/// The operation of a step that is a loop.
+fn loop_of<'f>(f: &'f Function, step: &StepInfo) -> Option<&'f Op> {
+    let [e] = step.equations[..] else { return None };
+    let op = &f.eqns()[e].op;
+    matches!(op, Op::Scan(_) | Op::While(_)).then_some(op)
 }
 
 /// Bytes of the distinct elements of a tensor; broadcast elements count once.

@@ -11,8 +11,8 @@
 use crate::checks::{check_types, first_read, needs_check};
 use crate::executor::{Compiler, Executor, RunLimits};
 use crate::fuse::{Node, plan};
-use crate::interrupt::{catch, interrupted, is_active, spend};
-use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
+use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
+use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, elements};
 use crate::lower::{lower, nested, product};
 use crate::nests::nest::Why;
 use crate::plan::{Kernels, Plan, Runtime};
@@ -469,6 +469,41 @@ impl Program {
         Ok(())
     }
 
+    /// Like [`Program::run_each`], for operands in memory: a [tiny](Program::is_tiny) program
+    /// creates no tensors for them. `None`, without running, for another program, another number or
+    /// types of operands, and operands that are not contiguous and aligned.
+    ///
+    /// ```
+    /// use cotangent_core::{Builder, DType, Emit, Type};
+    /// use cotangent_cpu::Raw;
+    /// let b = Builder::new("f", Default::default());
+    /// let x = b.param(Type::new(DType::F64, [3]), None);
+    /// let y = (&b as &dyn Emit).square(x);
+    /// let program = cotangent_cpu::compile(&b.finish(&[y])?.into())?;
+    /// let x = [1.0f64, 2.0, 3.0];
+    /// let operand = Raw { dtype: DType::F64, data: x.as_ptr().cast(), shape: &[3], strides: &[] };
+    /// let mut results = Vec::new();
+    /// // SAFETY: the array lives and has three elements.
+    /// let done = unsafe { program.run_raw(&[operand], |y| results.push(y)) };
+    /// assert!(matches!(done, Some(Ok(()))));
+    /// assert_eq!(results[0].clone().into_array()?.as_slice::<f64>(), Some(&[1.0, 4.0, 9.0][..]));
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// Operands are valid for reading, with valid elements (a boolean is the byte 0 or 1), and
+    /// nothing writes them during the call.
+    #[inline]
+    pub unsafe fn run_raw(
+        &self,
+        inputs: &[Raw<'_>],
+        give: impl FnMut(Tensor),
+    ) -> Option<Result<()>> {
+        let tiny = self.tiny.as_ref().filter(|_| self.other.is_none())?;
+        // SAFETY: the caller guarantees the operands (# Safety), which are aligned.
+        (inputs.iter().all(Raw::is_aligned)).then(|| unsafe { tiny.run_on(inputs, give) })?
+    }
+
     /// Whether the program is a straight-line program over small tensors, which creates no tensors
     /// for intermediate values.
     pub fn is_tiny(&self) -> bool {
@@ -653,17 +688,6 @@ impl Program {
             }
         }
     }
-}
-
-/// Estimated work of a step that reads this many elements, in elementary operations: 1024 for its
-/// bookkeeping, and 16 for each element.
-pub(crate) fn step_work(elements: usize) -> usize {
-    elements.saturating_mul(16).saturating_add(1024)
-}
-
-/// The number of elements of operands.
-pub(crate) fn elements(x: &[Tensor]) -> usize {
-    x.iter().map(Tensor::numel).fold(0, usize::saturating_add)
 }
 
 /// A body that runs many times with the same slots.

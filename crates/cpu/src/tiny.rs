@@ -134,11 +134,16 @@ impl Form {
     /// Whether a tensor is of this form.
     #[inline]
     fn fits(&self, t: &Tensor) -> bool {
-        let shape = t.shape();
+        self.has(t.dtype(), t.shape())
+    }
+
+    /// Whether these are its element type and shape.
+    #[inline]
+    fn has(&self, dtype: DType, shape: &[usize]) -> bool {
         // Compared inline: a call to `memcmp` takes longer for a few extents.
         let same =
             self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
-        same && self.dtype == t.dtype()
+        same && self.dtype == dtype
     }
 
     /// Size of the elements, in bytes.
@@ -296,21 +301,45 @@ impl Tiny {
             .then(|| unsafe { self.run_on_operands(table, give) })
     }
 
+    /// Whether operands have the types of the inputs and are contiguous.
+    fn takes_raw(&self, x: &[Raw<'_>]) -> bool {
+        let fits = |(x, form): (&Raw<'_>, &Form)| form.has(x.dtype, x.shape) && x.is_row_major();
+        x.len() == self.inputs.len() && x.iter().zip(&self.inputs).all(fits)
+    }
+
+    /// Runs on contiguous operands `x` and passes each result to `give`; `None`, without running,
+    /// unless they have the types of the inputs.
+    ///
+    /// # Safety
+    /// Operands are valid for reading.
+    pub(crate) unsafe fn run_on(
+        &self,
+        x: &[Raw<'_>],
+        give: impl FnMut(Tensor),
+    ) -> Option<Result<()>> {
+        if !self.takes_raw(x) {
+            return None;
+        }
+        let constants = if self.fixed { self.offsets.len() } else { 0 };
+        let mut table: SmallVec<[*mut u8; 12]> = x.iter().map(|x| x.data.cast_mut()).collect();
+        table.resize(
+            x.len() + self.outputs.len() + constants,
+            std::ptr::null_mut(),
+        );
+        // SAFETY: operands have the types of the inputs and are contiguous (checked above). The
+        // caller guarantees that they can be read.
+        Some(unsafe { self.run_on_operands(&mut table, give) })
+    }
+
     /// Runs on contiguous operands `x` and writes results to `y`; `None`, without running, unless
     /// they have the types of inputs and outputs.
     ///
     /// # Safety
     /// Operands are valid for reading. Results are valid for writing, and overlap nothing else.
     pub(crate) unsafe fn run_raw(&self, x: &[Raw<'_>], y: &[RawMut<'_>]) -> Option<Result<()>> {
-        let fits =
-            |form: &Form, dtype, shape: &[usize]| form.dtype == dtype && *form.shape == *shape;
-        let operands = x.len() == self.inputs.len()
-            && x.iter()
-                .zip(&self.inputs)
-                .all(|(x, form)| fits(form, x.dtype, x.shape) && x.is_row_major());
-        let results = y.len() == self.outputs.len()
-            && (y.iter().zip(&self.outputs)).all(|(y, form)| fits(form, y.dtype, y.shape));
-        if !(operands && results) {
+        let fits = |(y, form): (&RawMut<'_>, &Form)| form.has(y.dtype, y.shape);
+        let results = y.len() == self.outputs.len() && y.iter().zip(&self.outputs).all(fits);
+        if !(self.takes_raw(x) && results) {
             return None;
         }
         let constants = if self.fixed { self.offsets.len() } else { 0 };

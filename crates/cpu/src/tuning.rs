@@ -32,6 +32,9 @@ tuning! {
     MAX_SPARE_PER_LENGTH: usize = 128;
     /// Minimum number of steps for which the loop of a recurrence is compiled.
     MIN_COMPILED_STEPS: usize = 32;
+    /// Number of steps, in all runs of a loop, from which its steps are compiled: about as many as
+    /// take the time of a compilation.
+    MIN_LOOP_STEPS: usize = 256;
 }
 
 // Elementwise chains and rows: `cargo bench -p cotangent-cpu --bench elementwise_and_rows`.

@@ -7,7 +7,7 @@ use cotangent_core::check::random::loop_graph;
 use cotangent_core::ops::{Bounds, Comparison, Cumulative, Running};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad, vjp};
-use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Scalar, Type, Val, reference};
+use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, reference};
 use cotangent_cpu::{Executor, Program, Runtime, Tensor};
 use std::sync::Arc;
 
@@ -29,14 +29,15 @@ fn numbers(ty: &Type) -> Array {
 fn pair(f: &Function) -> [Program; 2] {
     let f = Arc::new(f.clone());
     let on_tensors = Executor::new().stepwise().with_runtime(Runtime::Old);
+    // A `while` becomes code after its first step.
     let in_place = Executor::new().with_runtime(Runtime::New);
+    let in_place = in_place.with_loops_compiled_after(1);
     [on_tensors, in_place].map(|e| e.compile(&f).unwrap())
 }
 
 /// Equal bits of both runtimes, or errors of one code.
 fn compare(what: &str, f: &Function, x: &[Array]) {
     let [old, new] = pair(f);
-    // Loops are compiled at their second run.
     for run in 1..=2 {
         match (old.run(x), new.run(x)) {
             (Ok(old), Ok(new)) => same(what, f, &old, &new),
@@ -339,4 +340,78 @@ fn errors_of_steps_are_those_of_tensors() {
     let [old, new] = pair(&f).map(|p| p.run(&x).unwrap_err());
     assert_eq!(old.code(), Code::NotConverged);
     assert_eq!(old.to_string(), new.to_string());
+}
+
+/// `n` steps of an integer, `x -> x / row + row^2`: a step needs the scalar fallback where the row
+/// is large.
+fn remainders(n: usize) -> Arc<Function> {
+    let i64s = |shape: &[usize]| Type::new(DType::I64, shape);
+    build(&[i64s(&[]), i64s(&[n])], |cx, p| {
+        let (n, start, rows) = (n.into(), &p[..1], &p[1..]);
+        let (y, ys) = cx.scan(&[], start, rows, &n, false, |cx, _, c, row| {
+            let y = cx.add(cx.div(c[0], row[0]), cx.mul(row[0], row[0]));
+            (vec![y], vec![cx.div(y, row[0])])
+        });
+        [y, ys].concat()
+    })
+}
+
+#[test]
+fn steps_that_need_the_scalar_fallback() {
+    let n = 700;
+    let f = remainders(n);
+    // Rows by which few, all, every second, and the steps of a range need the fallback.
+    let large = |k: usize| (1i64 << 55) + 12_345 * k as i64 + 1;
+    let small = |k: usize| k as i64 % 7 + 1;
+    let rows: [&dyn Fn(usize) -> bool; 5] = [
+        &|k| k % 97 == 5,
+        &|_| true,
+        &|k| k % 2 == 0,
+        &|k| (100..500).contains(&k),
+        &|_| false,
+    ];
+    for rare in rows {
+        let row = |k: usize| if rare(k) { large(k) } else { small(k) };
+        let rows = Array::from_vec(vec![n], (0..n).map(row).collect::<Vec<i64>>()).unwrap();
+        let first = Scalar::I(i128::from(large(3)))
+            .full(DType::I64, vec![])
+            .unwrap();
+        compare("remainders", &f, &[first, rows]);
+    }
+}
+
+#[test]
+fn a_loop_of_unknown_length_stacks_what_its_adjoint_reads() {
+    // Euler steps of a pendulum until the time is over: 0, 1, and 300 steps.
+    let f = build(&[f64s(&[2]), f64s(&[])], |cx, p| {
+        let number = |cx: &dyn Emit, x: f64| cx.full(&f64s(&[]), x);
+        let more = |cx: &dyn Emit, end: &[Val], c: &[Val]| cx.compare(c[1], Comparison::Lt, end[0]);
+        let y = cx.while_loop(&p[1..], &[p[0], number(cx, 0.0)], more, |cx, _, c| {
+            let [angle, speed] = [0, 1].map(|k| cx.index_axis(c[0], 0, k));
+            let step = number(cx, 1.0 / 64.0);
+            let angle = cx.add(angle, cx.mul(step, speed));
+            let speed = cx.sub(speed, cx.mul(step, cx.sin(angle)));
+            let both = [angle, speed].map(|v| cx.reshape(v, &[1.into()]));
+            vec![cx.concatenate(&both, 0), cx.add(c[1], step)]
+        });
+        vec![cx.reduce_sum(y[0], &[0])]
+    });
+    let g = grad(&AdContext::default(), &f, &[f.params()[0]]).unwrap();
+    let g = simplify(&g);
+    let first = Array::from_vec(vec![2], vec![0.7, -0.2]).unwrap();
+    for end in [0.0, 0.01, 4.68] {
+        let args = [first.clone(), Array::scalar(end)];
+        compare("pendulum", &f, &args);
+        compare("gradient of a pendulum", &g, &args);
+        // In the default runtime, where steps over tensors precede code.
+        let default = Executor::new().with_runtime(Runtime::Old);
+        let program = default.compile(&Arc::new(g.clone())).unwrap();
+        let want = pair(&g)[0].run(&args).unwrap();
+        for _ in 0..3 {
+            same("default runtime", &g, &want, &program.run(&args).unwrap());
+        }
+    }
+    let text = cotangent_cpu::program::plan_text(&Arc::new(g), &Env::default()).unwrap();
+    let is_code = |l: &&str| l.contains("call while") && l.contains("code of");
+    assert!(text.lines().any(|l| is_code(&l)), "{text}");
 }

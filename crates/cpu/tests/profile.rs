@@ -1,7 +1,7 @@
 //! Profiles of programs: steps cover every equation once, and counts are right.
 
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type};
+use cotangent_core::{Array, Builder, DType, Dim, Emit, Env, Function, Type, Val};
 use cotangent_cpu::profile::{Machine, StepInfo, steps};
 use cotangent_cpu::{Tensor, compile};
 use std::sync::Arc;
@@ -135,4 +135,44 @@ fn a_group_reads_what_stop_gradient_reads() {
     let x = [Array::from_vec([40, 30], x).unwrap()];
     let run = |f: &Arc<Function>| compile(f).unwrap().run(&x).unwrap();
     assert_eq!(run(&marked), run(&plain));
+}
+
+/// 40 steps of a carry of 3 numbers.
+fn looped(step: impl Fn(&dyn Emit, Val) -> Val) -> Arc<Function> {
+    let b = Builder::new("f", Session::default());
+    let x = b.param(Type::new(DType::F64, [3]), Some("x"));
+    let cx: &dyn Emit = &b;
+    let (y, _) = cx.scan(&[], &[x], &[], &40.into(), false, |cx, _, c, _| {
+        (vec![step(cx, c[0])], Vec::new())
+    });
+    Arc::new(b.finish(&y).unwrap())
+}
+
+#[test]
+fn profiles_and_plans_name_loops_that_are_code_and_why_others_are_not() {
+    let turned = |cx: &dyn Emit, x: Val| {
+        let parts = [1, 2, 0].map(|k| cx.slice_axis(x, 0, k, k + 1));
+        cx.sin(cx.concatenate(&parts, 0))
+    };
+    let cases = [
+        (looped(turned), "code of "),
+        (
+            looped(|cx, x| cx.sort(cx.sin(x), 0, false)),
+            "steps in place, no code because of a kernel on tensors",
+        ),
+        (
+            looped(|cx, x| cx.sin(x)),
+            "one loop of code for each element",
+        ),
+    ];
+    for (f, want) in cases {
+        let x = Array::from_vec(vec![3], vec![0.1, 0.2, 0.3]).unwrap();
+        let profile = compile(&f).unwrap().profile(&[Tensor::from(&x)], 1);
+        let profile = profile.unwrap();
+        let how = profile.steps.iter().find_map(|s| s.how.as_deref());
+        assert!(how.is_some_and(|how| how.starts_with(want)), "{how:?}");
+        assert!(profile.table(None).contains(want), "{profile}");
+        let plan = cotangent_cpu::program::plan_text(&f, &Env::default()).unwrap();
+        assert!(plan.contains(want), "{plan}");
+    }
 }

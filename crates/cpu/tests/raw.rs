@@ -180,6 +180,13 @@ fn programs_run_on_memory_of_the_caller_with_the_same_bits() {
                 let args = [raw(&x, &shape, &[]), raw(&x, &shape, strides)];
                 run_into(&program, &args, &mut got, &shape).unwrap();
                 assert!(got == want, "{n} {strides:?}");
+                let mut results = Vec::new();
+                // SAFETY: operands are arrays of the tests, which live.
+                let done = unsafe { program.run_raw(&args, |y| results.push(y)) };
+                assert_eq!(done.is_some(), program.is_tiny() && strides.is_empty());
+                for y in results {
+                    assert!(y.into_array().unwrap().to_f64() == want, "{n}");
+                }
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::double_double::Compensated;
 use crate::element::{Index, Number, Ordered};
 use crate::tree::{General, Lanes, Named, ReduceOp};
 use crate::view::View;
-use best::arg;
+use best::{Greatest, Least, arg};
 use fold::fold;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -137,12 +137,12 @@ pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(
 /// Computes positions of the maxima among the reduced elements in row-major order: the first of
 /// equal elements, or the first NaN (`-0` equals `+0`). 0 over an empty set.
 pub fn argmax<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
-    arg(dst, src, axes, |a: T::Acc, b| b.less(a));
+    arg(dst, src, axes, Greatest);
 }
 
 /// Computes positions of the minima; see [`argmax`].
 pub fn argmin<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
-    arg(dst, src, axes, |a: T::Acc, b| a.less(b));
+    arg(dst, src, axes, Least);
 }
 
 #[cfg(test)]

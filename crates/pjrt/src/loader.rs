@@ -37,7 +37,7 @@ pub use buffer::Buffer;
 pub use client::{Client, ClientOption, Device, MemoryStats};
 pub use event::Event;
 pub use executable::{Executable, Unloaded};
-pub use find::{find, found};
+pub use find::{find, found, search_in};
 pub use options::{CompileOptions, OptionValue};
 pub use plugin::Plugin;
 pub use topology::Topology;

@@ -1,13 +1,15 @@
 //! [`Array`]: the one array class, in its states: elements (on a tape or not), a value of a program,
 //! or a parameter, whose elements can be replaced.
 
+use crate::device::{self, Device};
 use crate::error::{OrRaise, raise};
 use crate::scope::{self, Scope};
+use cotangent::pjrt::PjrtBackend;
 use cotangent::{DType, EagerRuntime, EagerTensor, Tensor, TracedTensor, Type};
 use pyo3::prelude::*;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The runtime of all eager operations.
+/// The runtime of eager operations on the CPU.
 pub(crate) static RUNTIME: LazyLock<Arc<EagerRuntime>> =
     LazyLock::new(|| EagerRuntime::with_cpu_backend(crate::run::backend()));
 
@@ -33,10 +35,15 @@ pub(crate) enum State {
 /// Elements that a call may take over.
 pub(crate) struct Donable {
     ty: Type,
+    device: Arc<Device>,
     value: Mutex<Option<EagerTensor>>,
 }
 
 impl Donable {
+    pub(crate) fn device(&self) -> Arc<Device> {
+        self.device.clone()
+    }
+
     fn value(&self) -> MutexGuard<'_, Option<EagerTensor>> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,7 +82,11 @@ impl Array {
     }
 
     pub(crate) fn known(t: Tensor) -> PyResult<Array> {
-        match RUNTIME.constant_from(t) {
+        let constant = match PjrtBackend::of(&t) {
+            None => RUNTIME.constant_from(t),
+            Some(_) => Device::of(&t).runtime.constant_from(t),
+        };
+        match constant {
             Ok(x) => Ok(Array::eager(x)),
             Err(e) => Python::attach(|py| Err(crate::error::python(py, e.into()))),
         }
@@ -88,6 +99,7 @@ impl Array {
         match array.state {
             State::Eager(x) => Ok(Array::of(State::Donable(Donable {
                 ty,
+                device: Device::of_runtime(x.runtime()),
                 value: Mutex::new(Some(x)),
             }))),
             _ => Ok(array),
@@ -97,7 +109,7 @@ impl Array {
     /// The elements, which the array gives up if it can: nothing else refers to them then.
     pub(crate) fn given_up(&self, py: Python<'_>) -> PyResult<Tensor> {
         let State::Donable(d) = &self.state else {
-            return self.tensor(py, "a call");
+            return self.placed(py, "a call");
         };
         let x = d.value().take().ok_or_else(donated)?;
         let t = Tensor::clone(&*x.tensor_read().or_raise(py)?);
@@ -187,21 +199,28 @@ impl Array {
                     return Err(unknown(what, &self.ty()));
                 }
                 let t = t.to_tensor().or_raise(py)?;
-                RUNTIME.constant_from(t).or_raise(py)
+                Device::of(&t).runtime.constant_from(t).or_raise(py)
             }
         }
     }
 
-    /// The elements, as they are stored.
+    /// The elements on the CPU, as they are stored: a copy of those of another device.
     pub(crate) fn tensor(&self, py: Python<'_>, what: &str) -> PyResult<Tensor> {
+        device::host(py, &self.placed(py, what)?)
+    }
+
+    /// The elements, as they are stored, on their device.
+    pub(crate) fn placed(&self, py: Python<'_>, what: &str) -> PyResult<Tensor> {
         if let (State::Traced(t), Ok(())) = (&self.state, self.check())
             && t.is_known()
         {
             return t.to_tensor().or_raise(py);
         }
-        let x = self.elements(py, what)?;
-        let t = x.tensor_read().or_raise(py)?;
-        Ok(Tensor::clone(&t))
+        let read = |x: &EagerTensor| Ok(Tensor::clone(&*x.tensor_read().or_raise(py)?));
+        match &self.state {
+            State::Eager(x) => read(x),
+            _ => read(&self.elements(py, what)?),
+        }
     }
 
     /// The value of a program that it is, or becomes.
@@ -316,7 +335,8 @@ pub(crate) fn parameter(py: Python<'_>, x: &Array, tape: bool) -> PyResult<Py<Pa
 fn fresh(py: Python<'_>, x: &Array, tape: bool) -> PyResult<EagerTensor> {
     let elements = x.elements(py, "a parameter")?;
     match tape {
-        true => RUNTIME
+        true => elements
+            .runtime()
             .variable_from(elements.to_tensor().or_raise(py)?)
             .or_raise(py),
         false => Ok(elements.detach()),
@@ -344,6 +364,7 @@ impl Parameter {
         let (tape, ty) = (base.slot().is_some_and(|s| s.tape), base.ty());
         let x = crate::operand::array(value)?;
         let x = crate::ops::cast(&x, ty.dtype)?;
+        let x = device::same(&x, &base.placement())?;
         if x.get().ty().differs(&ty) {
             return Err(raise(
                 "ShapeMismatch",

@@ -3,6 +3,7 @@
 //! An exception of the user's function passes through the library as a foreign error that holds it.
 
 use crate::array::Array;
+use crate::device::Nearby;
 use crate::error::{OrRaise, guarded};
 use crate::operand;
 use crate::run::hook;
@@ -109,12 +110,16 @@ impl Function {
     }
 }
 
-/// Leaves as values of programs, and whether each is a Python number.
+/// Leaves as values of programs, and whether each is a Python number. They are on one device.
 pub(crate) fn nodes(leaves: &[Bound<'_, PyAny>]) -> PyResult<(Vec<TracedTensor>, Vec<bool>)> {
     let (mut all, mut weak) = (Vec::new(), Vec::new());
+    let mut near = Nearby::default();
     for x in leaves {
         let number = operand::Number::of(x)?.is_some();
         let a = operand::array(x)?;
+        if !a.get().is_traced() {
+            near.add(a.get().placement(), a.get().rank() == 0)?;
+        }
         all.push(Array::node(&a)?);
         weak.push(number || a.get().weak);
     }

@@ -165,7 +165,8 @@ fn export<'py>(py: Python<'py>, t: Tensor, versioned: bool) -> PyResult<Bound<'p
 
 #[pymethods]
 impl Array {
-    /// A DLPack capsule of the elements. The consumer must not write to them.
+    /// A DLPack capsule of the elements. The consumer must not write to them. Those of another
+    /// device are copied to the CPU.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -187,7 +188,7 @@ impl Array {
         }
         let t = slf.get().tensor(py, "DLPack")?;
         let t = match copy {
-            Some(true) => {
+            Some(true) if slf.get().placement().is_cpu() => {
                 let a = slf.get().elements(py, "DLPack")?;
                 a.to_tensor().or_raise(py)?
             }

@@ -1,12 +1,13 @@
 //! [`Jitted`]: a Python function that is traced once for a signature, and compiled.
 
 use crate::array::Array;
+use crate::device::{self, Device};
 use crate::error::{OrRaise, raise};
 use crate::operand;
 use crate::program::PyProgram;
-use crate::run::{self, Arg, Compiled};
+use crate::run::{self, Arg, Args, Compiled};
 use crate::scope::Open;
-use crate::tree::{Tree, check_level, flatten};
+use crate::tree::{Leaves, Tree, check_level, flatten};
 use cotangent::{
     Builder, DType, Dim, Emit, Function, GraphCompiler, Shape, TracedTensor, Type, Val,
 };
@@ -49,8 +50,10 @@ struct Call<'py> {
     statics: Vec<Static>,
     /// The structure of a pair: the other positional arguments, and the other keywords.
     tree: Tree,
-    args: Vec<Arg<'py>>,
+    args: Args<'py>,
     specs: Vec<Spec>,
+    /// The device of the arguments, if the function has none.
+    device: Arc<Device>,
 }
 
 /// The origin of a program's parameter.
@@ -68,6 +71,8 @@ struct Entry {
     tree: Tree,
     specs: Vec<Spec>,
     threads: usize,
+    /// The device of the arguments, if the function has none.
+    device: Arc<Device>,
     compiled: Compiled,
     sources: Vec<Source>,
     /// Whether the parameters of the program are the arguments, in their order.
@@ -205,6 +210,8 @@ pub(crate) struct Jitted {
     shapes: Vec<Extents>,
     /// Positions of arguments whose elements a call may take over.
     donated: Vec<usize>,
+    /// The device of all runs; `None`: that of the arguments.
+    device: Option<Arc<Device>>,
     limit: usize,
     /// The most recently used first.
     entries: Mutex<Vec<Arc<Entry>>>,
@@ -265,24 +272,31 @@ impl Jitted {
             }
         }
         let pair = PyTuple::new(py, [dynamic.as_any(), named.as_any()])?;
-        let mut leaves = Vec::new();
+        let mut leaves = Leaves::new();
         let tree = match last {
             Some(e) if e.tree.along(pair.as_any(), &mut leaves)? => e.tree.clone(),
             _ => {
-                leaves.clear();
-                flatten(pair.as_any(), &mut leaves)?
+                let mut found = Vec::new();
+                let tree = flatten(pair.as_any(), &mut found)?;
+                leaves = found.into();
+                tree
             }
         };
-        let args: Vec<Arg<'py>> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
+        let args: Args<'py> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
         let mut specs: Vec<Spec> = args.iter().map(Arg::spec).collect();
         if !self.shapes.is_empty() {
             self.generalise(py, &tree, &mut specs)?;
         }
+        let device = match &self.device {
+            Some(device) => device.clone(),
+            None => device::of_program(&args, &[])?,
+        };
         Ok(Call {
             statics,
             tree,
             args,
             specs,
+            device,
         })
     }
 
@@ -325,7 +339,8 @@ impl Jitted {
         let threads = run::threads();
         let snapshot = self.entries().clone();
         for (k, e) in snapshot.iter().enumerate() {
-            if e.threads != threads || !same_specs(&e.specs, &call.specs) {
+            let is_here = e.threads == threads && Arc::ptr_eq(&e.device, &call.device);
+            if !is_here || !same_specs(&e.specs, &call.specs) {
                 continue;
             }
             let mut same = e.statics.len() == call.statics.len() && e.tree.same(&call.tree, py)?;
@@ -395,6 +410,13 @@ impl Jitted {
             }
         };
         let sources: Vec<Source> = inputs.into_iter().map(source).collect();
+        let device = match &self.device {
+            Some(device) => device.clone(),
+            None => {
+                let arrays = captured.into_iter().map(|c| c.array);
+                device::of_program(&call.args, &arrays.collect::<Vec<_>>())?
+            }
+        };
         let of_leaves = self.donations(&call.tree);
         let given_up = |s: &Source| match s {
             Source::Argument(k) => of_leaves[*k],
@@ -412,7 +434,8 @@ impl Jitted {
             tree: call.tree.clone(),
             specs: call.specs.clone(),
             threads: run::threads(),
-            compiled: Compiled::new(function, donated),
+            device: call.device.clone(),
+            compiled: Compiled::new(function, donated, Some(device)),
             sources,
             out,
         }))
@@ -443,11 +466,7 @@ impl Jitted {
 
     /// The arguments of a call that has the signature of the last one: without keys of dicts
     /// sorted, and without types made. `None`: the signature is to be looked up.
-    fn repeated<'py>(
-        &self,
-        e: &Entry,
-        args: &Bound<'py, PyTuple>,
-    ) -> PyResult<Option<Vec<Arg<'py>>>> {
+    fn repeated<'py>(&self, e: &Entry, args: &Bound<'py, PyTuple>) -> PyResult<Option<Args<'py>>> {
         let plain =
             e.statics.is_empty() && self.static_argnums.is_empty() && self.shapes.is_empty();
         if !plain || e.threads != run::threads() {
@@ -456,14 +475,15 @@ impl Jitted {
         let Tree::Tuple(pair) = &e.tree else {
             return Ok(None);
         };
-        let mut leaves = Vec::with_capacity(e.specs.len());
+        let mut leaves = Leaves::new();
         if pair[1].len() != 0 || !pair[0].along(args.as_any(), &mut leaves)? {
             return Ok(None);
         }
-        let mut found = Vec::with_capacity(leaves.len());
+        let mut found = Args::new();
         for (x, (d, shape, weak)) in leaves.iter().zip(&e.specs) {
             let arg = Arg::of(x)?;
-            if !arg.is_like(*d, shape, *weak) {
+            let is_near = self.device.is_some() || arg.is_near(&e.device);
+            if !is_near || !arg.is_like(*d, shape, *weak) {
                 return Ok(None);
             }
             found.push(arg);
@@ -472,9 +492,9 @@ impl Jitted {
     }
 
     /// The results of an entry for these arguments.
-    fn finish<'py>(py: Python<'py>, e: &Entry, args: Vec<Arg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish<'py>(py: Python<'py>, e: &Entry, args: Args<'py>) -> PyResult<Bound<'py, PyAny>> {
         let args = Jitted::arguments(py, e, args)?;
-        let y = run::call(py, &e.compiled, args)?;
+        let y = run::call(py, &e.compiled, &args)?;
         let y: SmallVec<[Bound<'py, PyAny>; 4]> = y
             .into_iter()
             .map(|a| Ok::<_, PyErr>(Bound::new(py, a)?.into_any()))
@@ -483,11 +503,11 @@ impl Jitted {
     }
 
     /// The arguments of an entry's program.
-    fn arguments<'py>(py: Python<'py>, e: &Entry, args: Vec<Arg<'py>>) -> PyResult<Vec<Arg<'py>>> {
+    fn arguments<'py>(py: Python<'py>, e: &Entry, args: Args<'py>) -> PyResult<Args<'py>> {
         if e.direct {
             return Ok(args);
         }
-        let mut args: Vec<Option<Arg<'py>>> = args.into_iter().map(Some).collect();
+        let mut args: SmallVec<[Option<Arg<'py>>; 4]> = args.into_iter().map(Some).collect();
         e.sources
             .iter()
             .map(|s| match s {
@@ -530,10 +550,10 @@ impl Jitted {
         shapes: Option<Vec<Bound<'_, PyAny>>>,
         donated: Vec<usize>,
         cache_limit: usize,
+        device: Option<&str>,
     ) -> PyResult<Jitted> {
         let shapes = shapes.unwrap_or_default();
         Ok(Jitted {
-            f: f.unbind(),
             static_argnums,
             static_argnames,
             shapes: shapes
@@ -541,6 +561,8 @@ impl Jitted {
                 .map(|x| Extents::read(x, 0))
                 .collect::<PyResult<_>>()?,
             donated,
+            device: device.map(|d| Device::named(f.py(), d)).transpose()?,
+            f: f.unbind(),
             limit: cache_limit,
             entries: Mutex::default(),
             hits: AtomicUsize::new(0),

@@ -9,6 +9,7 @@ mod console;
 mod control;
 mod create;
 mod custom;
+mod device;
 mod dims;
 mod dlpack;
 mod dtype;
@@ -57,6 +58,7 @@ fn _cotangent(m: &Bound<'_, PyModule>) -> PyResult<()> {
         control: cond switch scan while_loop fori_loop checkpoint;
         create: asarray full iota read_file write_file write_npy;
         custom: custom_jvp custom_vjp solve_equation linear_solve;
+        device: find_devices to_device;
         dlpack: from_dlpack;
         dtype: dtype;
         lazy: lazy lazy_grad lazy_vjp lazy_jvp;

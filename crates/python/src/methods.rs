@@ -145,9 +145,10 @@ impl Array {
         Ok(n)
     }
 
+    /// The name of the device of the elements: `cpu`, or as in `cuda:1`.
     #[getter]
-    fn device(&self) -> &'static str {
-        "cpu"
+    fn device(&self) -> String {
+        self.placement().name.clone()
     }
 
     /// Number of bytes of the elements.
@@ -457,7 +458,7 @@ impl Array {
         slf
     }
 
-    /// As an array of NumPy: the same memory, read-only.
+    /// As an array of NumPy: the same memory, read-only; a copy of the elements of another device.
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -465,7 +466,11 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        this.tensor(py, "a NumPy array")?;
+        let t = this.tensor(py, "a NumPy array")?;
+        let slf = &match this.placement().is_cpu() {
+            true => slf.clone(),
+            false => Bound::new(py, Array::known(t)?)?,
+        };
         let np = py.import("numpy")?;
         let of =
             |x: &Bound<'py, Array>| np.call_method1("asarray", (PyMemoryView::from(x.as_any())?,));

@@ -3,12 +3,15 @@
 use crate::array::Array;
 use crate::buffer::{Lent, check_size, copied};
 use crate::error::raise;
-use cotangent::{DType, Tensor};
+use cotangent::cpu::{Raw, View};
+use cotangent::{DType, Executable, Tensor};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+use smallvec::SmallVec;
+use std::cell::OnceCell;
 
 /// NumPy's array class and the class of its scalars, if NumPy is imported.
 fn classes(py: Python<'_>) -> PyResult<Option<&(Py<PyType>, Py<PyType>)>> {
@@ -35,7 +38,15 @@ fn find<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyUntypedArray
     let Some((class, generic)) = classes(py)? else {
         return Ok(None);
     };
-    if x.get_type().is(class.bind(py)) || x.is_instance(class.bind(py))? {
+    let exact = x.get_type().is(class.bind(py));
+    if exact || x.is_instance(class.bind(py))? {
+        if !exact && x.hasattr("mask")? {
+            return Err(raise(
+                "DTypeMismatch",
+                "a masked array has no counterpart: fill its elements (`x.filled(0.0)`), or leave the mask out \
+                 (`numpy.asarray(x)`)",
+            ));
+        }
         return Ok(Some(x.cast::<PyUntypedArray>()?.clone()));
     }
     if x.is_instance(generic.bind(py))? {
@@ -76,7 +87,10 @@ fn dtype(x: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
 pub(crate) struct Borrowed<'py> {
     array: Bound<'py, PyUntypedArray>,
     pub dtype: DType,
-    pub lent: Lent,
+    /// Number of elements.
+    n: usize,
+    /// The memory as elements, after the first use as a tensor.
+    lent: OnceCell<Lent>,
     /// Whether the first axis is the fastest.
     column_major: bool,
 }
@@ -86,22 +100,84 @@ impl Borrowed<'_> {
         self.array.shape()
     }
 
+    fn data(&self) -> *const u8 {
+        // SAFETY: the array is alive.
+        unsafe { (*self.array.as_array_ptr()).fields.data }
+            .cast::<u8>()
+            .cast_const()
+    }
+
+    fn lent(&self) -> &Lent {
+        let owner = || Some(self.array.clone().into_any().unbind());
+        // SAFETY: the memory is alive as long as its owner, and dense, aligned and native: it has
+        // `n` elements of this type in a row.
+        let new = || unsafe { Lent::new(self.dtype, self.data().cast(), self.n, owner()) };
+        self.lent.get_or_init(new)
+    }
+
+    /// Whether tensors still refer to the memory after a run: it is not lent any more.
+    pub(crate) fn release(&self) -> bool {
+        self.lent.get().is_some_and(Lent::release)
+    }
+
     /// Whether the address is in this memory.
     pub(crate) fn holds(&self, at: *const std::ffi::c_void) -> bool {
-        // SAFETY: the array is alive.
-        let first = unsafe { (*self.array.as_array_ptr()).fields.data } as usize;
-        let bytes = self.array.len() * self.dtype.size();
+        let first = self.data() as usize;
+        let bytes = self.n * self.dtype.size();
         (first..first + bytes).contains(&(at as usize))
     }
 
     /// The elements where they are.
     pub(crate) fn tensor(&self) -> cotangent::Result<Tensor> {
         if !self.column_major {
-            return self.lent.tensor(self.array.shape());
+            return self.lent().tensor(self.array.shape());
         }
         let mut shape = self.array.shape().to_vec();
         shape.reverse();
-        self.lent.tensor(&shape)?.t()
+        self.lent().tensor(&shape)?.t()
+    }
+}
+
+/// An operand of a program over small tensors.
+pub(crate) enum Small<'a, 'py> {
+    Borrowed(&'a Borrowed<'py>),
+    Tensor(Tensor),
+}
+
+impl Small<'_, '_> {
+    /// Its elements; `None` if they are not in row-major order.
+    fn raw(&self) -> Option<Raw<'_>> {
+        match self {
+            Small::Borrowed(b) => (!b.column_major).then(|| Raw {
+                dtype: b.dtype,
+                data: b.data(),
+                shape: b.shape(),
+                strides: &[],
+            }),
+            Small::Tensor(t) => Some(Raw {
+                dtype: t.dtype(),
+                data: t.as_ptr(),
+                shape: t.shape(),
+                strides: t.strides(),
+            }),
+        }
+    }
+
+    /// Runs a program over small tensors on operands where they are; `None`, without running, if
+    /// that is not possible.
+    pub(crate) fn run(
+        program: &Executable,
+        x: &[Small<'_, '_>],
+        give: impl FnMut(View),
+    ) -> Option<cotangent::Result<()>> {
+        let x = x
+            .iter()
+            .map(Small::raw)
+            .collect::<Option<SmallVec<[Raw<'_>; 4]>>>()?;
+        // SAFETY: the operands are borrowed and tensors, which live during the call: borrowed
+        // memory is dense, native, has valid booleans, and is not written meanwhile, as `borrow`
+        // says.
+        unsafe { program.run_raw(&x, give) }
     }
 }
 
@@ -126,21 +202,12 @@ pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py
         true => booleans(&a)?,
         false => a,
     };
-    // SAFETY: `a` is alive as long as the result, and dense, aligned and native: it has `n`
-    // elements of this type in a row.
-    let lent = unsafe {
-        Lent::new(
-            d,
-            (*a.as_array_ptr()).fields.data.cast(),
-            n,
-            Some(a.clone().into_any().unbind()),
-        )
-    };
     Ok(Some(Borrowed {
         column_major: !a.is_c_contiguous(),
         array: a,
         dtype: d,
-        lent,
+        n,
+        lent: OnceCell::new(),
     }))
 }
 
@@ -180,11 +247,11 @@ pub(crate) fn array(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let Some(b) = borrow(x)? else { return Ok(None) };
     let py = x.py();
     let t = match b.column_major {
-        false => copied(&b.lent, b.array.shape(), py)?,
+        false => copied(b.lent(), b.array.shape(), py)?,
         true => {
             let mut shape = b.array.shape().to_vec();
             shape.reverse();
-            let t = copied(&b.lent, &shape, py)?;
+            let t = copied(b.lent(), &shape, py)?;
             let t = crate::error::OrRaise::or_raise(t.t(), py)?;
             crate::error::OrRaise::or_raise(t.to_order(cotangent::tensor::Order::RowMajor), py)?
         }

@@ -1,11 +1,11 @@
 //! Operations by name, on arrays in every state: eagerly, on a tape, or in a trace.
 
-use crate::array::{Array, RUNTIME, State};
+use crate::array::{Array, State};
 use crate::error::{OrRaise, guarded, raise};
 use crate::operand::{Number, Operand, array, common};
 use crate::program::PyProgram;
 use crate::tree::check_level;
-use crate::{dims, dtype, place, scope, tape};
+use crate::{device, dims, dtype, place, scope, tape};
 use cotangent::extend::{Attr, Attrs, Entry, Kind, Spelled};
 use cotangent::ops::{Comparison, Composite, Op, composites, entries};
 use cotangent::{DType, Dim, EagerTensor, Emit, Error, Scalar, TensorOps, TracedTensor, Type, Val};
@@ -43,19 +43,22 @@ where
         let traced = |t| Array::of_node(t, scope.clone());
         return Ok(y.or_raise(py)?.into_iter().map(traced).collect());
     }
-    let values: SmallVec<[EagerTensor; 3]> = x
+    let mut values: SmallVec<[EagerTensor; 3]> = x
         .iter()
         .map(|a| a.get().elements(py, "an operation"))
         .collect::<PyResult<_>>()?;
+    let device = device::together(py, &mut values)?;
+    let rt = &device.runtime;
     let refs: SmallVec<[&EagerTensor; 3]> = values.iter().collect();
     let silent = tape::is_silent();
     let run = || {
         guarded(|| match silent {
-            true => cotangent::ad::no_grad(|| RUNTIME.write(&refs, f)),
-            false => RUNTIME.write(&refs, f),
+            true => cotangent::ad::no_grad(|| rt.write(&refs, f)),
+            false => rt.write(&refs, f),
         })
     };
-    let y = match refs.iter().any(|x| x.len() >= DETACHED_ELEMENTS) {
+    let is_long = !device.is_cpu() || refs.iter().any(|x| x.len() >= DETACHED_ELEMENTS);
+    let y = match is_long {
         true => py.detach(run),
         false => run(),
     }?;
@@ -191,7 +194,7 @@ fn attributes(x: Option<&Bound<'_, PyDict>>) -> PyResult<Attrs> {
 /// One result as an array, several as a tuple.
 pub(crate) fn results<'py>(
     py: Python<'py>,
-    y: Vec<Array>,
+    y: impl IntoIterator<Item = Array>,
     weak: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut y: Vec<Bound<'py, Array>> = y
@@ -436,7 +439,7 @@ fn quick(
         Operand::Array(_) => {
             let y = few(&operands[1])?;
             let y = y.as_ref();
-            if x.dtype() != y.dtype() {
+            if x.dtype() != y.dtype() || !x.same_context(y) {
                 return None;
             }
             Some(match name {
@@ -523,7 +526,7 @@ pub(crate) fn promoted<'py>(
         Operand::Number(n) => Bound::new(py, n.array(d)?),
     };
     let all = operands.iter().map(one).collect::<PyResult<Vec<_>>>()?;
-    PyTuple::new(py, all)
+    PyTuple::new(py, device::with_numbers(all)?)
 }
 
 /// The common element type of arrays, element types and Python numbers.

@@ -3,8 +3,8 @@
 use crate::array::Array;
 use crate::error::{OrRaise, raise};
 use crate::operand;
-use crate::run::{self, Arg, Compiled};
-use crate::tree::{Tree, flatten};
+use crate::run::{self, Arg, Args, Compiled};
+use crate::tree::{Leaves, Tree, flatten};
 use cotangent::extend::{Env, View};
 use cotangent::text::print_function;
 use cotangent::transform as core;
@@ -38,7 +38,7 @@ impl PyProgram {
     fn of(source: Option<Program>, function: Arc<Function>) -> PyProgram {
         PyProgram {
             source,
-            compiled: Compiled::new(function, Vec::new()),
+            compiled: Compiled::new(function, Vec::new(), None),
             constants: Vec::new(),
             trees: None,
         }
@@ -229,7 +229,7 @@ impl PyProgram {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let mut leaves = Vec::new();
+        let mut leaves = Leaves::new();
         let kwargs = kwargs.filter(|k| !k.is_empty());
         match (&this.trees, kwargs) {
             (Some(_), Some(k)) => {
@@ -283,11 +283,11 @@ impl PyProgram {
                 format!("a program of {n} arguments is called with {}", leaves.len()),
             ));
         }
-        let mut all: Vec<Arg<'py>> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
+        let mut all: Args<'py> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
         for t in &this.constants {
             all.push(Arg::Array(Bound::new(py, Array::known(t.clone())?)?));
         }
-        let y = run::call(py, &this.compiled, all)?;
+        let y = run::call(py, &this.compiled, &all)?;
         let Some((_, out)) = &this.trees else {
             return crate::ops::results(py, y, false);
         };

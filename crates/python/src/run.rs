@@ -2,21 +2,24 @@
 //! the arguments are.
 
 use crate::array::{Array, RUNTIME, State};
+use crate::device::{self, Device};
 use crate::error::{OrRaise, guarded};
-use crate::numpy::{Borrowed, borrow};
+use crate::numpy::{Borrowed, Small, borrow};
 use crate::operand::{self, Number};
 use crate::{buffer, dims, dtype, place, scope, tape};
-use cotangent::cpu::Hook;
+use cotangent::cpu::{Hook, View};
 use cotangent::extend::for_dtype;
+use cotangent::pjrt::{DeviceProgram, DeviceTensor};
 use cotangent::tensor::Order;
 use cotangent::{
     CpuBackend, DType, EagerTensor, Element, Executable, Function, Shape, Tensor, TensorOps,
     TracedTensor,
 };
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Duration from which a run releases the interpreter.
@@ -77,18 +80,36 @@ pub(crate) fn backend() -> CpuBackend {
 pub(crate) struct Compiled {
     pub function: Arc<Function>,
     program: OnceLock<Executable>,
+    /// Its device; `None`: that of the arguments.
+    device: Option<Arc<Device>>,
+    /// The program of the last device that is not the CPU, and the parameters that it may write
+    /// over.
+    on_device: Mutex<Option<(Arc<Device>, Arc<Placed>)>>,
     /// Whether a run takes over the elements of each parameter; empty: of none.
     donated: Vec<bool>,
     /// Whether a run took long, so that the next one releases the interpreter.
     slow: AtomicBool,
 }
 
+/// A program on a device, and the parameters that a run may write over.
+struct Placed {
+    program: DeviceProgram,
+    donated: Vec<usize>,
+}
+
 impl Compiled {
-    /// A function that takes over the elements of some parameters (`donated`; empty: of none).
-    pub(crate) fn new(function: Arc<Function>, donated: Vec<bool>) -> Compiled {
+    /// A function that takes over the elements of some parameters (`donated`; empty: of none), on a
+    /// device, or on that of the arguments.
+    pub(crate) fn new(
+        function: Arc<Function>,
+        donated: Vec<bool>,
+        device: Option<Arc<Device>>,
+    ) -> Compiled {
         Compiled {
             function,
             program: OnceLock::new(),
+            device,
+            on_device: Mutex::default(),
             donated,
             slow: AtomicBool::new(true),
         }
@@ -103,6 +124,40 @@ impl Compiled {
         let p = py.detach(|| guarded(|| backend().executor().compile(function)))?;
         let p = p.or_raise(py)?;
         Ok(self.program.get_or_init(|| p))
+    }
+
+    /// Donated parameters, each with a result of its type that can be written over it.
+    fn aliased(&self) -> Vec<usize> {
+        let mut free = self.function.result_types();
+        let taken = self.donated.iter().zip(self.function.param_types());
+        let aliased = taken.enumerate().filter(|(_, (taken, ty))| {
+            let at = free.iter().position(|r| **taken && r == ty);
+            at.inspect(|&at| drop(free.swap_remove(at))).is_some()
+        });
+        aliased.map(|(k, _)| k).collect()
+    }
+
+    /// The program on a device that is not the CPU.
+    fn on(&self, py: Python<'_>, device: &Arc<Device>) -> PyResult<Arc<Placed>> {
+        let lock = || {
+            self.on_device
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some((d, placed)) = &*lock()
+            && Arc::ptr_eq(d, device)
+        {
+            return Ok(placed.clone());
+        }
+        let donated = self.aliased();
+        let make = || match &device.backend {
+            Some(b) => b.program(&self.function)?.donate(&donated),
+            None => cotangent::bail!(Invalid, "the CPU has programs of its own"),
+        };
+        let program = py.detach(|| guarded(make))?.or_raise(py)?;
+        let placed = Arc::new(Placed { program, donated });
+        *lock() = Some((device.clone(), placed.clone()));
+        Ok(placed)
     }
 }
 
@@ -144,6 +199,29 @@ impl<'py> Arg<'py> {
                 (b.dtype, dims.into(), false)
             }
             Arg::Number(n) => (dtype::default(n.level()), Shape::scalar(), true),
+        }
+    }
+
+    /// Its device, and whether it is a number; `None` for a Python number, and for a value of a
+    /// program.
+    pub(crate) fn placement(&self) -> Option<(Arc<Device>, bool)> {
+        match self {
+            Arg::Array(a) if self.is_traced() || matches!(a.get().state, State::Traced(_)) => None,
+            Arg::Array(a) => Some((a.get().placement(), a.get().rank() == 0)),
+            Arg::Borrowed(b) => Some((Device::cpu().clone(), b.shape().is_empty())),
+            Arg::Number(_) => None,
+        }
+    }
+
+    /// Whether a program of this device takes it without a copy of an array.
+    pub(crate) fn is_near(&self, device: &Device) -> bool {
+        match self {
+            Arg::Array(a) => match &a.get().state {
+                State::Eager(x) => device.has(x) || (x.rank() == 0 && Device::cpu().has(x)),
+                _ => a.get().placement().name == device.name,
+            },
+            Arg::Borrowed(b) => device.is_cpu() || b.shape().is_empty(),
+            Arg::Number(_) => true,
         }
     }
 
@@ -198,7 +276,7 @@ impl<'py> Arg<'py> {
     /// The elements where they are.
     fn tensor(&self, py: Python<'_>, d: DType) -> PyResult<Tensor> {
         match self {
-            Arg::Array(a) => a.get().tensor(py, "a call"),
+            Arg::Array(a) => a.get().placed(py, "a call"),
             Arg::Borrowed(b) => b.tensor().or_raise(py),
             Arg::Number(n) => Tensor::full(d, Vec::new(), n.scalar(d)?).or_raise(py),
         }
@@ -213,30 +291,88 @@ fn copy(t: &Tensor, shape: &[usize]) -> cotangent::Result<Tensor> {
     for_dtype!(t.dtype(), T => of::<T>(t, shape))
 }
 
-/// The results of a compiled function for these arguments, in the order of its parameters.
-pub(crate) fn call<'py>(
-    py: Python<'py>,
-    f: &Compiled,
-    args: Vec<Arg<'py>>,
-) -> PyResult<Vec<Array>> {
+/// Arguments of a call, in the order of the program's parameters.
+pub(crate) type Args<'py> = SmallVec<[Arg<'py>; 4]>;
+
+/// Results of a call.
+pub(crate) type Results = SmallVec<[Array; 2]>;
+
+/// The results of a compiled function for these arguments.
+pub(crate) fn call<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Results> {
     if args.iter().any(Arg::is_traced) {
-        return written(py, f, &args);
+        return written(py, f, args);
     }
+    let device = match &f.device {
+        Some(device) => device.clone(),
+        None => device::of_program(args, &[])?,
+    };
     if args.iter().any(Arg::is_recorded) {
-        let values: Vec<EagerTensor> = args
+        let mut values: Vec<EagerTensor> = args
             .iter()
             .zip(f.function.param_types())
             .map(|(a, ty)| a.array(py, Some(ty.dtype))?.get().elements(py, "a call"))
             .collect::<PyResult<_>>()?;
+        for x in &mut values {
+            if !x.tracks_grad() && !device.has(x) {
+                let t = device.copy(py, &x.to_tensor().or_raise(py)?)?;
+                *x = device.runtime.constant_from(t).or_raise(py)?;
+            }
+        }
+        let device = device::together(py, &mut values)?;
         let refs: Vec<&EagerTensor> = values.iter().collect();
-        let y = RUNTIME.write(&refs, |cx, x| cx.call(&f.function, x));
+        let y = device.runtime.write(&refs, |cx, x| cx.call(&f.function, x));
         return Ok(y.or_raise(py)?.into_iter().map(Array::eager).collect());
     }
-    run(py, f, args)
+    if !device.is_cpu() {
+        return run_on(py, f, &device, args);
+    }
+    let program = f.program(py)?;
+    match f.donated.is_empty() && program.is_tiny() {
+        true => run_tiny(py, f, program, args),
+        false => run(py, f, program, args),
+    }
+}
+
+/// Runs the program on a device that is not the CPU. Arguments on the CPU are copied there, and
+/// results stay there.
+fn run_on(
+    py: Python<'_>,
+    f: &Compiled,
+    device: &Arc<Device>,
+    args: &[Arg<'_>],
+) -> PyResult<Results> {
+    let placed = f.on(py, device)?;
+    let mut keep = Vec::new();
+    let mut x: Vec<DeviceTensor> = Vec::with_capacity(args.len());
+    for (k, (a, ty)) in args.iter().zip(f.function.param_types()).enumerate() {
+        let t = match a {
+            Arg::Array(a) if placed.donated.contains(&k) => {
+                // Elements of other arrays than results of such a function stay theirs.
+                if !matches!(a.get().state, State::Donable(_)) {
+                    keep.push(k);
+                }
+                a.get().given_up(py)?
+            }
+            a => a.tensor(py, ty.dtype)?,
+        };
+        x.push(device.argument(py, &t)?);
+    }
+    let run = || {
+        let y = placed
+            .program
+            .run_keeping(&x.iter().collect::<Vec<_>>(), &keep)?;
+        y.iter().map(|y| device.tensor(y)).collect()
+    };
+    let y: cotangent::Result<Vec<Tensor>> = py.detach(|| guarded(run))?;
+    let array = match f.donated.is_empty() {
+        true => Array::known,
+        false => Array::donable,
+    };
+    y.or_raise(py)?.into_iter().map(array).collect()
 }
 
 /// A call in the trace of the arguments.
-fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Vec<Array>> {
+fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Results> {
     let arrays: Vec<Bound<'py, Array>> = args
         .iter()
         .zip(f.function.param_types())
@@ -254,9 +390,38 @@ fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Ve
     Ok(y.or_raise(py)?.into_iter().map(traced).collect())
 }
 
-/// Runs the program.
-fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<Array>> {
-    let program = f.program(py)?;
+/// Runs a program over small tensors: it is too short to release the interpreter, has no loop whose
+/// run a signal would end, and its results own their memory.
+fn run_tiny<'py>(
+    py: Python<'py>,
+    f: &Compiled,
+    program: &Executable,
+    args: &[Arg<'py>],
+) -> PyResult<Results> {
+    let x = args
+        .iter()
+        .zip(f.function.params())
+        .map(|(a, &p)| match a {
+            Arg::Borrowed(b) => Ok(Small::Borrowed(b)),
+            a => Ok(Small::Tensor(a.tensor(py, f.function.ty(p).dtype)?)),
+        })
+        .collect::<PyResult<SmallVec<[Small<'_, 'py>; 4]>>>()?;
+    let mut y = SmallVec::<[View; 2]>::new();
+    match guarded(|| Small::run(program, &x, |view| y.push(view)))? {
+        Some(done) => done.or_raise(py)?,
+        None => return run(py, f, program, args),
+    }
+    let known = |view| Array::known(Tensor::from_view(view, Order::RowMajor));
+    y.into_iter().map(known).collect()
+}
+
+/// Runs a program.
+fn run<'py>(
+    py: Python<'py>,
+    f: &Compiled,
+    program: &Executable,
+    args: &[Arg<'py>],
+) -> PyResult<Results> {
     let taken = f.donated.iter().copied().chain(std::iter::repeat(false));
     let views = args
         .iter()
@@ -267,6 +432,7 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
                 Arg::Array(a) if taken => a.get().given_up(py)?,
                 a => a.tensor(py, f.function.ty(p).dtype)?,
             };
+            Device::cpu().check(&t)?;
             Ok(t.into_view())
         })
         .collect::<PyResult<Vec<_>>>()?;
@@ -282,9 +448,9 @@ fn run<'py>(py: Python<'py>, f: &Compiled, args: Vec<Arg<'py>>) -> PyResult<Vec<
         .map(|view| Tensor::from_view(view, Order::RowMajor))
         .collect();
     // A result never is in memory of the caller's.
-    for a in &args {
+    for a in args {
         if let Arg::Borrowed(b) = a
-            && b.lent.release()
+            && b.release()
         {
             for t in &mut y {
                 if b.holds(buffer::address(t.view())) {

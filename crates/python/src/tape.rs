@@ -1,6 +1,7 @@
 //! Tapes: variables, reverse passes, and operations that are not recorded.
 
-use crate::array::{Array, Parameter, RUNTIME, State, parameter};
+use crate::array::{Array, Parameter, State, parameter};
+use crate::device::Device;
 use crate::error::{OrRaise, raise};
 use crate::operand;
 use cotangent::EagerTensor;
@@ -149,5 +150,7 @@ pub(crate) fn grad_of<'py>(
 /// The gradient sets of all variables are forgotten.
 #[pyfunction]
 pub(crate) fn clear_grads(py: Python<'_>) -> PyResult<()> {
-    RUNTIME.clear_grads().or_raise(py)
+    Device::all()
+        .iter()
+        .try_for_each(|d| d.runtime.clear_grads().or_raise(py))
 }

@@ -34,6 +34,7 @@ impl<'py> Split<'py> {
                 ))),
             }
         };
+        crate::device::check_arguments(args)?;
         Ok(Split {
             args: args.clone(),
             at: argnums.iter().map(position).collect::<PyResult<_>>()?,

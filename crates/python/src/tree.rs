@@ -9,8 +9,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Leaves of a tree in the order of its places, without an allocation if they are few.
+pub(crate) type Leaves<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
 /// A structure with a place for each leaf.
 #[derive(Clone)]
@@ -313,7 +317,7 @@ impl Tree {
     pub(crate) fn along<'py>(
         &self,
         x: &Bound<'py, PyAny>,
-        leaves: &mut Vec<Bound<'py, PyAny>>,
+        leaves: &mut Leaves<'py>,
     ) -> PyResult<bool> {
         match self {
             Tree::None => Ok(x.is_none()),
@@ -392,7 +396,7 @@ impl Tree {
 fn each<'py>(
     children: &[Tree],
     items: impl Iterator<Item = Bound<'py, PyAny>>,
-    leaves: &mut Vec<Bound<'py, PyAny>>,
+    leaves: &mut Leaves<'py>,
 ) -> PyResult<bool> {
     for (c, x) in children.iter().zip(items) {
         if !c.along(&x, leaves)? {

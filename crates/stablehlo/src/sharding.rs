@@ -1,8 +1,10 @@
 //! [`Mesh`] and [`Spec`]: how tensors are divided among devices, in the notation of Shardy.
 
-use cotangent_core::{Function, Result, Type, Val, bail};
-use std::fmt::Write;
+use cotangent_core::ops::Shard;
+use cotangent_core::{Error, Function, Result, Type, Val, bail};
+use std::fmt::{self, Display, Write};
 use std::ops::Range;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Devices in a grid with named axes. Device `k` of a mesh has the coordinates of `k` in row-major
@@ -29,10 +31,10 @@ impl Mesh {
     pub fn new(axes: &[(&str, usize)]) -> Result<Mesh> {
         for (k, &(name, extent)) in axes.iter().enumerate() {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if name.is_empty() || !name.chars().all(plain) {
+            if name.is_empty() || !name.chars().all(plain) || ["none", "open"].contains(&name) {
                 bail!(
                     Invalid,
-                    "{name:?} is no name of an axis of a mesh: it has letters, digits and `_`"
+                    "{name:?} is no name of an axis of a mesh: it has letters, digits and `_`, and is not `none` or `open`"
                 );
             }
             if axes[..k].iter().any(|a| a.0 == name) {
@@ -84,6 +86,62 @@ impl Mesh {
     }
 }
 
+/// As on the command line: `data=4,model=2`.
+impl Display for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let axes: Vec<String> = self.axes.iter().map(|(n, k)| format!("{n}={k}")).collect();
+        f.write_str(&axes.join(","))
+    }
+}
+
+impl FromStr for Mesh {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Mesh> {
+        let axis = |part: &str| {
+            let (name, extent) = part.split_once('=')?;
+            Some((name.to_owned(), extent.parse().ok()?))
+        };
+        let axes: Option<Vec<(String, usize)>> = text.split(',').map(axis).collect();
+        let Some(axes) = axes else {
+            bail!(
+                Invalid,
+                "axes have names and numbers of devices, as in `data=4,model=2`"
+            )
+        };
+        let axes: Vec<(&str, usize)> = axes.iter().map(|(n, k)| (n.as_str(), *k)).collect();
+        Mesh::new(&axes)
+    }
+}
+
+/// As on the command line, with an axis for each dimension, or `-`: `data,-`. Several axes of one
+/// dimension are joined by `+`.
+impl Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dim = |axes: &Vec<String>| match axes.is_empty() {
+            true => "-".to_owned(),
+            false => axes.join("+"),
+        };
+        let dims: Vec<String> = self.dims.iter().map(dim).collect();
+        match dims.is_empty() {
+            true => f.write_str("-"),
+            false => f.write_str(&dims.join(",")),
+        }
+    }
+}
+
+impl FromStr for Spec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Spec> {
+        let axes = |dim: &str| {
+            let names = dim.split('+').filter(|a| *a != "-");
+            names.map(str::to_owned).collect()
+        };
+        Ok(Spec::of(text.split(',').map(axes).collect()))
+    }
+}
+
 /// How a tensor is divided among the devices of a mesh: for each dimension the axes along which it
 /// is divided, from the slowest to the fastest. Along other axes each device has a copy.
 ///
@@ -129,6 +187,24 @@ impl Spec {
     /// A copy on each device.
     pub fn replicated() -> Spec {
         Spec::default()
+    }
+
+    /// The division of an operation `shard`. Dimensions that it leaves to the compiler are not
+    /// divided here.
+    pub(crate) fn of_shard(shard: &Shard) -> Spec {
+        let axes = |d: &Option<Vec<String>>| d.clone().unwrap_or_default();
+        Spec::of(shard.spec.iter().map(axes).collect())
+    }
+
+    /// The axes of each dimension, from the slowest to the fastest. Further dimensions are not
+    /// divided.
+    ///
+    /// ```
+    /// use cotangent_stablehlo::Spec;
+    /// assert_eq!(Spec::new(&[Some("data"), None]).axes(), [["data"]]);
+    /// ```
+    pub fn axes(&self) -> &[Vec<String>] {
+        &self.dims
     }
 
     /// Number of parts of a dimension.
@@ -201,16 +277,39 @@ impl Spec {
 
     /// The attribute of an argument or a result.
     pub(crate) fn attribute(&self, rank: usize) -> String {
-        let mut out = String::from("sdy.sharding = #sdy.sharding<@mesh, [");
-        for d in 0..rank {
-            let axes = self.dims.get(d).into_iter().flatten();
-            let axes: Vec<String> = axes.map(|a| format!("{a:?}")).collect();
-            let comma = if d == 0 { "" } else { ", " };
-            let _ = write!(out, "{comma}{{{}}}", axes.join(", "));
-        }
-        out.push_str("]>");
-        out
+        let dims: Vec<Option<&[String]>> = self.dims.iter().map(|d| Some(&d[..])).collect();
+        format!("sdy.sharding = #sdy.sharding{}", division(&dims, rank))
     }
+}
+
+/// The division of a tensor of this rank in the notation of Shardy; `None` is a dimension that the
+/// compiler divides, and further ones are not divided.
+fn division(dims: &[Option<&[String]>], rank: usize) -> String {
+    let mut out = String::from("<@mesh, [");
+    for d in 0..rank {
+        let comma = if d == 0 { "" } else { ", " };
+        let axes = match dims.get(d) {
+            Some(None) => "?".to_owned(),
+            Some(Some(axes)) => {
+                let axes: Vec<String> = axes.iter().map(|a| format!("{a:?}")).collect();
+                axes.join(", ")
+            }
+            None => String::new(),
+        };
+        let _ = write!(out, "{comma}{{{axes}}}");
+    }
+    out.push_str("]>");
+    out
+}
+
+/// The division of an operation `shard` for a tensor of this type.
+///
+/// # Errors
+/// Those of [`Spec::check`].
+pub(crate) fn of_shard(shard: &Shard, mesh: &Mesh, ty: &Type) -> Result<String> {
+    Spec::of_shard(shard).check(mesh, ty)?;
+    let dims: Vec<Option<&[String]>> = shard.spec.iter().map(Option::as_deref).collect();
+    Ok(division(&dims, ty.rank()))
 }
 
 /// How the arguments and results of a program are divided among the devices of a mesh.
@@ -328,6 +427,15 @@ mod tests {
         assert_eq!(code(Spec::new(&[None, Some("data")])), Code::ShapeMismatch);
         let third = Spec::new(&[None, None, Some("data")]);
         assert_eq!(code(third), Code::ShapeMismatch);
+        // Texts are those of the command line.
+        for text in ["data,-,a+b", "-", "-,data"] {
+            let spec: Spec = text.parse().unwrap();
+            assert_eq!(spec.to_string(), text);
+        }
+        assert_eq!("-,-".parse::<Spec>().unwrap(), Spec::replicated());
+        let text = "data=4,model=2";
+        assert_eq!(text.parse::<Mesh>().unwrap().to_string(), text);
+        assert!("data".parse::<Mesh>().is_err() && "data=x".parse::<Mesh>().is_err());
         // A dimension that is not divided need not be said.
         assert_eq!(Spec::new(&[None, None, None]), Spec::replicated());
         let rows = Spec::new(&[Some("data")]);

@@ -7,7 +7,7 @@ use cotangent_core::{
     AdContext, Array, Builder, C128, DType, Dim, Emit, Function, Loc, Sample, Type, Val, Wide,
     transform,
 };
-use cotangent_stablehlo::{Target, WriteOptions, portable, read, write_as};
+use cotangent_stablehlo::{Mesh, Sharding, Target, WriteOptions, portable, read, write_as};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -200,6 +200,87 @@ fn a_derivative_of_a_while_loop_needs_a_bound() {
     let values = portable(&doubling(), None).unwrap();
     let y = cotangent::run(&Arc::new(values), &[Array::scalar(1.5)]).unwrap();
     assert_eq!(y[0].to_f64(), [192.0]);
+}
+
+#[test]
+fn loops_have_bounds_of_their_own() {
+    let text = r#"tgraph.module @f {
+  %x = tgraph.arg : f64
+  %y = tgraph.while %x {bound = 9} cond(%c: f64) {
+    %more = tgraph.lt %c, 100.0
+    tgraph.return %more
+  } body(%c: f64) {
+    %d = tgraph.mul %c, 2.0
+    tgraph.return %d
+  }
+  %z = tgraph.while %y {bound = 2} cond(%c: f64) {
+    %more = tgraph.lt %c, 1000.0
+    tgraph.return %more
+  } body(%c: f64) {
+    %d = tgraph.mul %c, 3.0
+    tgraph.return %d
+  }
+  tgraph.return %z : f64
+}"#;
+    let program = cotangent_core::text::Program::parse(text, None).unwrap();
+    let f = program.modules().last().unwrap();
+    let printed = cotangent_core::text::print_function(f);
+    assert!(
+        printed.contains("bound = 9") && printed.contains("bound = 2"),
+        "{printed}"
+    );
+    let g = reverse(f).unwrap();
+    // The bounds are those of the loops: the option is for loops without one.
+    for option in [None, Some(1)] {
+        let h = Arc::new(portable(&g, option).unwrap());
+        let at = |x: f64| {
+            let y = cotangent::run(&h, &[Array::scalar(x), Array::scalar(1.0)]).unwrap();
+            y[0].to_f64()[0]
+        };
+        // Seven steps and two.
+        assert_eq!(at(1.5), 128.0 * 9.0);
+        // Ten steps: the derivative of nine would be finite.
+        assert!(at(0.1).is_nan());
+    }
+    let w = write_as(
+        &[Arc::new(g)],
+        &WriteOptions {
+            target: Target::Portable,
+            ..WriteOptions::default()
+        },
+    );
+    assert!(w.unwrap().contains("tensor<9x"));
+}
+
+#[test]
+fn a_division_is_written_where_a_mesh_is_given() {
+    let b = Builder::new("main", Default::default());
+    let x = b.param(Type::new(DType::F32, [8, 3]), Some("x"));
+    let cx: &dyn Emit = &b;
+    let both = Some(vec!["data".to_owned(), "model".to_owned()]);
+    let y = cx.exp(cx.shard(x, &[both, None]));
+    let f = Arc::new(b.finish(&[y]).unwrap());
+    let text = |sharding: Option<&Sharding>| {
+        let options = WriteOptions {
+            target: Target::Portable,
+            sharding,
+            ..WriteOptions::default()
+        };
+        write_as(std::slice::from_ref(&f), &options)
+    };
+    assert!(!text(None).unwrap().contains("sdy"));
+    let mesh = |n| Mesh::new(&[("data", n), ("model", 2)]).unwrap();
+    let of = |mesh: &Mesh| Sharding::of(&f, mesh, &[], &[]).unwrap();
+    let divided = text(Some(&of(&mesh(4)))).unwrap();
+    let line = r#"sdy.sharding_constraint %x <@mesh, [{"data", "model"}, {?}]> : tensor<8x3xf32>"#;
+    assert!(divided.contains(line), "{divided}");
+    // It is read as a program of one device.
+    assert_eq!(read(&divided, None).unwrap().main().eqns().len(), 1);
+    let e = text(Some(&of(&mesh(3)))).unwrap_err().to_string();
+    assert!(
+        e.contains("8 elements do not divide among 6 devices"),
+        "{e}"
+    );
 }
 
 #[test]

@@ -1,41 +1,37 @@
 //! `devices`, and the device of `--on`.
 
 use crate::args::{Args, usage};
-use crate::output::{Outcome, print};
+use crate::inputs::Inputs;
+use crate::load::Target;
+use crate::output::{NamedResult, Outcome, print, results};
 use crate::show::bytes;
-use cotangent::pjrt::{DeviceTensor, MemoryStats, OptionValue, PjrtBackend, Spec, find, found};
+use cotangent::pjrt::{
+    CompiledProgram, DeviceTensor, MemoryStats, OptionValue, PjrtBackend, Spec, find,
+};
 use cotangent::stablehlo::Sharding;
-use cotangent::{Array, Function, Result, Tensor, Val};
-use std::collections::BTreeMap;
+use cotangent::transform::Session;
+use cotangent::{Array, Function, Result, Tensor, Type, Val, files};
 use std::fmt::Write;
 use std::sync::Arc;
-
-/// Names of `--on`, and those of the plugins. `cpu` alone is this library's own runtime.
-const DEVICES: [(&str, &str); 4] = [
-    ("xla", "cpu"),
-    ("cuda", "cuda"),
-    ("tpu", "tpu"),
-    ("cotangent", "cotangent"),
-];
 
 /// The device of `--on`; `None` is the CPU.
 fn chosen(args: &Args) -> Result<Option<PjrtBackend>> {
     let Some(on) = args.on.as_deref().filter(|on| *on != "cpu") else {
         return Ok(None);
     };
-    let (name, number) = on.split_once(':').unwrap_or((on, "0"));
-    let Some((_, plugin)) = DEVICES.iter().find(|d| d.0 == name) else {
+    let name = on.split(':').next().unwrap_or(on);
+    if !PjrtBackend::names().any(|n| n == name) {
         return Err(usage(format!(
             "--on {on}: devices are cpu, xla, cuda, tpu and cotangent; `cotangent devices` lists them"
         )));
-    };
+    }
     // XLA's CPU has as many devices as are asked for.
-    if let (Some(mesh), "cpu") = (&args.mesh, *plugin) {
+    if let (Some(mesh), "xla") = (&args.mesh, name) {
         let count = OptionValue::Int(mesh.size() as i64);
-        let backend = PjrtBackend::with_library(find(plugin)?, &[("cpu_device_count", count)])?;
+        let backend = PjrtBackend::with_library(find("cpu")?, &[("cpu_device_count", count)])?;
         return Ok(Some(backend));
     }
-    Ok(Some(PjrtBackend::new(&format!("{plugin}:{number}"))?))
+    Ok(Some(PjrtBackend::new(on)?))
 }
 
 /// The divisions of `--shard`: of arguments by name, and of results, whose names are `out_0`, ..
@@ -78,17 +74,76 @@ pub(super) fn run(args: &Args, f: &Arc<Function>, x: Vec<Array>) -> Result<Vec<A
     y.iter().map(|y| y.download()?.to_array()).collect()
 }
 
+/// Compiles a program for devices that need not be here.
+pub(super) fn compile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args)?;
+    target.refuse_overwrite("--out", args.output.as_deref())?;
+    let to = args.output.as_deref();
+    if to.is_some_and(|to| to.extension().is_none_or(|e| e != "pjrt")) {
+        return Err(usage("`compile --out` writes a .pjrt file"));
+    }
+    let loaded = target.load()?;
+    let mut f = loaded.function.clone();
+    if !f.param_syms().is_empty() {
+        let x = Inputs::read(args, &target)?.args(&f)?;
+        let types: Vec<Type> = x.iter().map(Array::ty).collect();
+        f = Session::default().specialize(&f, &types);
+    }
+    let sharding = match &args.mesh {
+        None => None,
+        Some(mesh) => {
+            let (named, results) = divisions(args, &f);
+            Some(Sharding::of(&f, mesh, &named, &results)?)
+        }
+    };
+    let devices = args.compiled_for.as_deref().unwrap_or_default();
+    let made = CompiledProgram::compile(devices, &f, sharding.as_ref(), args.bound)
+        .map_err(|e| loaded.locate(e))?;
+    let mut text = format!("{devices}: {}", bytes(made.size() as f64));
+    for (name, count) in made.collectives() {
+        let _ = write!(text, ", {count} {name}");
+    }
+    text.push('\n');
+    if let Some(to) = to {
+        files::write(to, &made.to_bytes())?;
+    }
+    print(out, &text)
+}
+
+/// Runs a program that [`compile`] wrote.
+pub(super) fn run_compiled(args: &Args, target: &Target, out: &mut Vec<u8>) -> Result<Outcome> {
+    let compiled = CompiledProgram::from_bytes(&target.source()?)
+        .map_err(|e| e.note(format!("in {}", target.name())))?;
+    let args = &Args {
+        mesh: compiled.sharding().map(|s| s.mesh.clone()),
+        ..args.clone()
+    };
+    let Some(device) = chosen(args)? else {
+        return Err(usage(format!(
+            "a program that was compiled for `{}` runs there: give its device, as in `--on cuda`",
+            compiled.target()
+        )));
+    };
+    let program = device.load(&compiled)?;
+    let x = Inputs::read(args, target)?.args(compiled.function())?;
+    let upload = |(k, x): (usize, Array)| match compiled.sharding() {
+        None => device.upload(&Tensor::from(x)),
+        Some(s) => device.upload_sharded(&Tensor::from(x), &s.mesh, &s.arguments[k]),
+    };
+    let x = x.into_iter().enumerate().map(upload);
+    let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+    let y = program.run(&x.iter().collect::<Vec<&DeviceTensor>>())?;
+    let value = |(k, y): (usize, &DeviceTensor)| -> Result<NamedResult> {
+        Ok(NamedResult::value(k, y.download()?.to_array()?))
+    };
+    let y = y.iter().enumerate().map(value).collect::<Result<_>>()?;
+    results(args, y, out)
+}
+
 /// Prints what `--on` takes.
 pub(super) fn devices(out: &mut Vec<u8>) -> Result<Outcome> {
     let mut text = String::from("cpu         Cotangent's own runtime\n");
-    let mut plugins: BTreeMap<&str, Result<PjrtBackend>> = BTreeMap::new();
-    let installed = found();
-    for (name, plugin) in DEVICES {
-        let variable = format!("COTANGENT_PJRT_{}", plugin.to_uppercase());
-        if installed.iter().any(|(n, _)| *n == plugin) || std::env::var_os(variable).is_some() {
-            plugins.insert(name, PjrtBackend::new(plugin));
-        }
-    }
+    let plugins = PjrtBackend::installed();
     for (name, plugin) in &plugins {
         match plugin {
             Ok(first) => described(&mut text, name, first)?,
@@ -97,7 +152,7 @@ pub(super) fn devices(out: &mut Vec<u8>) -> Result<Outcome> {
             }
         }
     }
-    for (name, _) in DEVICES.iter().filter(|d| !plugins.contains_key(d.0)) {
+    for name in PjrtBackend::names().filter(|n| plugins.iter().all(|p| p.0 != *n)) {
         let _ = writeln!(text, "{name:<12}not installed");
     }
     print(out, &text)

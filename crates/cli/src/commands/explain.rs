@@ -22,10 +22,6 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let start = out.len();
     let loaded = target.load()?;
     let f = &*loaded.function;
-    let wrt = wrt(args, f)?;
-    let cx = loaded.context()?;
-    let located = |e: cotangent::Error| loaded.locate(e);
-
     let simple = Arc::new(simplify(f));
     if args.passes {
         print(out, &passes(&simple)?)?;
@@ -36,6 +32,9 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         print(out, &plan_text(&simple, &extents.env)?)?;
         return Ok(Outcome::Good);
     }
+    let wrt = wrt(args, f)?;
+    let cx = loaded.context()?;
+    let located = |e: cotangent::Error| loaded.locate(e);
     print(
         out,
         &format!(

@@ -37,6 +37,7 @@ pub(crate) fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "fmt" => fmt(&args, out),
         "derive" => derive(&args, out),
         "convert" => convert(&args, out),
+        "compile" => devices::compile(&args, out),
         "run" => run(&args, out),
         "grad" | "vjp" | "jvp" | "hvp" | "jacobian" | "hessian" => diff::differentiate(&args, out),
         "check" => check::check(&args, out),
@@ -152,6 +153,9 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--out", args.output.as_deref())?;
+    if target.is_compiled() {
+        return devices::run_compiled(args, &target, out);
+    }
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
     let y = devices::run(args, &loaded.function, x).map_err(|e| loaded.locate(e))?;

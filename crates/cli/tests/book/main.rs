@@ -212,6 +212,6 @@ fn the_page_of_the_command_line_has_every_option() {
             assert!(page.contains(&format!("`{option}")), "{option}");
         }
     }
-    assert_eq!(rows, 15, "a row per command");
+    assert_eq!(rows, 16, "a row per command");
     fs::remove_dir_all(folder).unwrap();
 }

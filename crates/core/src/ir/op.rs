@@ -11,8 +11,8 @@ use crate::ops::{
     CustomVjpLin, Det, DotGeneral, DynamicSlice, DynamicUpdateSlice, Eig, Eigh, Fft, Gather, Guard,
     IntegerPow, Iota, LinearRecurrence, LinearSolve, Lu, Pad, Polygamma, Qr, Reduce,
     ReducePrecision, ReduceWindow, Reshape, Reverse, RoundTo, Scan, Scatter, ScatterRecurrence,
-    Schur, Select, SelectWindow, Slice, Slogdet, Solve, Sort, Special, Spectral, Svd, Switch,
-    Transpose, TriangularSolve, Unary, While,
+    Schur, Select, SelectWindow, Shard, Slice, Slogdet, Solve, Sort, Special, Spectral, Svd,
+    Switch, Transpose, TriangularSolve, Unary, While,
 };
 use crate::shape::Type;
 use smallvec::SmallVec;
@@ -168,6 +168,8 @@ operations! {
     Switch(Switch),
     /// Reversal along axes.
     Reverse(Reverse) keyed,
+    /// A division among the devices of a mesh.
+    Shard(Shard) keyed,
     /// A strided window.
     Slice(Slice) keyed,
     /// Elements added around and between.

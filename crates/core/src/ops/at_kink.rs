@@ -243,7 +243,7 @@ fn parts(cx: &dyn Emit, v: Val, through: bool) -> Option<Vec<(Val, f64)>> {
     let parts = match op {
         Op::Constant(_) => vec![],
         Op::Unary(Unary::Neg) => vec![(x[0], -1.0)],
-        Op::Unary(Unary::StopGradient) | Op::Convert(_) => vec![(x[0], 1.0)],
+        Op::Unary(Unary::StopGradient) | Op::Convert(_) | Op::Shard(_) => vec![(x[0], 1.0)],
         Op::Binary(Binary::Add) => vec![(x[0], 1.0), (x[1], 1.0)],
         Op::Binary(Binary::Sub) => vec![(x[0], 1.0), (x[1], -1.0)],
         Op::Binary(Binary::Mul) => match (number(cx, x[0]), number(cx, x[1])) {
@@ -272,7 +272,7 @@ fn number(cx: &dyn Emit, mut v: Val) -> Option<f64> {
                 Scalar::F(c) => return Some(c),
                 _ => return None,
             },
-            Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Convert(_) => x[0],
+            Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Convert(_) | Op::Shard(_) => x[0],
             _ => return None,
         };
     }

@@ -89,6 +89,19 @@ impl Checkpoint {
 pub struct Loops<'a> {
     pub(super) cx: &'a dyn Emit,
     pub(super) checkpoint: Checkpoint,
+    /// Largest number of steps of a `while`.
+    pub(super) bound: Option<usize>,
+}
+
+impl Loops<'_> {
+    /// The same, with the largest number of steps of a `while` whose values derivatives store on
+    /// devices that need it before a run.
+    pub fn bounded(self, steps: usize) -> Self {
+        Loops {
+            bound: Some(steps),
+            ..self
+        }
+    }
 }
 
 impl dyn Emit + '_ {
@@ -97,6 +110,7 @@ impl dyn Emit + '_ {
         Loops {
             cx: self,
             checkpoint,
+            bound: None,
         }
     }
 }

@@ -287,6 +287,7 @@ impl While {
                     body,
                     body_consts: n,
                     checkpoint: Checkpoint::Never,
+                    bound: self.bound.map(|n| n.div_ceil(k)),
                     ..self.clone()
                 }
                 .into()

@@ -54,6 +54,7 @@ mod scatter;
 mod scatter_recurrence;
 mod select;
 mod select_window;
+mod shard;
 mod side;
 mod slice;
 mod sliding;
@@ -122,6 +123,7 @@ pub use scatter::Scatter;
 pub use scatter_recurrence::ScatterRecurrence;
 pub use select::Select;
 pub use select_window::SelectWindow;
+pub use shard::Shard;
 pub use side::Side;
 pub use slice::Slice;
 pub use sliding::Sliding;
@@ -169,6 +171,7 @@ pub fn entries() -> Vec<Entry> {
         call::entries(),
         switch::entries(),
         reverse::entries(),
+        shard::entries(),
         slice::entries(),
         pad::entries(),
         concatenate::entries(),

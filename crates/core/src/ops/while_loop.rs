@@ -9,6 +9,8 @@
 //! both forms is a scan of that length over the stacks. So it exists in forward and reverse mode,
 //! at any order, and for nested loops.
 //!
+//! XLA has no arrays of unknown length: there the stacks have `bound` rows.
+//!
 //! In a batch, the loop runs until every element is done. A finished element keeps its carries; its
 //! stacked values are undefined and `alive` is false. Steps of the linear scan do nothing there.
 
@@ -45,6 +47,8 @@ pub struct While {
     pub saves: Option<Sym>,
     /// Residuals that derivatives save: [`Checkpoint::Never`] or [`Checkpoint::Every`].
     pub checkpoint: Checkpoint,
+    /// Largest number of steps whose values derivatives store on devices that need it before a run.
+    pub bound: Option<usize>,
 }
 
 impl While {
@@ -72,6 +76,9 @@ impl Primitive for While {
             .with_if(self.body_consts > 0, "body_consts", self.body_consts);
         if let Some(s) = &self.saves {
             a = a.with("saves", &**s);
+        }
+        if let Some(n) = self.bound {
+            a = a.with("bound", n);
         }
         self.checkpoint
             .attrs(a)
@@ -534,6 +541,7 @@ impl Loops<'_> {
             body_consts: n,
             saves: None,
             checkpoint: self.checkpoint,
+            bound: self.bound,
         };
         let mut y = cx
             .emit(op.into(), &[consts, consts, init].concat())
@@ -602,6 +610,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         Some(_) => bail!(Attribute, "the attribute `saves` must name an extent"),
     };
     let checkpoint = Checkpoint::take(s)?;
+    let bound = s.attrs.opt("bound")?;
     let (cond, body) = (s.attrs.get("cond")?, s.attrs.get("body")?);
     Ok(While {
         cond,
@@ -610,6 +619,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         body_consts,
         saves,
         checkpoint,
+        bound,
     }
     .into())
 }
@@ -626,6 +636,7 @@ fn samples(_: &str) -> Vec<Sample> {
                 body_consts,
                 saves: None,
                 checkpoint: Checkpoint::Never,
+                bound: None,
             }
         };
     let (i, r, c) = (
@@ -654,6 +665,7 @@ fn samples(_: &str) -> Vec<Sample> {
     let counted = |t: &Type| [i.clone(), t.clone(), i.clone(), t.clone()];
     let saving = While {
         checkpoint: Checkpoint::Every(2),
+        bound: Some(8),
         ..make((1, 1), &counted(&v), below, rnn)
     };
     vec![

@@ -155,6 +155,7 @@ fn names_of_extents_are_not_captured() {
         body_consts: 0,
         saves: Some("k".into()),
         checkpoint: Checkpoint::Never,
+        bound: None,
     };
     let g = function(
         "g",

@@ -331,6 +331,7 @@ fn invalid_policies_are_errors() {
         body_consts: 0,
         saves,
         checkpoint: Checkpoint::Every(2),
+        bound: None,
     };
     let e = fails(&[f64s(&[])], &|cx, x| {
         cx.emit(op.clone().into(), x).to_vec()

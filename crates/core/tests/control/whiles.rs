@@ -205,6 +205,7 @@ fn while_saves_stacked_results_only_if_needed() {
         body_consts: 1,
         saves: Some("k".into()),
         checkpoint: Checkpoint::Never,
+        bound: None,
     };
     let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
         let y = cx.emit(op.clone().into(), x);

@@ -59,7 +59,10 @@ fn check_carry<C: Tree>(method: &str, given: &C, init: &C) -> Result<()> {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub fn checkpointing(policy: Checkpoint) -> Loops {
-    Loops { policy }
+    Loops {
+        policy,
+        bound: None,
+    }
 }
 
 /// Emits loops whose derivatives save by one policy: see [`checkpointing`].
@@ -76,6 +79,7 @@ pub fn checkpointing(policy: Checkpoint) -> Loops {
 #[derive(Clone, Copy, Debug)]
 pub struct Loops {
     policy: Checkpoint,
+    bound: Option<usize>,
 }
 
 /// `c, y[i] = f(c, x[i])` along the first axis of `xs`. Returns the last carry and the stacked `y`.
@@ -207,6 +211,25 @@ pub fn while_loop<C: Tree, T: Returns<Out = TracedTensor>, R: Returns<Out = C>>(
 }
 
 impl Loops {
+    /// The same, with the largest number of steps of a `while` loop. Devices of other engines need
+    /// it where derivatives store the values of each step; here it has no effect.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, closures::{Checkpoint, checkpointing, grad}};
+    /// let loops = checkpointing(Checkpoint::Never).bounded(20);
+    /// let f = |x: TracedTensor| {
+    ///     loops.while_loop(|c: TracedTensor| c.less(1000.0), |c: TracedTensor| &c * 2.0, x)
+    /// };
+    /// assert_eq!(grad(f)(TracedTensor::scalar(3.0))?.item::<f64>()?, 512.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn bounded(self, steps: usize) -> Loops {
+        Loops {
+            bound: Some(steps),
+            ..self
+        }
+    }
+
     /// As [`scan`].
     #[track_caller]
     pub fn scan<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
@@ -341,7 +364,12 @@ impl Loops {
         let args = [captures, owned(&init)].concat();
         let y = write(loc, &args, |cx, x| {
             let (w, init) = x.split_at(nc);
-            cx.checkpointing(self.policy).while_loop(
+            let loops = cx.checkpointing(self.policy);
+            let loops = match self.bound {
+                Some(steps) => loops.bounded(steps),
+                None => loops,
+            };
+            loops.while_loop(
                 w,
                 init,
                 |cx, w, c| apply(cx, &holds, w, c)[0],

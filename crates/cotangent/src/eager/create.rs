@@ -8,6 +8,7 @@ use super::tensor::EagerTensor;
 use crate::Axis;
 use crate::here::{AtCaller, here};
 use crate::tensor::Tensor;
+use crate::tensor_ops::{EmitFn, once};
 use cotangent_core::{DType, Element, Emit, Env, Op, Scalar, Val};
 use std::sync::Arc;
 
@@ -146,6 +147,15 @@ impl EagerRuntime {
         self: &Arc<Self>,
         operands: &[&EagerTensor],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> Result<Vec<EagerTensor>> {
+        self.run_emitted(operands, &mut once(f))
+    }
+
+    #[track_caller]
+    fn run_emitted(
+        self: &Arc<Self>,
+        operands: &[&EagerTensor],
+        f: &mut EmitFn<'_>,
     ) -> Result<Vec<EagerTensor>> {
         let mut values = ExecSlots::with_capacity(operands.len());
         for x in operands {

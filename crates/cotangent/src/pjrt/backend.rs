@@ -8,6 +8,14 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+/// Names of devices, and their plugins: `xla` is XLA on the CPU.
+const PLUGINS: [(&str, &str); 4] = [
+    ("xla", "cpu"),
+    ("cuda", "cuda"),
+    ("tpu", "tpu"),
+    ("cotangent", "cotangent"),
+];
+
 /// Default limit of the executables that a backend keeps.
 const DEFAULT_EXECUTABLES: usize = 256;
 
@@ -42,6 +50,15 @@ pub(super) trait Queued: Send + Sync {
     fn any(&self) -> &dyn Any;
 }
 
+/// Backends are equal if they are the same device.
+impl PartialEq for PjrtBackend {
+    fn eq(&self, o: &PjrtBackend) -> bool {
+        self.device == o.device
+    }
+}
+
+impl Eq for PjrtBackend {}
+
 impl std::fmt::Debug for PjrtBackend {
     /// Prints the platform and the number of the device, as in `cuda:1`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,8 +67,8 @@ impl std::fmt::Debug for PjrtBackend {
 }
 
 impl PjrtBackend {
-    /// The device of this name: that of a plugin (`cpu`, `cuda`, `tpu`, `cotangent`), with the
-    /// number of a device that is not the first, as in `cuda:1`. The environment variable
+    /// The device of this name: that of a plugin (`cpu` or `xla`, `cuda`, `tpu`, `cotangent`), with
+    /// the number of a device that is not the first, as in `cuda:1`. The environment variable
     /// `COTANGENT_PJRT_<NAME>` is the path of the plugin's library; without it the plugin is looked
     /// for among the packages of the active Python. Nothing is downloaded.
     ///
@@ -70,8 +87,40 @@ impl PjrtBackend {
                 "`{name}`: a device is a plugin and a number, as in `cuda:1`"
             )
         };
-        let library = pjrt::loader::find(plugin)?;
+        let known = PLUGINS.iter().find(|p| p.0 == plugin);
+        let library = pjrt::loader::find(known.map_or(plugin, |p| p.1))?;
         PjrtBackend::with_library(library, &[])?.on(number)
+    }
+
+    /// The plugins that are installed, or named by an environment variable: `xla`, which is XLA on
+    /// the CPU, `cuda`, `tpu`, `cotangent`. Each with its first device, or the reason why it cannot
+    /// be used.
+    ///
+    /// ```
+    /// for (name, device) in cotangent::pjrt::PjrtBackend::installed() {
+    ///     match device {
+    ///         Ok(first) => println!("{name}: {} devices", first.devices()),
+    ///         Err(why) => println!("{name} cannot be used: {why}"),
+    ///     }
+    /// }
+    /// ```
+    pub fn installed() -> Vec<(&'static str, Result<PjrtBackend>)> {
+        let found = pjrt::loader::found();
+        let is_there = |plugin: &str| {
+            let variable = format!("COTANGENT_PJRT_{}", plugin.to_uppercase());
+            found.iter().any(|f| f.0 == plugin) || std::env::var_os(variable).is_some()
+        };
+        let there = PLUGINS.iter().filter(|p| is_there(p.1));
+        there.map(|p| (p.0, PjrtBackend::new(p.1))).collect()
+    }
+
+    /// The names of the devices that are not the CPU, by plugin: `xla`, `cuda`, `tpu`, `cotangent`.
+    ///
+    /// ```
+    /// assert!(cotangent::pjrt::PjrtBackend::names().any(|name| name == "cuda"));
+    /// ```
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PLUGINS.iter().map(|p| p.0)
     }
 
     /// The first device of the plugin in a shared library, with options of its client.

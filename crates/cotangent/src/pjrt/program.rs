@@ -2,7 +2,8 @@
 
 use super::backend::PjrtBackend;
 use super::tensor::{DeviceTensor, Placement, bytes};
-use crate::{Function, Result, Tensor, Type, bail};
+use crate::here::AtCaller;
+use crate::{Function, Result, Tensor, TensorOps, TracedTensor, Type, bail};
 use cotangent_core::tape::{self, Compiled};
 use cotangent_core::transform::Session;
 use cotangent_core::{Env, reference};
@@ -47,7 +48,49 @@ struct Specialized {
     executable: Arc<Executable>,
 }
 
+/// The collective operations among instructions. One of two halves is counted once.
+pub(super) fn collectives(opcodes: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    const KINDS: [&str; 6] = [
+        "all-reduce",
+        "all-gather",
+        "all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "reduce-scatter",
+    ];
+    let mut count = BTreeMap::new();
+    for (opcode, n) in opcodes {
+        let name = opcode.strip_suffix("-start").unwrap_or(opcode);
+        if KINDS.contains(&name) {
+            *count.entry(name.to_owned()).or_insert(0) += n;
+        }
+    }
+    count
+}
+
 impl DeviceProgram {
+    /// A program whose executable for the extents of its parameters is here.
+    pub(super) fn loaded(
+        backend: PjrtBackend,
+        f: &Arc<Function>,
+        sharding: Option<Sharding>,
+        executable: Executable,
+    ) -> DeviceProgram {
+        let ready = Specialized {
+            arguments: f.param_types().into(),
+            results: f.result_types().into(),
+            executable: Arc::new(executable),
+        };
+        DeviceProgram {
+            backend,
+            function: f.clone(),
+            donated: Vec::new(),
+            sharding: sharding.map(Arc::new),
+            bound: None,
+            specialized: Mutex::new(vec![ready]),
+        }
+    }
+
     fn new(backend: PjrtBackend, f: &Arc<Function>, bound: Option<usize>) -> Result<DeviceProgram> {
         let program = DeviceProgram {
             backend,
@@ -227,22 +270,7 @@ impl DeviceProgram {
     /// # Errors
     /// As [`run`](Self::run); the plugin does not tell its compiled programs.
     pub fn collectives(&self, x: &[&DeviceTensor]) -> Result<BTreeMap<String, usize>> {
-        const KINDS: [&str; 6] = [
-            "all-reduce",
-            "all-gather",
-            "all-to-all",
-            "collective-broadcast",
-            "collective-permute",
-            "reduce-scatter",
-        ];
-        let mut count = BTreeMap::new();
-        for (opcode, n) in self.specialized(x)?.executable.opcodes()? {
-            let name = opcode.strip_suffix("-start").unwrap_or(&opcode);
-            if KINDS.contains(&name) {
-                *count.entry(name.to_owned()).or_insert(0) += n;
-            }
-        }
-        Ok(count)
+        Ok(collectives(&self.specialized(x)?.executable.opcodes()?))
     }
 
     /// Checks that each argument is where the program reads it.
@@ -355,6 +383,30 @@ impl PjrtBackend {
     pub fn bounded_program(&self, f: &Arc<Function>, steps: usize) -> Result<DeviceProgram> {
         DeviceProgram::new(self.clone(), f, Some(steps))
     }
+}
+
+/// A value inside of a program, divided among the devices of the mesh that the program runs on. On
+/// one device, and on the CPU, it is the value itself. So are its derivatives; they are divided in
+/// the same way.
+///
+/// ```
+/// use cotangent::pjrt::{Spec, shard};
+/// use cotangent::{TracedTensor, closures::grad};
+/// let f = |x: TracedTensor| Ok::<_, cotangent::Error>(shard(&x, &Spec::new(&[Some("data")]))?.square().sum(..));
+/// let g = grad(f)(TracedTensor::vector(vec![1.0, 2.0]))?;
+/// assert_eq!(g.to_vec::<f64>()?, [2.0, 4.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+///
+/// # Errors
+/// More dimensions than the value has. Axes that the mesh lacks, and extents that do not divide,
+/// are errors of the program.
+#[track_caller]
+pub fn shard(x: &TracedTensor, spec: &Spec) -> Result<TracedTensor> {
+    let dims: Vec<_> = spec.axes().iter().cloned().map(Some).collect();
+    let y = TracedTensor::emit(&[x], |cx, x| vec![cx.shard(x[0], &dims)]).at_caller()?;
+    let y = y.into_iter().next().expect("one result");
+    y.ty().map(|_| y.clone())
 }
 
 impl tape::Executor for PjrtBackend {

@@ -164,9 +164,8 @@ fn elements_of(view: &View) -> Option<Arc<Elements>> {
 
 /// The runtime of operations on plain tensors of the device of a tensor; `None` on the host.
 pub(crate) fn runtime_of(x: &Tensor) -> Option<Arc<EagerRuntime>> {
-    let backend = elements_of(x.view())?.backend.clone();
     let ad = AdContext::default();
-    Some(EagerRuntime::on_device(Arc::new(backend), &ad))
+    Some(EagerRuntime::on_device(Arc::new(PjrtBackend::of(x)?), &ad))
 }
 
 impl Device for PjrtBackend {
@@ -470,6 +469,16 @@ impl PjrtBackend {
         }
         let computed = State::Computed(PjrtBackend::upload(self, x)?);
         Tensor::on_device(Elements::new(self, x.ty(), computed), x.given())
+    }
+
+    /// The device of a tensor; `None` on the host.
+    ///
+    /// ```
+    /// use cotangent::{Tensor, pjrt::PjrtBackend};
+    /// assert_eq!(PjrtBackend::of(&Tensor::scalar(1.0)), None);
+    /// ```
+    pub fn of(x: &Tensor) -> Option<PjrtBackend> {
+        Some(elements_of(x.view())?.backend.clone())
     }
 
     /// Returns an error for a tensor that is not on this device.

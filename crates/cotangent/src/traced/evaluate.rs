@@ -12,6 +12,7 @@
 
 use super::node::{Ancestors, Like, Operands, TraceNode, TraceNodeKind};
 use super::{GraphCompiler, GraphExecutor, TracedTensor};
+use crate::pjrt::PjrtBackend;
 use crate::primitive::OpClass;
 use crate::{DType, Loc, Result, Tensor, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,7 +71,12 @@ fn run(tensors: &[&TracedTensor]) -> Result<()> {
     let (compiler, executor) = &*EVALUATOR;
     let own: Vec<TracedTensor> = tensors.iter().map(|t| t.without_order()).collect();
     let program = compiler.compile_from_arrays(&own.iter().collect::<Vec<_>>())?;
-    executor.run_many(&program).map(drop)
+    let mut arrays = program.parameters().iter().filter_map(|t| t.array());
+    match arrays.find_map(PjrtBackend::of) {
+        None => executor.run_many(&program).map(drop),
+        // A program runs on the device of its arrays. Others are copied there.
+        Some(device) => GraphExecutor::new(device).run_many(&program).map(drop),
+    }
 }
 
 /// The tensor of an array that was computed outside the trace.

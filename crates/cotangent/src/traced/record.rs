@@ -4,6 +4,7 @@
 use super::TracedTensor;
 use super::node::{TraceNode, TraceNodeKind, fresh_id, has_extent, sizes};
 use crate::here::here;
+use crate::tensor_ops::{EmitFn, once};
 use crate::{Code, DType, Emit, Error, Loc, Op, Result, Sym, TensorOps, Type, Val, Vals};
 use cotangent_core::EmitterStatus;
 use cotangent_core::transform::Session;
@@ -209,6 +210,15 @@ pub(crate) fn record_in(
     loc: Loc,
     x: &[&TracedTensor],
     f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> Result<Vec<TracedTensor>> {
+    record_emitted(session, loc, x, &mut once(f))
+}
+
+fn record_emitted(
+    session: Session,
+    loc: Loc,
+    x: &[&TracedTensor],
+    f: &mut EmitFn<'_>,
 ) -> Result<Vec<TracedTensor>> {
     let r = Recorder::new(session, loc);
     let v: SmallVec<[Val; 4]> = x.iter().map(|t| r.value(t)).collect();

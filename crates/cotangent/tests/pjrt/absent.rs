@@ -1,26 +1,17 @@
-//! Programs that are compiled for devices that are not here: eight H200 and eight TPU v5e.
+//! Programs that are compiled for devices that are not here, eight H200 and eight TPU v5e, and
+//! compiled programs as files.
 //!
 //! The plugins `cuda` and `tpu` are needed, and no device. Without them the tests say that they are
 //! skipped. Each runs in a process of its own, because the plugins read environment variables.
 
 use super::sharded::cases;
-use cotangent::pjrt::{Mesh, OptionValue, find};
-use cotangent::stablehlo::{Sharding, Target, WriteOptions, write_as};
-use cotangent::{Function, Result};
-use pjrt::loader::{CompileOptions, Plugin, Topology};
-use std::path::Path;
+use super::{backend, batch, eight, near, training, weights};
+use cotangent::pjrt::{CompiledProgram, DeviceTensor, Mesh, find};
+use cotangent::stablehlo::Sharding;
+use cotangent::transform::Session;
+use cotangent::{Code, Function, Result, Tensor, Type};
 use std::process::Command;
 use std::sync::Arc;
-
-/// An H200 as XLA describes it.
-const H200: &str = r#"gpu_device_info {
-  threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 shared_memory_per_core: 233472
-  threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128 block_dim_limit_x: 2147483647
-  block_dim_limit_y: 65535 block_dim_limit_z: 65535 memory_bandwidth: 4800000000000 l2_cache_size: 62914560
-  clock_rate_ghz: 1.98 device_memory_size: 150000000000 shared_memory_per_block_optin: 232448
-  registers_per_core_limit: 65536 registers_per_block_limit: 65536 cuda_compute_capability { major: 9 minor: 0 }
-}
-platform_name: "CUDA" dnn_version_info { major: 9 minor: 10 } device_description_str: "NVIDIA H200""#;
 
 /// Runs a test of this file in a process of its own, unless the plugin is not installed.
 fn in_a_process(plugin: &str, test: &str) {
@@ -43,13 +34,14 @@ fn in_a_process(plugin: &str, test: &str) {
     print!("{text}");
 }
 
-/// The programs of the table of divisions, and their numbers of all-reduces.
-fn compiled(topology: &Topology, named: &[(String, OptionValue)]) -> Result<()> {
-    assert_eq!(topology.devices()?, 8);
-    for case in cases()? {
-        let f = &case.f;
-        let types: Vec<_> = case.given.iter().map(cotangent::Tensor::ty).collect();
-        let f = cotangent::transform::Session::default().specialize(f, &types);
+/// A program's name, the program, its division, and the number of exchanges.
+type Divided = (&'static str, Arc<Function>, Sharding, usize);
+
+/// The programs of the table of divisions, and how they are divided.
+fn divided() -> Result<Vec<Divided>> {
+    let one = |case: super::sharded::Case| {
+        let types: Vec<Type> = case.given.iter().map(Tensor::ty).collect();
+        let f = Session::default().specialize(&case.f, &types);
         let mut results = case.results.clone();
         results.resize(f.results().len(), Default::default());
         let sharding = Sharding {
@@ -57,30 +49,18 @@ fn compiled(topology: &Topology, named: &[(String, OptionValue)]) -> Result<()> 
             arguments: case.arguments.clone(),
             results,
         };
-        let options = WriteOptions {
-            target: Target::Portable,
-            sharding: Some(&sharding),
-            ..WriteOptions::default()
-        };
-        let main: Arc<Function> = Arc::new(Function::clone(&f).renamed("main"));
-        let options_of_compiler = CompileOptions {
-            partitions: 8,
-            named: named.to_vec(),
-            ..CompileOptions::default()
-        };
-        let text = write_as(&[main], &options)?;
-        let made = topology.compile(text.as_bytes(), &options_of_compiler)?;
-        let bytes = made.serialize().map_or(0, |b| b.len());
-        let count = made.opcodes().map(|all| {
-            let of = |name: &str| all.get(name).copied().unwrap_or(0);
-            of("all-reduce") + of("all-reduce-start")
-        });
-        println!(
-            "{} {:?}: {bytes} bytes, all-reduces {count:?}",
-            case.name, case.axes
-        );
-        if let Ok(count) = count {
-            assert_eq!(count, case.all_reduces, "{} {:?}", case.name, case.axes);
+        Ok((case.name, f, sharding, case.all_reduces))
+    };
+    cases()?.into_iter().map(one).collect()
+}
+
+fn compiled(target: &str) -> Result<()> {
+    for (name, f, sharding, all_reduces) in divided()? {
+        let made = CompiledProgram::compile(target, &f, Some(&sharding), None)?;
+        let (count, mesh) = (made.collectives(), &sharding.mesh);
+        println!("{name} {mesh}: {} bytes, {count:?}", made.size());
+        if let Some(&count) = count.get("all-reduce") {
+            assert_eq!(count, all_reduces, "{name} {mesh}");
         }
     }
     Ok(())
@@ -94,8 +74,7 @@ fn programs_compile_for_a_tpu_that_is_not_here() {
 #[test]
 #[ignore = "run by `programs_compile_for_a_tpu_that_is_not_here`"]
 fn on_v5e() -> Result<()> {
-    let plugin = Plugin::open(find("tpu")?)?;
-    compiled(&Topology::new(plugin, "v5e:2x4", &[])?, &[])
+    compiled("v5e:2x4")
 }
 
 #[test]
@@ -106,21 +85,81 @@ fn programs_compile_for_gpus_that_are_not_here() {
 #[test]
 #[ignore = "run by `programs_compile_for_gpus_that_are_not_here`"]
 fn on_h200() -> Result<()> {
-    let library = find("cuda")?;
-    let plugin = Plugin::open(&library)?;
-    let options = [
-        ("target_config", OptionValue::Text(H200.to_owned())),
-        ("topology", OptionValue::Text("1x1x8".to_owned())),
-    ];
-    let topology = Topology::new(plugin, "", &options)?;
-    // The folder of NVIDIA's compilers, beside that of the plugin.
-    let packages = library.ancestors().nth(3).unwrap_or(Path::new(""));
-    let folder = packages.join("nvidia/cu13").to_string_lossy().into_owned();
-    compiled(
-        &topology,
-        &[(
-            "xla_gpu_cuda_data_dir".to_owned(),
-            OptionValue::Text(folder),
-        )],
-    )
+    compiled("h200")
+}
+
+#[test]
+fn a_compiled_program_is_a_file_that_its_platform_runs() -> Result<()> {
+    let Some(device) = backend() else {
+        return Ok(());
+    };
+    let given: Vec<Tensor> = batch(8).into_iter().chain(weights()).collect();
+    let types: Vec<Type> = given.iter().map(Tensor::ty).collect();
+    let f = Session::default().specialize(&training()?, &types);
+    let made = match CompiledProgram::compile("xla", &f, None, None) {
+        Ok(made) => made,
+        Err(e) => {
+            // A plugin need not store programs.
+            assert_eq!(e.code(), Code::Unsupported, "{e}");
+            return Ok(());
+        }
+    };
+    let bytes = made.to_bytes();
+    let read = CompiledProgram::from_bytes(&bytes)?;
+    assert_eq!((read.target(), read.size()), ("cpu:0", made.size()));
+    let upload = |x: &Tensor| device.upload(x);
+    let x = given.iter().map(upload).collect::<Result<Vec<_>>>()?;
+    let x: Vec<&DeviceTensor> = x.iter().collect();
+    let compilations = device.cache_stats().misses;
+    let y = device.load(&read)?.run(&x)?;
+    assert_eq!(device.cache_stats().misses, compilations);
+    let expected = device.program(&f)?.run(&x)?;
+    for (y, expected) in y.iter().zip(&expected) {
+        assert!(y.download()?.same_bits(&expected.download()?));
+    }
+    assert_eq!(y.len(), 5);
+    // Damaged files are errors.
+    for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
+        assert!(CompiledProgram::from_bytes(&bytes[..cut]).is_err());
+    }
+    let text = String::from_utf8_lossy(&bytes[..200]).into_owned();
+    let other = text.replacen("platform cpu", "platform gpu", 1);
+    let other = [other.as_bytes(), &bytes[text.len()..]].concat();
+    let e = device.load(&CompiledProgram::from_bytes(&other)?).err();
+    assert_eq!(e.map(|e| e.code()), Some(Code::DeviceMismatch));
+    let newer = [b"cotangent.pjrt 2", &bytes[16..]].concat();
+    let e = CompiledProgram::from_bytes(&newer).err().unwrap();
+    assert!(
+        e.code() == Code::Syntax && e.message().contains("version"),
+        "{e}"
+    );
+    let e = CompiledProgram::compile("h300", &f, None, None)
+        .err()
+        .unwrap();
+    assert!(e.message().contains("v5e:2x4"), "{e}");
+    Ok(())
+}
+
+#[test]
+fn a_divided_program_is_a_file_with_its_division() -> Result<()> {
+    let Some(device) = eight() else {
+        return Ok(());
+    };
+    let (_, f, sharding, _) = divided()?.swap_remove(1);
+    let made = match device.compiled(&f, Some(&sharding), None) {
+        Err(e) if e.code() == Code::Unsupported => return Ok(()),
+        made => made?,
+    };
+    let read = CompiledProgram::from_bytes(&made.to_bytes())?;
+    assert_eq!(read.sharding(), Some(&sharding));
+    let given: Vec<Tensor> = batch(16).into_iter().chain(weights()).collect();
+    let upload = |(x, spec): (&Tensor, &_)| device.upload_sharded(x, &sharding.mesh, spec);
+    let x = given.iter().zip(&sharding.arguments).map(upload);
+    let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+    let y = device.load(&read)?.run(&x.iter().collect::<Vec<_>>())?;
+    let arrays: Vec<_> = given.iter().map(Tensor::to_array).collect::<Result<_>>()?;
+    for (y, expected) in y.iter().zip(cotangent::run(&f, &arrays)?) {
+        near(&y.download()?, &Tensor::from(expected), 2e-6);
+    }
+    Ok(())
 }

@@ -2,10 +2,13 @@
 
 use super::{batch, eight, near, training, weights};
 use cotangent::ad;
-use cotangent::pjrt::{DeviceTensor, Mesh, Spec};
+use cotangent::ad::TracedTensorAdExt;
+use cotangent::pjrt::{DeviceTensor, Mesh, Spec, shard};
 use cotangent::rewrite::simplify;
 use cotangent::transform::{AdContext, Numerics};
-use cotangent::{Array, Code, DType, Function, Program, Result, Tensor};
+use cotangent::{
+    Array, Code, DType, Function, GraphCompiler, Program, Result, Tensor, TracedTensor,
+};
 use std::sync::Arc;
 
 /// A value and its gradients by arguments, with IEEE 754's quotients and products of zero. Other
@@ -190,6 +193,95 @@ fn devices_exchange_the_sums_of_the_table_alone() -> Result<()> {
             "{name} {axes:?}"
         );
     }
+    Ok(())
+}
+
+/// A network whose hidden layer is divided inside; `SHARD` is the operation, or nothing.
+const HIDDEN: &str = r#"tgraph.module @hidden {
+  %x = tgraph.arg : tensor<16x6xf32>
+  %w = tgraph.arg : tensor<6x8xf32>
+  %v = tgraph.arg : tensor<8x4xf32>
+  %a = tgraph.dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]}
+  %t = tgraph.tanh %a
+  %h = SHARD
+  %y = tgraph.dot_general %h, %v {lhs_contract = [1], rhs_contract = [0]}
+  %s = tgraph.mul %y, %y
+  %loss = tgraph.reduce_sum %s {axes = [0, 1]}
+  tgraph.return %loss
+}"#;
+
+#[test]
+fn values_inside_a_program_are_divided_by_shard() -> Result<()> {
+    let Some(backend) = eight() else {
+        return Ok(());
+    };
+    let mesh = Mesh::new(&[("data", 2), ("model", 4)])?;
+    let given = [
+        numbers(&[16, 6], 0),
+        numbers(&[6, 8], 1),
+        numbers(&[8, 4], 2),
+    ];
+    let mut counts = Vec::new();
+    let mut values = Vec::new();
+    for shard in [
+        "tgraph.reshape %t {shape = [16, 8]}",
+        r#"tgraph.shard %t {spec = ["none", "model"]}"#,
+        r#"tgraph.shard %t {spec = ["open", "model"]}"#,
+        r#"tgraph.shard %t {spec = [["data", "model"]]}"#,
+    ] {
+        let f = gradients(&HIDDEN.replace("SHARD", shard), &[1, 2])?;
+        let program = backend.program(&f)?.sharded(&mesh, &[], &[])?;
+        let upload = |x: &Tensor| backend.upload_sharded(x, &mesh, &Spec::replicated());
+        let x = given.iter().map(upload);
+        let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+        let x: Vec<&DeviceTensor> = x.iter().collect();
+        let arrays: Vec<Array> = given.iter().map(Tensor::to_array).collect::<Result<_>>()?;
+        let y = program.run(&x)?;
+        let expected = cotangent::run(&f, &arrays)?;
+        for (y, expected) in y.iter().zip(&expected) {
+            near(&y.download()?, &Tensor::from(expected.clone()), 2e-6);
+        }
+        values.push(expected);
+        counts.push(program.collectives(&x)?);
+        // On one device, and on the CPU, the operation has no effect.
+        let alone = backend.program(&f)?;
+        let x = given.iter().map(|x| backend.upload(x));
+        let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+        let y = alone.run(&x.iter().collect::<Vec<_>>())?;
+        near(&y[0].download()?, &Tensor::from(values[0][0].clone()), 2e-6);
+    }
+    println!("{counts:?}");
+    assert!(counts[0].is_empty() && counts[1..].iter().all(|c| !c.is_empty()));
+    assert!(values[1..].iter().all(|v| v[0] == values[0][0]));
+    for (shard, code) in [
+        (r#"tgraph.shard %t {spec = ["rows"]}"#, Code::UnknownName),
+        (
+            r#"tgraph.shard %t {spec = ["none", ["data", "model", "x"]]}"#,
+            Code::UnknownName,
+        ),
+    ] {
+        let f = gradients(&HIDDEN.replace("SHARD", shard), &[1])?;
+        let program = backend.program(&f)?.sharded(&mesh, &[], &[])?;
+        let upload = |x: &Tensor| backend.upload_sharded(x, &mesh, &Spec::replicated());
+        let x = given.iter().map(upload);
+        let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+        let error = program.run(&x.iter().collect::<Vec<_>>()).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_traced_value_is_divided_by_the_same_operation() -> Result<()> {
+    let x = TracedTensor::input(DType::F32, [8, 3]);
+    let rows = Spec::of_axes(&[&["data", "model"]]);
+    let y = (shard(&x, &rows)? * 2.0).sum(..);
+    let program = GraphCompiler::new().compile(&y.grad(&x)?)?;
+    let text = cotangent::text::print_function(program.function());
+    assert!(text.contains(r#"tgraph.shard"#), "{text}");
+    assert!(text.contains(r#"spec = [["data", "model"]]"#), "{text}");
+    let error = shard(&x, &Spec::new(&[None, None, Some("data")])).unwrap_err();
+    assert_eq!(error.code(), Code::Attribute);
     Ok(())
 }
 

@@ -366,6 +366,10 @@ impl<'a> NestBuilder<'a> {
             Op::BroadcastInDim(b) => self.view(x[0], y, views::broadcast(types[0], shape, &b.dims)),
             Op::Reshape(_) => self.view(x[0], y, views::reshape(types[0], shape)),
             Op::Transpose(t) => self.view(x[0], y, Some(views::transpose(&t.perm))),
+            Op::Shard(_) => {
+                let same: Vec<usize> = (0..types[0].rank()).collect();
+                self.view(x[0], y, Some(views::transpose(&same)))
+            }
             Op::Slice(s) => self.view(x[0], y, Some(views::slice(&s.start, &s.stride))),
             Op::Reverse(r) => self.view(x[0], y, Some(views::reverse(types[0], &r.axes))),
             Op::Pad(p) => self.pad(p, x, y),
@@ -698,6 +702,7 @@ fn called(op: &Op) -> Why {
         | Op::Transpose(_)
         | Op::Slice(_)
         | Op::Reverse(_)
+        | Op::Shard(_)
         | Op::Pad(_)
         | Op::Concatenate(_)
         | Op::DynamicSlice(_)

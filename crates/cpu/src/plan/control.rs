@@ -27,7 +27,7 @@ mod update;
 mod views;
 
 use super::Plan;
-use super::nested::{Nested, NestedRun};
+use super::nested::{Nested, NestedRun, RoomFn};
 use crate::interrupt::{Pulse, interrupted};
 use crate::tensor::Extents;
 use carries::CarryBuffers;
@@ -35,8 +35,9 @@ use cotangent_core::{DType, Dim, Env, Function, Result, Type, reference};
 use frame::InPlaceForm;
 use in_place::InPlace;
 use loops::LoopBody;
+pub(crate) use loops::StepCount;
 use std::sync::{Arc, Mutex, PoisonError};
-use steps::LoopSteps;
+use steps::{Compiled, LoopSteps, NotCode};
 
 /// Number of sets of extents for which a region keeps its instructions.
 const KEPT_EXTENTS: usize = 4;
@@ -49,22 +50,22 @@ struct KnownRegion {
     body: Option<Arc<LoopBody>>,
 }
 
-/// Assumed number of steps of a `while`.
-const ASSUMED_STEPS: usize = 32;
-
 /// A region of an operation, with its instructions for the last extents.
 pub(crate) struct ControlRegion {
     plan: Arc<Plan>,
     /// Whether its symbols are its own, instead of those of the function around it.
     own_symbols: bool,
+    /// Number of steps after which a loop with this body is compiled.
+    compiled_after: usize,
     known: Mutex<Vec<KnownRegion>>,
 }
 
 impl ControlRegion {
-    pub(crate) fn new(plan: Arc<Plan>, own_symbols: bool) -> ControlRegion {
+    pub(crate) fn new(plan: Arc<Plan>, own_symbols: bool, compiled_after: usize) -> ControlRegion {
         ControlRegion {
             plan,
             own_symbols,
+            compiled_after,
             known: Mutex::default(),
         }
     }
@@ -84,7 +85,7 @@ impl ControlRegion {
         let env = self.bound(inputs, outer);
         let body = env
             .and_then(|env| build::in_place(&self.plan, inputs, env))
-            .map(|form| Arc::new(LoopBody::new(form)));
+            .map(|form| Arc::new(LoopBody::new(form, self.compiled_after)));
         let mut known = known();
         known.insert(
             0,
@@ -125,12 +126,13 @@ pub(crate) enum Control {
         /// Whether a compiled loop of all steps exists for this number of steps.
         compiled: Box<dyn Fn(usize) -> bool + Send + Sync>,
     },
-    /// A `while` without stacked results.
     While {
         cond: ControlRegion,
         body: ControlRegion,
         cond_consts: usize,
         body_consts: usize,
+        /// Whether it stacks results.
+        saves: bool,
     },
     Switch(Vec<ControlRegion>),
     Once(ControlRegion),
@@ -159,6 +161,24 @@ enum ControlRun {
 }
 
 impl Nested for Control {
+    fn stacks(&self) -> bool {
+        matches!(self, Control::While { saves: true, .. })
+    }
+
+    fn text(&self, x: &[(DType, Extents)], env: &Env) -> String {
+        if let Control::Scan {
+            length, compiled, ..
+        } = self
+            && length.eval(env).is_ok_and(compiled)
+        {
+            return "one loop of code for each element".to_owned();
+        }
+        match self.at(x, env) {
+            Some(run) => run.text(),
+            None => "steps on tensors".to_owned(),
+        }
+    }
+
     fn at(&self, x: &[(DType, Extents)], env: &Env) -> Option<Box<dyn NestedRun>> {
         let shapes = |x: &[(DType, Extents)]| x.iter().map(|x| x.1.clone()).collect::<Vec<_>>();
         Some(Box::new(match self {
@@ -195,6 +215,7 @@ impl Nested for Control {
                 body,
                 cond_consts,
                 body_consts,
+                ..
             } => {
                 let (of_cond, rest) = x.split_at_checked(*cond_consts)?;
                 let carries = rest.get(*body_consts..)?;
@@ -237,38 +258,67 @@ fn has_carries(body: &InPlace, consts: usize, carry: usize) -> bool {
 }
 
 impl ControlRun {
-    /// The code of a loop, if it is compiled.
+    /// The code of a loop, if it is compiled or that is due.
     fn code(&self) -> Option<&LoopSteps> {
+        let (body, steps) = match self {
+            ControlRun::Scan { body, steps, .. } => (body, Some(*steps)),
+            ControlRun::While { body, .. } => (body, None),
+            ControlRun::Switch { .. } | ControlRun::Once(_) => return None,
+        };
+        let code = body.code.get(steps, || self.new_code())?;
+        self.is_of_this_run(code).then_some(code)
+    }
+
+    /// The code of a loop, or the reason for which there is none.
+    fn compiled(&self) -> Compiled<&LoopSteps> {
+        match self {
+            ControlRun::Scan { body, .. } | ControlRun::While { body, .. } => {
+                let code = body.code.compiled(|| self.new_code())?;
+                (self.is_of_this_run(code).then_some(code)).ok_or(NotCode::Extents)
+            }
+            ControlRun::Switch { .. } | ControlRun::Once(_) => Err(NotCode::NoLoop),
+        }
+    }
+
+    fn new_code(&self) -> Compiled<LoopSteps> {
         match self {
             ControlRun::Scan {
                 body,
-                steps,
                 reverse,
                 consts,
                 carry,
-            } => (body.code).get(*steps, || {
-                loops::scan_code(&body.form, [*consts, *carry], *reverse)
-            }),
+                ..
+            } => loops::scan_code(&body.form, [*consts, *carry], *reverse),
             ControlRun::While {
                 cond,
                 body,
                 cond_consts,
                 body_consts,
-            } => {
-                let consts = [*cond_consts, *body_consts];
-                let compile = || loops::while_code([cond, &body.form], consts);
-                let code = (body.code).get(ASSUMED_STEPS, compile)?;
-                // The condition may have been made for other extents of its constants.
-                code.is_of(cond).then_some(code)
-            }
-            ControlRun::Switch { .. } | ControlRun::Once(_) => None,
+            } => loops::while_code([cond, &body.form], [*cond_consts, *body_consts]),
+            ControlRun::Switch { .. } | ControlRun::Once(_) => Err(NotCode::NoLoop),
+        }
+    }
+
+    /// The condition may have been made for other extents of its constants.
+    fn is_of_this_run(&self, code: &LoopSteps) -> bool {
+        match self {
+            ControlRun::While { cond, .. } => code.is_of(cond),
+            _ => true,
         }
     }
 }
 
 impl NestedRun for ControlRun {
-    fn is_code(&self) -> bool {
-        self.code().is_some()
+    fn compile(&self) -> bool {
+        self.compiled().is_ok()
+    }
+
+    fn text(&self) -> String {
+        match self.compiled() {
+            Ok(code) => format!("code of {} operations a step", code.operations),
+            Err(NotCode::NoLoop) => "in place".to_owned(),
+            Err(why) => format!("steps in place, no code because of {}", why.text()),
+        }
     }
 
     fn as_any(&self) -> &dyn std::any::Any {
@@ -290,9 +340,26 @@ impl NestedRun for ControlRun {
                 };
                 body.form.outputs.iter().enumerate().map(stacked).collect()
             }
-            ControlRun::While { body, .. } => body.form.outputs.iter().map(of).collect(),
+            ControlRun::While {
+                body, body_consts, ..
+            } => {
+                let carry = body.form.inputs.len() - body_consts;
+                body.form.outputs[..carry].iter().map(of).collect()
+            }
             ControlRun::Once(body) => body.outputs.iter().map(of).collect(),
             ControlRun::Switch { arms, .. } => arms[0].outputs.iter().map(of).collect(),
+        }
+    }
+
+    fn stacked_rows(&self) -> Vec<(DType, Extents)> {
+        match self {
+            ControlRun::While {
+                body, body_consts, ..
+            } => {
+                let rows = &body.form.outputs[body.form.inputs.len() - body_consts..];
+                rows.iter().map(|f| (f.dtype, f.shape.clone())).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -302,6 +369,30 @@ impl NestedRun for ControlRun {
             ControlRun::While { body, .. } => body.form.work,
             ControlRun::Once(body) => body.work,
             ControlRun::Switch { arms, .. } => arms.iter().map(|a| a.work).max().unwrap_or(0),
+        }
+    }
+
+    unsafe fn run_stacked(
+        &self,
+        x: &[*const u8],
+        y: &[*mut u8],
+        room: &mut RoomFn<'_>,
+    ) -> Result<usize> {
+        match (self, self.compiled()) {
+            (
+                ControlRun::While {
+                    cond,
+                    body,
+                    cond_consts,
+                    body_consts,
+                },
+                Ok(code),
+            ) => {
+                let (both, consts) = ([&**cond, &*body.form], [*cond_consts, *body_consts]);
+                // SAFETY: the caller guarantees operands, results and rows (# Safety).
+                unsafe { loops::run_while(code, both, consts, x, y, room) }
+            }
+            _ => unreachable!("a `while` that is compiled"),
         }
     }
 
@@ -331,9 +422,23 @@ impl NestedRun for ControlRun {
                     body_consts,
                 } => {
                     let (both, consts) = ([&**cond, &*body.form], [*cond_consts, *body_consts]);
-                    match self.code() {
-                        Some(code) => loops::run_while(code, both, consts, x, y),
-                        None => while_loop(both, consts, x, y),
+                    if let Some(code) = self.code() {
+                        return loops::run_while(code, both, consts, x, y, &mut |_, _| {
+                            Ok(usize::MAX)
+                        })
+                        .map(drop);
+                    }
+                    let (after, code) = (body.code.compiled_after(), || self.compiled().ok());
+                    match while_loop(both, consts, x, y, after, code)? {
+                        // The results have the carries so far.
+                        Some(code) => {
+                            let fixed = x[..cond_consts + body_consts].iter().copied();
+                            let carries = y.iter().map(|y| y.cast_const());
+                            let x: Vec<*const u8> = fixed.chain(carries).collect();
+                            loops::run_while(code, both, consts, &x, y, &mut |_, _| Ok(usize::MAX))
+                                .map(drop)
+                        }
+                        None => Ok(()),
                     }
                 }
                 ControlRun::Switch { arms, dtype } => {
@@ -364,10 +469,9 @@ unsafe fn scan(
         unsafe { buffers.finish(|k| x[consts + k]) };
         return Ok(());
     }
-    let rows = consts + carry;
     let mut pulse = Pulse::new(body.work);
     body.with_state(|s| {
-        for (k, &at) in x[..rows].iter().enumerate() {
+        for (k, &at) in x[..consts + carry].iter().enumerate() {
             body.set_input(s, k, at);
         }
         for step in 0..steps {
@@ -375,15 +479,10 @@ unsafe fn scan(
                 return Err(interrupted());
             }
             let i = if reverse { steps - 1 - step } else { step };
-            for (k, form) in body.inputs.iter().enumerate().skip(rows) {
-                body.set_input(s, k, x[k].wrapping_add(i * form.bytes));
-            }
+            buffers.set_rows(s, i, x, y);
             // The last step writes the results.
             let buffer = (steps - 1 - step) % 2;
             buffers.set_outputs(s, buffer);
-            for (k, form) in body.outputs.iter().enumerate().skip(carry) {
-                body.set_output(s, k, y[k].wrapping_add(i * form.bytes));
-            }
             // SAFETY: inputs are constants, carries that the last step wrote or that are given, and
             // rows of operands; outputs are the other buffers, and rows of stacks (# Safety).
             unsafe { body.execute(s)? };
@@ -393,20 +492,24 @@ unsafe fn scan(
     })
 }
 
-/// Runs a `while`.
+/// Runs a `while`. After `after` steps, and if there is code, it ends: the results are the carries,
+/// with which the code goes on.
 ///
 /// # Safety
 /// The preconditions of [`NestedRun::run`].
-unsafe fn while_loop(
+unsafe fn while_loop<C>(
     [cond, body]: [&InPlace; 2],
     [of_cond, of_body]: [usize; 2],
     x: &[*const u8],
     y: &[*mut u8],
-) -> Result<()> {
+    after: usize,
+    code: impl FnOnce() -> Option<C>,
+) -> Result<Option<C>> {
     let carry = body.inputs.len() - of_body;
     let buffers = CarryBuffers::new(body, [of_body, carry], y)?;
     let first = &x[of_cond + of_body..];
     let mut pulse = Pulse::new(cond.work + body.work);
+    let mut code = Some(code);
     cond.with_state(|t| {
         body.with_state(|s| {
             let mut holds = 0u8;
@@ -417,10 +520,16 @@ unsafe fn while_loop(
             for (k, &at) in x[of_cond..].iter().enumerate() {
                 body.set_input(s, k, at);
             }
-            let (mut buffer, mut steps) = (0, 0usize);
+            let (mut buffer, mut steps, mut next) = (0, 0usize, None);
             loop {
                 if pulse.is_interrupted() {
                     return Err(interrupted());
+                }
+                if steps == after {
+                    next = code.take().and_then(|code| code());
+                    if next.is_some() {
+                        break;
+                    }
                 }
                 // SAFETY: the carries are given or those of the last step; the result of the
                 // condition is one boolean, for which `holds` has room (# Safety).
@@ -446,7 +555,7 @@ unsafe fn while_loop(
                     _ => buffers.at[k][1 - buffer].cast_const(),
                 });
             }
-            Ok(())
+            Ok(next)
         })
     })
 }

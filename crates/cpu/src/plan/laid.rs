@@ -106,8 +106,8 @@ pub(crate) struct LaidCode {
     pub(crate) lines: Vec<Tensor>,
     /// Parts of the space; none if it is empty.
     pub(crate) boxes: Vec<LaidBox>,
-    /// Whether folds go along an outer axis of what they read: loops have the folded axes first, and
-    /// blocks of results are computed index by index of these.
+    /// Whether folds go along an outer axis of what they read: loops have the folded axes first,
+    /// and blocks of results are computed index by index of these.
     pub(crate) columns: bool,
     /// Offset in the arena of a row of each output, or of columns, if rows are long.
     pub(crate) scratch: Option<usize>,
@@ -235,10 +235,9 @@ pub(crate) fn strides<'b>(b: &'b LaidBox, m: &CodeMember, k: usize) -> Option<&'
     }
 }
 
-/// The factors `a[.., m, k]` and `b[.., k, n]` of a product over these extents of a box, if they are
-/// strided. The last axis
-/// of the result is `n` if `a` is the same along it, the one before is `m` if `b` is; all
-/// others are batch axes.
+/// The factors `a[.., m, k]` and `b[.., k, n]` of a product over these extents of a box, if they
+/// are strided. The last axis of the result is `n` if `a` is the same along it, the one before is
+/// `m` if `b` is; all others are batch axes.
 pub(crate) fn matrices(
     code: &Code,
     b: &LaidBox,

@@ -1,8 +1,8 @@
 //! Reads in the axes of a loop: the form in which reads that no box decides are packed.
 //!
-//! A line is a run of positions along the innermost axis of a loop. On it a form of indices is linear,
-//! up to terms of starts and of quotients that the loop's axes do not divide, so a choice divides a
-//! line into few runs, and the elements of a run have a stride.
+//! A line is a run of positions along the innermost axis of a loop. On it a form of indices is
+//! linear, up to terms of starts and of quotients that the loop's axes do not divide, so a choice
+//! divides a line into few runs, and the elements of a run have a stride.
 
 use super::axes::{LoopAxes, LoopForm, line_axis};
 use super::reads::{NumRead, NumSource, NumStart};

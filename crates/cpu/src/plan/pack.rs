@@ -2,8 +2,9 @@
 //! to index, and for choices that a box does not decide.
 //!
 //! Positions are packed line by line. The bounds of a choice divide a line into runs, and the
-//! elements of a run are copied at once: those of a constant stride, or at offsets that are computed
-//! from starts. Offsets are compared with those of the value's elements before anything is read.
+//! elements of a run are copied together: those of a constant stride, or at offsets that are
+//! computed from starts. Offsets are compared with those of the value's elements before anything
+//! is read.
 
 use super::axes::{LoopAxes, LoopAxis, LoopForm, line_axis};
 use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, LineStart};
@@ -37,7 +38,7 @@ impl Addresses<'_> {
 /// Maximum size of a row that is copied without a call, in bytes.
 const MAX_SHORT_ROW_BYTES: usize = 1024;
 
-/// Number of positions or lines for which starts are read at once.
+/// Number of positions or lines for which starts are read together.
 const START_ELEMENTS: usize = 1024;
 
 /// Numbers of a short run, without an allocation.
@@ -319,14 +320,16 @@ impl LinePacker<'_> {
                 }
                 (Var::Start(s), _) => {
                     let own = &self.starts[s][self.position + run.first..];
-                    let own = own.iter().step_by(run.step).take(run.count);
+                    let spaced = own.iter().step_by(run.step).take(run.count);
                     match &mut each {
                         None if run.step == 1 && t.is_plain() => {
-                            let own = &self.starts[s][self.position + run.first..][..run.count];
-                            each = Some(SmallVec::from_slice(own));
+                            each = Some(SmallVec::from_slice(&own[..run.count]));
                         }
-                        None => each = Some(own.map(|&x| term(t, x)).collect()),
-                        Some(all) => (all.iter_mut().zip(own)).for_each(|(y, &x)| *y += term(t, x)),
+                        None => each = Some(spaced.map(|&x| term(t, x)).collect()),
+                        Some(all) => {
+                            let all = all.iter_mut().zip(spaced);
+                            all.for_each(|(y, &x)| *y += term(t, x));
+                        }
                     }
                 }
             }

@@ -448,7 +448,8 @@ fn row_blocks(
 }
 
 /// The least number of `count` rows of a product, whose indices are the `first` axes, that are
-/// computed together. `None` if blocks of rows take more time than the whole product, or if that is small.
+/// computed together. `None` if blocks of rows take more time than the whole product, or if that is
+/// small.
 fn product_block(code: &Code, space: &[usize], count: usize, first: usize) -> Option<usize> {
     let (rows, columns, depth) = match *space {
         [.., m, n, k] => (m, n, k),

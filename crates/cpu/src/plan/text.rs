@@ -1,13 +1,18 @@
 //! The text form of plans: places, steps, and the memory of a run.
 
 use super::arena::scratch_bytes;
-use super::build::{CodeStep, Home, PlanParts, StepKind, StoredPlace};
+use super::build::{CallStep, CodeStep, Home, PlanParts, StepKind, StoredPlace};
 use super::laid::{LaidCode, LaidGroup, LaidLeaf, LaidStep, Resolved};
-use cotangent_core::Function;
+use cotangent_core::{Env, Function};
 use std::fmt::Write;
 
-/// The steps of a plan, with numbers of a segment where it is resolved.
-pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved>]) -> String {
+/// The steps of a plan, with numbers of a segment where it is resolved for these extents.
+pub(crate) fn text(
+    f: &Function,
+    parts: &PlanParts,
+    resolved: &[Option<&Resolved>],
+    env: &Env,
+) -> String {
     let mut out = String::new();
     for (segment, s) in parts.segments.iter().enumerate() {
         let r = resolved.get(segment).copied().flatten();
@@ -47,7 +52,9 @@ pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved
                     let from: Vec<String> = c.operands.iter().map(|x| place(x.place)).collect();
                     let to: Vec<String> = c.results.iter().flatten().map(|&p| place(p)).collect();
                     let (from, to) = (from.join(", "), to.join(", "));
-                    writeln!(out, "{k} call {}({from}) -> {to}: {}", c.name, c.why.text())
+                    let how = nested_text(c, r, laid, env);
+                    let why = c.why.text();
+                    writeln!(out, "{k} call {}({from}) -> {to}: {why}{how}", c.name)
                 }
             };
         }
@@ -82,6 +89,16 @@ pub(crate) fn text(f: &Function, parts: &PlanParts, resolved: &[Option<&Resolved
         "arena {arena}; {own} of {all} equations without a call"
     );
     out
+}
+
+/// How an operation with regions runs.
+fn nested_text(c: &CallStep, r: Option<&Resolved>, laid: Option<&LaidStep>, env: &Env) -> String {
+    match (&c.nested, r, laid) {
+        (Some(nested), Some(r), Some(LaidStep::Call { operands, .. })) => {
+            format!(", {}", nested.text(&c.forms(&r.shapes, operands), env))
+        }
+        _ => String::new(),
+    }
 }
 
 fn place_text(f: &Function, p: &StoredPlace, r: Option<&Resolved>, place: u32) -> String {

@@ -40,7 +40,7 @@ impl Width {
             Width::Whole(Isa::Avx512) => E::Avx512::N,
             #[cfg(target_arch = "x86_64")]
             Width::Whole(Isa::Avx2) => E::Avx2::N,
-            Width::Whole(_) => E::Portable::N,
+            Width::Whole(_) => E::Plain::N,
         }
     }
 }
@@ -99,13 +99,22 @@ pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) 
             _ => {}
         }
     }
+    /// One function for both widths where they are the same vectors.
+    ///
+    /// # Safety
+    /// As [`Job::run`].
+    #[inline(never)]
+    unsafe fn portable<W: V, J: Job<W::E>>(job: &J) {
+        // SAFETY: the caller guarantees the memory of the job (# Safety).
+        unsafe { job.run::<W>() }
+    }
     match width {
         // SAFETY: the caller guarantees the memory of the job (# Safety); a vector of one lane
         // needs no instruction set.
-        Width::Single(_) => unsafe { job.run::<E::Single>() },
-        // SAFETY: the caller guarantees the memory of the job (# Safety); portable vectors need no
+        Width::Single(_) => unsafe { portable::<E::Single, J>(job) },
+        // SAFETY: the caller guarantees the memory of the job (# Safety); plain vectors need no
         // instruction set.
-        Width::Whole(_) => unsafe { job.run::<E::Portable>() },
+        Width::Whole(_) => unsafe { portable::<E::Plain, J>(job) },
     }
 }
 

@@ -32,6 +32,7 @@ use crate::tuning::{SHARE_MIN_NS, SPIN_US, WAKE_MIN_NS, WAKE_SMALL_JOBS_NS};
 use claims::{Claims, Parker};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -88,16 +89,23 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
 /// If a chunk panicked: with its payload, after all other chunks have returned. If the run of this
 /// thread should end, no chunk begins after that, and the payload is [`Interrupted`].
 pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
+    run(count, nanos, &|chunks: Range<usize>| chunks.for_each(&f));
+}
+
+/// [`parallel`] for a function of ranges of chunks. It is one function for all jobs, so that the
+/// code of a chunk exists once.
+fn run(count: usize, nanos: u64, f: &Chunks<'_>) {
+    // The variable for the number of threads is read by the first job, however small.
     let threads = threads().min(count);
-    if threads > 1 && nanos >= SHARE_MIN_NS && pool().share(threads, count, nanos, &f) {
-        return;
-    }
     if nanos < SHARE_MIN_NS {
-        return (0..count).for_each(f);
+        return f(0..count);
+    }
+    if threads > 1 && pool().share(threads, count, nanos, f) {
+        return;
     }
     let mut pulse = pulse(count, nanos);
     for chunk in 0..count {
-        f(chunk);
+        f(chunk..chunk + 1);
         pulse.check();
     }
 }
@@ -128,14 +136,25 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
 /// Runs [`parallel`] for chunks that need workspaces. Returns an error of a chunk, if there is one;
 /// no chunk begins after it.
 pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
+    run_fallible(count, nanos, &|mut chunks: Range<usize>| {
+        chunks.try_for_each(&f)
+    })
+}
+
+/// [`attempt`] for a function of ranges of chunks, as [`run`].
+fn run_fallible(
+    count: usize,
+    nanos: u64,
+    f: &(dyn Fn(Range<usize>) -> Fallible + Sync),
+) -> Fallible {
     let threads = threads().min(count);
     if nanos < SHARE_MIN_NS {
-        return (0..count).try_for_each(f);
+        return f(0..count);
     }
     if threads <= 1 {
         let mut pulse = pulse(count, nanos);
         return (0..count).try_for_each(|chunk| {
-            f(chunk)?;
+            f(chunk..chunk + 1)?;
             pulse.check();
             Ok(())
         });
@@ -146,7 +165,7 @@ pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -
         if failed.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(e) = f(c)
+        if let Err(e) = f(c..c + 1)
             && !failed.swap(true, Ordering::Relaxed)
             && let Ok(mut first) = first.lock()
         {
@@ -196,7 +215,10 @@ unsafe impl<T> Sync for Shared<T> {}
 #[repr(align(128))]
 struct CachePadded<T>(T);
 
-/// Function that runs a chunk of a job.
+/// Function that runs the chunks of a range.
+type Chunks<'a> = dyn Fn(Range<usize>) + Sync + 'a;
+
+/// Function that runs a group of chunks of a job.
 type Job<'a> = dyn Fn(u32) + Sync + 'a;
 
 struct Pool {
@@ -291,13 +313,7 @@ fn forget_after_fork() {}
 impl Pool {
     /// Runs a job with the workers. Returns `false`, without running it, if they are busy or the
     /// job is too small to wake them.
-    fn share(
-        &'static self,
-        threads: usize,
-        count: usize,
-        nanos: u64,
-        f: &(impl Fn(usize) + Sync),
-    ) -> bool {
+    fn share(&'static self, threads: usize, count: usize, nanos: u64, f: &Chunks<'_>) -> bool {
         let Ok(mut workers) = self.workers.try_lock() else {
             return false;
         };
@@ -321,7 +337,7 @@ impl Pool {
         *small_jobs_ns = 0;
         let group = count.div_ceil(Claims::MAX_CHUNKS as usize);
         let groups = count.div_ceil(group) as u32;
-        let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
+        let job = |k: u32| f(k as usize * group..count.min((k as usize + 1) * group));
         let job: &Job<'_> = &job;
         // SAFETY: only a thread with a claimed chunk reads `job`, and this call returns when all
         // chunks are finished. No other thread writes it, because this thread holds `workers`. No

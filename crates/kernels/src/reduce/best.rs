@@ -19,18 +19,45 @@ impl<K: Copy + Send> Lanes for Extremum<K> {
     const LANES: usize = 32;
 }
 
+/// Which of two keys is searched for. It is no closure: the type of a closure depends on the type
+/// of positions, and the search would exist once for each.
+pub(super) trait Preference<K>: Sync {
+    /// Whether `a` is better than `b`.
+    fn beats(&self, a: K, b: K) -> bool;
+}
+
+/// Searches for the greatest key.
+pub(super) struct Greatest;
+
+/// Searches for the least key.
+pub(super) struct Least;
+
+impl<K: Ordered> Preference<K> for Greatest {
+    #[inline(always)]
+    fn beats(&self, a: K, b: K) -> bool {
+        b.less(a)
+    }
+}
+
+impl<K: Ordered> Preference<K> for Least {
+    #[inline(always)]
+    fn beats(&self, a: K, b: K) -> bool {
+        a.less(b)
+    }
+}
+
 pub(super) fn arg<T: Number<Acc: Ordered>, I: Index>(
     dst: &mut [I],
     src: View<T>,
     axes: &[usize],
-    beats: impl Fn(T::Acc, T::Acc) -> bool + Sync,
+    order: impl Preference<T::Acc>,
 ) {
     fold(
         dst,
         src,
         axes,
         I::of(0),
-        &Best(beats),
+        &Best(order),
         |f: Extremum<T::Acc>| I::of(f.position),
     );
 }
@@ -45,9 +72,7 @@ const COMPARE_LANES: usize = 32;
 /// Number of rows of columns that are transposed at a time.
 const TRANSPOSED_ROWS: usize = 16;
 
-impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extremum<K>>
-    for Best<B>
-{
+impl<T: Number<Acc = K>, K: Ordered, B: Preference<K>> Combine<T, Extremum<K>> for Best<B> {
     #[inline(always)]
     fn lift(&self, x: T, position: usize) -> Extremum<K> {
         Extremum {
@@ -64,7 +89,8 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
             (false, true) => false,
             (true, true) => a.position < b.position,
             (false, false) => {
-                (self.0)(a.key, b.key) || (!(self.0)(b.key, a.key) && a.position < b.position)
+                self.0.beats(a.key, b.key)
+                    || (!self.0.beats(b.key, a.key) && a.position < b.position)
             }
         };
         if wins { a } else { b }
@@ -123,7 +149,7 @@ impl<B> Best<B> {
     #[inline(always)]
     fn line<T: Number<Acc = K>, K: Ordered>(&self, x: &[T], base: usize) -> Extremum<K>
     where
-        B: Fn(K, K) -> bool,
+        B: Preference<K>,
     {
         let same = |v: T, key: K| v.widen() == key || (key.is_nan() && v.widen().is_nan());
         let Some(tail) = x.last_chunk::<COMPARE_LANES>() else {
@@ -173,7 +199,7 @@ impl<B> Best<B> {
         across: isize,
         base: usize,
     ) where
-        B: Fn(K, K) -> bool,
+        B: Preference<K>,
     {
         let last = (dst.len() as isize - 1) * across;
         for &start in starts {
@@ -242,7 +268,7 @@ impl<B> Best<B> {
         i: P,
     ) -> ([K; W], [P; W])
     where
-        B: Fn(K, K) -> bool,
+        B: Preference<K>,
     {
         // New arrays: conditional updates in place become masked stores.
         let best = from_fn(|c| self.better(key[c], x[c]));
@@ -262,15 +288,15 @@ impl<B> Best<B> {
     #[inline(always)]
     fn wins<K: Ordered>(&self, b: K, a: K) -> bool
     where
-        B: Fn(K, K) -> bool,
+        B: Preference<K>,
     {
-        ((self.0)(b, a) | b.is_nan()) & !a.is_nan()
+        (self.0.beats(b, a) | b.is_nan()) & !a.is_nan()
     }
 
     #[inline(always)]
     fn better<K: Ordered>(&self, a: K, b: K) -> K
     where
-        B: Fn(K, K) -> bool,
+        B: Preference<K>,
     {
         if self.wins(b, a) { b } else { a }
     }

@@ -186,7 +186,7 @@ macro_rules! levels {
                 _: usize,
             ) {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
-                unsafe { $run::<E::Portable, F>(n, y, x) }
+                unsafe { $run::<E::Plain, F>(n, y, x) }
             }
             /// # Safety
             /// The preconditions of [`TileFn`], with elements of `E`; the CPU supports AVX2.

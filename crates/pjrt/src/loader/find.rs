@@ -3,6 +3,7 @@
 use cotangent_core::{Result, bail};
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A place of a plugin in a folder of Python packages: names of folders and of a file, which may
 /// end with `*`.
@@ -112,6 +113,19 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     read.flatten().map(|e| e.path())
 }
 
+/// Folders of Python packages that are searched before those of the active environment.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Lets [`find`] and [`found`] search these folders of Python packages first: those of a running
+/// Python, which need not be the active one.
+///
+/// ```
+/// pjrt::loader::search_in(vec!["/usr/lib/python3/dist-packages".into()]);
+/// ```
+pub fn search_in(folders: Vec<PathBuf>) {
+    *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner) = folders;
+}
+
 /// Folders of Python packages that are searched.
 fn package_folders() -> Vec<PathBuf> {
     let mut prefixes: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
@@ -122,7 +136,10 @@ fn package_folders() -> Vec<PathBuf> {
     let on_path = env::var_os("PATH").unwrap_or_default();
     let python = env::split_paths(&on_path).find(|p| p.join("python3").exists());
     prefixes.extend(python.and_then(|bin| Some(bin.parent()?.to_owned())));
-    let mut folders = Vec::new();
+    let mut folders = FOLDERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
     for prefix in prefixes {
         for library in ["lib", "local/lib"] {
             let is_python = |p: &PathBuf| {

@@ -250,6 +250,7 @@ fn repeat(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         body_consts: body.captures.len(),
         saves: None,
         checkpoint: Checkpoint::Never,
+        bound: None,
     };
     let mut x = Vec::new();
     for &c in cond.captures.iter().chain(&body.captures) {

@@ -22,16 +22,16 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::Sym;
 use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Dim, Emit, Error, Function, Loc, Op, Result, Type, bail};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The function, with operations that StableHLO lacks replaced by simpler ones, for XLA targets.
 ///
 /// All extents are constants then. The derivative of a `while` loop stores values of each step: the
-/// buffers have `bound` rows, and results are NaN if the loop runs longer. Factorisations `eigh`
-/// and `svd` take matrices with up to 512 rows or columns; results of matrices whose rotations do
-/// not converge are NaN.
+/// buffers have as many rows as the loop's own `bound`, or this one, and results are NaN if the
+/// loop runs longer. Factorisations `eigh` and `svd` take matrices with up to 512 rows or columns;
+/// results of matrices whose rotations do not converge are NaN.
 ///
 /// # Errors
 /// An operation has no such form, an extent is not a constant, or a derivative of a `while` loop
@@ -56,7 +56,7 @@ pub fn portable(f: &Function, bound: Option<usize>) -> Result<Function> {
 
 /// The state of the pass.
 struct Pass {
-    /// RealValue of rows of buffers of `while` loops.
+    /// Number of rows of the buffers of `while` loops that have no bound of their own.
     bound: Option<usize>,
     /// Regions, and what they are mapped to, by identity. The region is kept so that its address is
     /// not reused.
@@ -66,18 +66,27 @@ struct Pass {
 impl Pass {
     fn mapped(&self, f: &Function) -> Result<Function> {
         let trips = f.eqns().iter().filter_map(|e| match &e.op {
-            Op::While(w) => w.saves.clone(),
+            Op::While(w) => Some((w.saves.clone()?, w.bound.or(self.bound)?)),
             _ => None,
         });
-        let trips: FxHashSet<Sym> = trips.collect();
-        f.map_equations(&mut |to, e, x| {
-            let emitter = PortableEmitter { to, pass: self };
-            let op = match (self.bound, trips.is_empty()) {
-                (Some(n), false) => with_extent(&e.op, &trips, n),
-                _ => e.op.clone(),
+        let trips: FxHashMap<Sym, usize> = trips.collect();
+        let longer = RefCell::default();
+        let mapped = f.map_equations(&mut |to, e, x| {
+            let emitter = PortableEmitter {
+                to,
+                pass: self,
+                longer: &longer,
+            };
+            let op = match trips.is_empty() {
+                false => with_extents(&e.op, &trips),
+                true => e.op.clone(),
             };
             Ok(emitter.emit(op, x).to_vec())
-        })
+        })?;
+        match &longer.into_inner()[..] {
+            [] => Ok(mapped),
+            longer => loops::checked(mapped, longer),
+        }
     }
 
     fn region(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
@@ -92,9 +101,9 @@ impl Pass {
     }
 }
 
-/// The operation, and its regions, with a number for some symbols.
-fn with_extent(op: &Op, symbols: &FxHashSet<Sym>, n: usize) -> Op {
-    let find = |s: &Sym| symbols.contains(s).then_some(Dim::Const(n));
+/// The operation, and its regions, with numbers for some symbols.
+fn with_extents(op: &Op, symbols: &FxHashMap<Sym, usize>) -> Op {
+    let find = |s: &Sym| symbols.get(s).map(|&n| Dim::Const(n));
     let op = op
         .map_dims(&|d| d.subst(&find))
         .unwrap_or_else(|| op.clone());
@@ -110,6 +119,8 @@ fn with_extent(op: &Op, symbols: &FxHashSet<Sym>, n: usize) -> Op {
 struct PortableEmitter<'a> {
     to: &'a dyn Emit,
     pass: &'a Pass,
+    /// For each loop with a bound, whether it would run longer.
+    longer: &'a RefCell<Vec<Val>>,
 }
 
 impl PortableEmitter<'_> {
@@ -121,7 +132,9 @@ impl PortableEmitter<'_> {
         if let Op::While(w) = &op
             && w.saves.is_some()
         {
-            return loops::bounded(self, w, self.pass.bound, x);
+            let (y, longer) = loops::bounded(self, w, w.bound.or(self.pass.bound), x)?;
+            self.longer.borrow_mut().extend(longer);
+            return Ok(y);
         }
         if let Some(y) = replacement(self, &op, x)? {
             return Ok(y);

@@ -31,7 +31,7 @@ pub(crate) use tree::{tree, ty};
 
 use crate::names::NUMERICS;
 use crate::portable::portable;
-use crate::sharding::Spec;
+use crate::sharding::{Sharding, Spec};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
 use cotangent_core::{Emit, EmitterStatus, Function, Result, Type};
@@ -159,13 +159,13 @@ pub fn write_as(functions: &[Arc<Function>], options: &WriteOptions<'_>) -> Resu
         let Some(entry) = names.borrow().all.get(done).cloned() else {
             break;
         };
-        // Donation and sharding are those of the first function.
+        // Donation and the sharding of arguments are those of the first function.
         let own = WriteOptions {
             donated: if done == 0 { options.donated } else { &[] },
-            sharding: options.sharding.filter(|_| done == 0),
             ..*options
         };
-        out.push_str(&function(&entry, &names, &own)?);
+        let sharding = options.sharding.filter(|_| done == 0);
+        out.push_str(&function(&entry, &names, &own, sharding)?);
         done += 1;
     }
     out.push_str("}\n");
@@ -176,6 +176,7 @@ fn function(
     entry: &WrittenFunction,
     names: &RefCell<FunctionNames>,
     options: &WriteOptions<'_>,
+    sharding: Option<&Sharding>,
 ) -> Result<String> {
     let WrittenFunction {
         f,
@@ -218,13 +219,13 @@ fn function(
         .enumerate()
         .map(|(k, &v)| {
             let ty = t.ty(v);
-            let attributes = argument_attributes(options, k, &ty);
+            let attributes = argument_attributes(options, sharding, k, &ty);
             format!("{}: {}{attributes}", t.name(v), show(&ty))
         })
         .collect();
     let head = head.join(", ");
     let types: Vec<Type> = results.iter().map(|&v| t.ty(v)).collect();
-    let arrow = match options.sharding {
+    let arrow = match sharding {
         _ if types.is_empty() => String::new(),
         None => format!(" -> {}", tuple(&types)),
         Some(sharding) => {
@@ -248,9 +249,14 @@ fn function(
 }
 
 /// The attributes of an argument of a function, in braces after a space; empty if there are none.
-fn argument_attributes(options: &WriteOptions<'_>, argument: usize, ty: &Type) -> String {
+fn argument_attributes(
+    options: &WriteOptions<'_>,
+    sharding: Option<&Sharding>,
+    argument: usize,
+    ty: &Type,
+) -> String {
     let mut all = Vec::new();
-    if let Some(sharding) = options.sharding {
+    if let Some(sharding) = sharding {
         all.push(sharding.arguments[argument].attribute(ty.shape.rank()));
     }
     if let Some((_, result)) = options.donated.iter().find(|d| d.0 == argument) {

@@ -1,7 +1,10 @@
 //! Operations that move data.
 
 use super::text::{TextEmitter, array, numbers};
-use cotangent_core::ops::{Bounds, Combine, DynamicSlice, Gather, Pad, Scatter, Slice, Windows};
+use crate::sharding::of_shard;
+use cotangent_core::ops::{
+    Bounds, Combine, DynamicSlice, Gather, Pad, Scatter, Shard, Slice, Windows,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 
@@ -11,6 +14,20 @@ fn one(v: Val) -> Result<Vals> {
 
 fn has_constant_extents(ty: &Type) -> bool {
     ty.shape.as_const().is_some()
+}
+
+/// The constraint of a division; on one device the value itself.
+pub(super) fn shard(t: &TextEmitter<'_>, s: &Shard, x: Val, y: Vec<Type>) -> Result<Vals> {
+    let Some(sharding) = t.options.sharding else {
+        return one(x);
+    };
+    let division = of_shard(s, &sharding.mesh, &y[0])?;
+    let text = format!(
+        "sdy.sharding_constraint {} {division} : {}",
+        t.name(x),
+        super::text::show(&y[0])
+    );
+    Ok(t.line(&text, y))
 }
 
 pub(super) fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {

@@ -33,6 +33,7 @@ pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Re
         Op::Reshape(_) => return movement::reshape(t, x[0], y),
         Op::Transpose(p) => movement::listed(t, "transpose", "dims", x[0], &p.perm, y),
         Op::Reverse(r) => movement::reverse(t, x[0], &r.axes, y),
+        Op::Shard(s) => return movement::shard(t, s, x[0], y),
         Op::Slice(s) => return movement::slice(t, s, x[0], y),
         Op::Pad(p) => return movement::pad(t, p, x, y),
         Op::Concatenate(c) => movement::concatenate(t, c.axis, x, y),

@@ -6,6 +6,7 @@
 //! c' = c                    ->  a constant                      a carry that nothing needs is removed
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
+//! shard x                   ->  x                               a program that runs here is on one device
 //! ```
 //! The pass is for a function that runs: derivatives are derived before it, so their sums keep
 //! their order. Each body is visited once, inner ones first. Results keep their bits, but for the
@@ -52,7 +53,7 @@ pub fn with_simple_loops(f: &Arc<Function>) -> Arc<Function> {
 /// not reused.
 #[derive(Default)]
 struct LoopPass {
-    /// Whether a function has a loop, regions included.
+    /// Whether a function has a loop or a `shard`, regions included.
     loops: FxHashMap<*const Function, bool>,
     /// Functions between both passes, kept so that their addresses are not reused.
     kept: Vec<Arc<Function>>,
@@ -85,7 +86,7 @@ impl LoopPass {
         if let Some(&known) = self.loops.get(&key) {
             return known;
         }
-        let is_loop = |op: &Op| matches!(op, Op::Scan(_) | Op::While(_));
+        let is_loop = |op: &Op| matches!(op, Op::Scan(_) | Op::While(_) | Op::Shard(_));
         let mut regions = f.eqns().iter().flat_map(|e| e.op.regions());
         let known = f.eqns().iter().any(|e| is_loop(&e.op)) || regions.any(|r| self.has_loop(r));
         self.loops.insert(key, known);
@@ -146,6 +147,9 @@ type LoopResults = Vec<Option<Val>>;
 
 /// The results of a loop that becomes simpler.
 fn simpler(pass: &mut Pass, op: &Op, x: &[Val], used: &[bool]) -> Option<LoopResults> {
+    if let Op::Shard(_) = op {
+        return Some(vec![Some(x[0])]);
+    }
     let form = LoopForm::of(op, x)?;
     let loc = pass.b.loc();
     let new = carries::Carries::of(&form, used).and_then(|c| c.write(pass, &form));

@@ -32,6 +32,7 @@ pub(super) fn is_total(f: &Function, e: &Eqn) -> bool {
         | Op::Transpose(_)
         | Op::Slice(_)
         | Op::Reverse(_)
+        | Op::Shard(_)
         | Op::Pad(_)
         | Op::Concatenate(_)
         | Op::DynamicSlice(_)

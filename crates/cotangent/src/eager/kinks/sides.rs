@@ -168,7 +168,7 @@ fn parts(e: &Edge, through: bool) -> Option<Terms> {
     let mut one = |c: f64| Some(smallvec![(x.next()??, c)]);
     match &d.op {
         Op::Unary(Unary::Neg) => one(-1.0),
-        Op::Convert(_) => one(1.0),
+        Op::Convert(_) | Op::Shard(_) => one(1.0),
         Op::BroadcastInDim(_) | Op::Reshape(_) if through => one(1.0),
         Op::Binary(f @ (Binary::Add | Binary::Sub)) => {
             let second = if *f == Binary::Add { 1.0 } else { -1.0 };

@@ -45,6 +45,43 @@ impl CarryBuffers<'_> {
         })
     }
 
+    /// Sets the addresses of constants, and of the carries: their first buffers are read, their
+    /// second ones written. `x` are the constants.
+    pub(super) fn set_first(&self, s: &mut State, x: &[*const u8]) {
+        for (k, &at) in x[..self.consts].iter().enumerate() {
+            self.body.set_input(s, k, at);
+        }
+        self.set_inputs(s, 0);
+        self.set_outputs(s, 1);
+    }
+
+    /// Sets the addresses of the `i`-th rows of operands `x` and of stacked results `y`.
+    pub(super) fn set_rows(&self, s: &mut State, i: usize, x: &[*const u8], y: &[*mut u8]) {
+        let body = self.body;
+        for (k, form) in (body.inputs.iter().enumerate()).skip(self.consts + self.carry) {
+            body.set_input(s, k, x[k].wrapping_add(i * form.bytes));
+        }
+        for (k, form) in body.outputs.iter().enumerate().skip(self.carry) {
+            body.set_output(s, k, y[k].wrapping_add(i * form.bytes));
+        }
+    }
+
+    /// Sets the addresses of the condition of a `while`: its constants `x`, the first buffers of
+    /// the carries, and its result.
+    pub(super) fn set_condition(
+        &self,
+        cond: &InPlace,
+        s: &mut State,
+        x: &[*const u8],
+        holds: *mut u8,
+    ) {
+        cond.set_output(s, 0, holds);
+        let carries = self.at.iter().map(|at| at[0].cast_const());
+        for (k, at) in x.iter().copied().chain(carries).enumerate() {
+            cond.set_input(s, k, at);
+        }
+    }
+
     /// Sets the addresses of the carries that a step writes.
     pub(super) fn set_outputs(&self, s: &mut State, buffer: usize) {
         for (k, at) in self.at.iter().enumerate() {

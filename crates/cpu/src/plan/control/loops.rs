@@ -2,19 +2,45 @@
 
 use super::carries::CarryBuffers;
 use super::in_place::InPlace;
-use super::steps::{LoopSteps, Placed, StepRecorder, table};
+use super::steps::{Compiled, LoopSteps, NotCode, Placed, StepRecorder, table};
 use crate::interrupt::{Pulse, interrupted};
+use crate::plan::nested::RoomFn;
 use cotangent_core::Result;
 use cotangent_kernels::tile::StepsEnd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Number of steps from which a loop is compiled in its first run. Others are in the second.
-const MIN_COMPILED_STEPS: usize = 32;
 
 /// Estimated work of the steps between two looks at the hook that may end a run, in elementary
 /// operations.
 const WORK_OF_A_CALL: usize = 1 << 20;
+
+/// The steps that a loop has run, which decide when it is compiled.
+pub(crate) struct StepCount {
+    steps: AtomicUsize,
+    limit: usize,
+}
+
+impl StepCount {
+    /// A loop that is compiled when it has run `limit` steps.
+    pub(crate) fn new(limit: usize) -> StepCount {
+        StepCount {
+            steps: AtomicUsize::new(0),
+            limit,
+        }
+    }
+
+    /// Counts the steps of a run, `None` if their number is not known. Whether the loop is compiled
+    /// for this run.
+    pub(crate) fn is_due(&self, steps: Option<usize>) -> bool {
+        let counted = steps.unwrap_or(self.limit).min(self.limit);
+        let before = self.steps.load(Ordering::Relaxed);
+        // No overflow: the count stays below twice the limit. A step that threads lose is no harm.
+        if before < self.limit {
+            self.steps.store(before + counted, Ordering::Relaxed);
+        }
+        before + steps.map_or(0, |_| counted) >= self.limit
+    }
+}
 
 /// A region in place, and the code of the loop whose body it is.
 pub(super) struct LoopBody {
@@ -23,36 +49,48 @@ pub(super) struct LoopBody {
 }
 
 impl LoopBody {
-    pub(super) fn new(form: InPlace) -> LoopBody {
+    pub(super) fn new(form: InPlace, compiled_after: usize) -> LoopBody {
         LoopBody {
             form: Arc::new(form),
-            code: LoopCode::default(),
+            code: LoopCode {
+                count: StepCount::new(compiled_after),
+                code: OnceLock::new(),
+            },
         }
     }
 }
 
 /// The code of a loop, which is compiled in a run.
-#[derive(Default)]
 pub(super) struct LoopCode {
-    has_run: AtomicBool,
-    code: OnceLock<Option<LoopSteps>>,
+    count: StepCount,
+    code: OnceLock<Compiled<LoopSteps>>,
 }
 
 impl LoopCode {
-    /// The code for a run of `steps` steps.
+    /// The code for a run of `steps` steps, `None` if their number is not known. The loop is
+    /// compiled if that is due.
     pub(super) fn get(
         &self,
-        steps: usize,
-        compile: impl FnOnce() -> Option<LoopSteps>,
+        steps: Option<usize>,
+        compile: impl FnOnce() -> Compiled<LoopSteps>,
     ) -> Option<&LoopSteps> {
         match self.code.get() {
-            Some(code) => code.as_ref(),
-            None => {
-                let again = self.has_run.swap(true, Ordering::Relaxed);
-                (again || steps >= MIN_COMPILED_STEPS)
-                    .then(|| self.code.get_or_init(compile).as_ref())?
-            }
+            Some(code) => code.as_ref().ok(),
+            None => (self.count.is_due(steps)).then(|| self.compiled(compile).ok())?,
         }
+    }
+
+    /// Number of steps after which the loop is compiled.
+    pub(super) fn compiled_after(&self) -> usize {
+        self.count.limit
+    }
+
+    /// The code, or the reason for which there is none.
+    pub(super) fn compiled(
+        &self,
+        compile: impl FnOnce() -> Compiled<LoopSteps>,
+    ) -> Compiled<&LoopSteps> {
+        self.code.get_or_init(compile).as_ref().map_err(|&why| why)
     }
 }
 
@@ -85,12 +123,25 @@ fn carries(r: &mut StepRecorder<'_>, p: Placed<'_>, [consts, carry]: [usize; 2])
     }
 }
 
-/// The code of a scan.
-pub(super) fn scan_code(body: &InPlace, counts: [usize; 2], reverse: bool) -> Option<LoopSteps> {
+/// The code of a scan, or the reason for which there is none.
+pub(super) fn scan_code(body: &InPlace, counts: [usize; 2], reverse: bool) -> Compiled<LoopSteps> {
+    let mut r = StepRecorder::new().ok_or(NotCode::Compiler)?;
+    match record_scan(&mut r, body, counts, reverse) {
+        Some(advances) => r.finish(advances),
+        None => Err(r.why_not()),
+    }
+}
+
+/// Records the steps of a scan. Bytes by which entries advance in a step.
+fn record_scan<'a>(
+    r: &mut StepRecorder<'a>,
+    body: &'a InPlace,
+    counts: [usize; 2],
+    reverse: bool,
+) -> Option<Vec<(u32, i32)>> {
     let [consts, carry] = counts;
-    let mut r = StepRecorder::new()?;
     let p = r.add(body);
-    carries(&mut r, p, counts);
+    carries(r, p, counts);
     let mut advances = Vec::new();
     for (k, form) in body.outputs.iter().enumerate().skip(carry) {
         let entry = body.output_entries[k] as u32;
@@ -100,39 +151,79 @@ pub(super) fn scan_code(body: &InPlace, counts: [usize; 2], reverse: bool) -> Op
     for (k, form) in body.inputs.iter().enumerate().skip(consts + carry) {
         advances.push((k as u32, advance(form.bytes, reverse)?));
     }
-    record(&mut r, p, counts)?;
-    r.finish(advances)
+    record(r, p, counts)?;
+    Some(advances)
 }
 
-/// The code of a `while`.
-pub(super) fn while_code(
-    [cond, body]: [&Arc<InPlace>; 2],
+/// The code of a `while`, or the reason for which there is none.
+pub(super) fn while_code(both: [&Arc<InPlace>; 2], consts: [usize; 2]) -> Compiled<LoopSteps> {
+    let mut r = StepRecorder::new().ok_or(NotCode::Compiler)?;
+    let Some(advances) = record_while(&mut r, both, consts) else {
+        return Err(r.why_not());
+    };
+    Ok(LoopSteps {
+        condition: Some(both[0].clone()),
+        ..r.finish(advances)?
+    })
+}
+
+/// Records the condition and the steps of a `while`. Bytes by which entries advance in a step.
+fn record_while<'a>(
+    r: &mut StepRecorder<'a>,
+    [cond, body]: [&'a Arc<InPlace>; 2],
     [of_cond, of_body]: [usize; 2],
-) -> Option<LoopSteps> {
+) -> Option<Vec<(u32, i32)>> {
     let carry = body.inputs.len() - of_body;
-    let mut r = StepRecorder::new()?;
     let p = r.add(body);
     let q = r.add(cond);
-    carries(&mut r, p, [of_body, carry]);
+    carries(r, p, [of_body, carry]);
     for k in 0..carry {
         r.alias(
             q.first + (of_cond + k) as u32,
             p.at(InPlace::entry(of_body + k)),
         );
     }
+    let mut advances = Vec::new();
+    for (k, form) in body.outputs.iter().enumerate().skip(carry) {
+        let entry = body.output_entries[k] as u32;
+        r.store_at_once(entry);
+        advances.push((entry, advance(form.bytes, false)?));
+    }
     r.record(q)?;
     r.continue_if(q)?;
-    record(&mut r, p, [of_body, carry])?;
-    let code = r.finish(Vec::new())?;
-    Some(LoopSteps {
-        condition: Some(cond.clone()),
-        ..code
-    })
+    record(r, p, [of_body, carry])?;
+    Some(advances)
 }
 
 /// The number of steps of one call of code.
 fn steps_of_a_call(work: usize) -> usize {
     (WORK_OF_A_CALL / work.max(1)).max(1)
+}
+
+/// Steps that are interpreted after one that needs the scalar fallback: twice as many each time as
+/// long as code makes no step in between.
+#[derive(Default)]
+struct InterpretedSpan {
+    left: usize,
+    length: usize,
+}
+
+impl InterpretedSpan {
+    /// Begins a span after code made this number of steps.
+    fn begin(&mut self, steps_of_code: usize) {
+        self.length = match steps_of_code {
+            0 => self.length.saturating_mul(2).max(1),
+            _ => 1,
+        };
+        self.left = self.length;
+    }
+
+    /// Whether the next step is interpreted.
+    fn has_next(&mut self) -> bool {
+        let next = self.left > 0;
+        self.left -= usize::from(next);
+        next
+    }
 }
 
 /// Runs a scan by code.
@@ -156,26 +247,24 @@ pub(super) unsafe fn run_scan(
     let mut pulse = Pulse::new(body.work.saturating_mul(most));
     let parts = code.part_states()?;
     body.with_state(|s| {
-        for (k, &at) in x[..consts].iter().enumerate() {
-            body.set_input(s, k, at);
-        }
-        buffers.set_inputs(s, 0);
-        buffers.set_outputs(s, 1);
-        let mut done = 0;
+        buffers.set_first(s, x);
+        let (mut done, mut span) = (0, InterpretedSpan::default());
         while done < steps {
             if pulse.is_interrupted() {
                 return Err(interrupted());
             }
-            let row = |done: usize| if reverse { steps - 1 - done } else { done };
-            let set_rows = |s: &mut _, i: usize| {
-                for (k, form) in body.inputs.iter().enumerate().skip(consts + carry) {
-                    body.set_input(s, k, x[k].wrapping_add(i * form.bytes));
+            let row = if reverse { steps - 1 - done } else { done };
+            buffers.set_rows(s, row, x, y);
+            if span.has_next() {
+                // SAFETY: as in `scan`; carries are read from the first buffers, written to the
+                // second ones, and copied.
+                unsafe {
+                    body.execute(s)?;
+                    buffers.finish(|k| buffers.at[k][1]);
                 }
-                for (k, form) in body.outputs.iter().enumerate().skip(carry) {
-                    body.set_output(s, k, y[k].wrapping_add(i * form.bytes));
-                }
-            };
-            set_rows(s, row(done));
+                done += 1;
+                continue;
+            }
             let count = most.min(steps - done);
             // SAFETY: constants, rows and results are valid for each step; carries have the values
             // of the step before (# Safety).
@@ -183,15 +272,8 @@ pub(super) unsafe fn run_scan(
                 StepsEnd::Done => done += count,
                 StepsEnd::Stopped(_) => unreachable!("a scan has no condition"),
                 StepsEnd::Rare(left) => {
+                    span.begin(count - left);
                     done += count - left;
-                    set_rows(s, row(done));
-                    // SAFETY: as in `scan`; carries are read from the first buffers, written to the
-                    // second ones, and copied.
-                    unsafe {
-                        body.execute(s)?;
-                        buffers.finish(|k| buffers.at[k][1]);
-                    }
-                    done += 1;
                 }
             }
         }
@@ -199,18 +281,19 @@ pub(super) unsafe fn run_scan(
     })
 }
 
-/// Runs a `while` by code.
+/// Runs a `while` by code. Returns the number of steps.
 ///
 /// # Safety
-/// The preconditions of [`NestedRun::run`](crate::plan::nested::NestedRun::run); the code is that
-/// of [`while_code`].
+/// The preconditions of [`NestedRun::run_stacked`](crate::plan::nested::NestedRun::run_stacked);
+/// the code is that of [`while_code`].
 pub(super) unsafe fn run_while(
     code: &LoopSteps,
     [cond, body]: [&InPlace; 2],
     [of_cond, of_body]: [usize; 2],
     x: &[*const u8],
     y: &[*mut u8],
-) -> Result<()> {
+    room: &mut RoomFn<'_>,
+) -> Result<usize> {
     let carry = body.inputs.len() - of_body;
     let buffers = CarryBuffers::new(body, [of_body, carry], y)?;
     // SAFETY: the caller guarantees the first values (# Safety).
@@ -222,37 +305,78 @@ pub(super) unsafe fn run_while(
     cond.with_state(|t| {
         body.with_state(|s| {
             let mut holds = 0u8;
-            cond.set_output(t, 0, &raw mut holds);
-            for (k, &at) in x[..of_cond].iter().enumerate() {
-                cond.set_input(t, k, at);
-            }
-            for (k, at) in buffers.at.iter().enumerate() {
-                cond.set_input(t, of_cond + k, at[0]);
-            }
-            for (k, &at) in x[of_cond..of_cond + of_body].iter().enumerate() {
-                body.set_input(s, k, at);
-            }
-            buffers.set_inputs(s, 0);
-            buffers.set_outputs(s, 1);
+            buffers.set_first(s, &x[of_cond..]);
+            buffers.set_condition(cond, t, &x[..of_cond], &raw mut holds);
+            let (mut done, mut span) = (0, InterpretedSpan::default());
+            let mut rows = vec![std::ptr::null_mut(); body.outputs.len() - carry];
             loop {
                 if pulse.is_interrupted() {
                     return Err(interrupted());
                 }
-                // SAFETY: as in `run_scan`.
-                match unsafe { code.code.run(&mut table(&[s, t], &parts), most) } {
-                    StepsEnd::Done => {}
-                    StepsEnd::Stopped(_) => return Ok(()),
+                let count = most.min(room(done, &mut rows)?);
+                for (k, &row) in rows.iter().enumerate() {
+                    body.set_output(s, carry + k, row);
+                }
+                if span.has_next() {
                     // SAFETY: as in `while_loop`; carries are copied to the first buffers.
-                    StepsEnd::Rare(_) => unsafe {
+                    unsafe {
                         cond.execute(t)?;
                         if (&raw const holds).read_volatile() == 0 {
-                            return Ok(());
+                            return Ok(done);
                         }
                         body.execute(s)?;
                         buffers.finish(|k| buffers.at[k][1]);
-                    },
+                    }
+                    done += 1;
+                    continue;
+                }
+                // SAFETY: as in `run_scan`.
+                match unsafe { code.code.run(&mut table(&[s, t], &parts), count) } {
+                    StepsEnd::Done => done += count,
+                    StepsEnd::Stopped(left) => return Ok(done + count - left),
+                    StepsEnd::Rare(left) => {
+                        span.begin(count - left);
+                        done += count - left;
+                    }
                 }
             }
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InterpretedSpan, StepCount};
+
+    #[test]
+    fn loops_are_compiled_after_a_number_of_steps_of_all_runs() {
+        let runs = |steps: Option<usize>| {
+            let count = StepCount::new(256);
+            (1..=40).find(|_| count.is_due(steps))
+        };
+        assert_eq!(runs(Some(1000)), Some(1));
+        assert_eq!(runs(Some(256)), Some(1));
+        assert_eq!(runs(Some(255)), Some(2));
+        assert_eq!(runs(Some(20)), Some(13));
+        assert_eq!(runs(Some(0)), None);
+        assert_eq!(runs(None), Some(2));
+        let count = StepCount::new(1);
+        assert!(!count.is_due(Some(0)) && count.is_due(Some(usize::MAX)) && count.is_due(None));
+    }
+
+    #[test]
+    fn spans_double_while_code_makes_no_step() {
+        // Steps of code, and interpreted ones, until code makes a step.
+        let mut span = InterpretedSpan::default();
+        let mut length = |steps_of_code| {
+            span.begin(steps_of_code);
+            let mut n = 0;
+            while span.has_next() {
+                n += 1;
+            }
+            n
+        };
+        assert_eq!([0, 0, 0, 0].map(&mut length), [1, 2, 4, 8]);
+        assert_eq!([3, 0, 0, 9].map(&mut length), [1, 2, 4, 1]);
+    }
 }

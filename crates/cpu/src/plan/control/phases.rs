@@ -2,7 +2,7 @@
 //! those at a start of their own for each index, and choices that depend on a start.
 
 use super::frame::FrameAddress;
-use super::steps::{MAX_OPERATIONS, Placed, StepRecorder};
+use super::steps::{Placed, StepRecorder};
 use crate::nests::affine::Var;
 use crate::plan::axes::indices;
 use crate::plan::build::{CodeStep, StepKind};
@@ -72,9 +72,7 @@ impl StepRecorder<'_> {
         };
         let (phase, laid) = (&phases[phase], &laid.phases[phase]);
         let all = laid.rows.saturating_mul(laid.len.max(1));
-        if all.saturating_mul(phase.code.body.steps().max(1)) > MAX_OPERATIONS {
-            return None;
-        }
+        self.limited(all.saturating_mul(phase.code.body.steps().max(1)))?;
         let starts = self.starts_at(p, &laid.starts, &[])?;
         let mut values: Vec<Vec<Option<StepValue>>> = Vec::new();
         let outputs: usize = phase.code.members.iter().map(|m| m.outputs.len()).sum();

@@ -1,7 +1,7 @@
 //! Folds, small products and updates of windows, recorded element by element.
 
 use super::frame::{FrameAddress, StridedOperand};
-use super::steps::{MAX_OPERATIONS, Placed, StepRecorder, element};
+use super::steps::{Placed, StepRecorder, element};
 use super::update::Update;
 use crate::elementwise::Lowering;
 use crate::folds::RawProduct;
@@ -24,9 +24,7 @@ impl StepRecorder<'_> {
         [y, x]: [FrameAddress; 2],
     ) -> Option<()> {
         let size = f.dtype.size();
-        if rows.saturating_mul(len) > MAX_OPERATIONS {
-            return None;
-        }
+        self.limited(rows.saturating_mul(len))?;
         for r in 0..rows {
             let mut items = Vec::with_capacity(len);
             for k in 0..len {
@@ -93,9 +91,7 @@ impl StepRecorder<'_> {
             .saturating_mul(rows)
             .saturating_mul(depth)
             .saturating_mul(columns);
-        if all > MAX_OPERATIONS {
-            return None;
-        }
+        self.limited(all)?;
         let size = dtype.size();
         let mut to = 0;
         for b in 0..count {
@@ -185,7 +181,7 @@ impl StepRecorder<'_> {
         }
         first[1] += u.first.0 as isize;
         let total: usize = counts.iter().product();
-        (total <= MAX_OPERATIONS).then_some(())?;
+        self.limited(total)?;
         let entry = element(y)?.entry;
         self.flush(entry)?;
         for k in 0..total {

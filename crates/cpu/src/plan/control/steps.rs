@@ -79,11 +79,80 @@ pub(super) struct StepRecorder<'a> {
     pub(super) starts: FxHashMap<usize, (StepValue, u32)>,
     /// Estimated time of the instructions, in ps.
     time: usize,
+    /// The first reason for which the step is no code.
+    why: Option<NotCode>,
+}
+
+/// The reason for which a loop is no machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotCode {
+    /// No loop: another region.
+    NoLoop,
+    /// No code is compiled for this processor.
+    Compiler,
+    /// More than [`MAX_OPERATIONS`] operations.
+    Operations,
+    /// Kernels on vectors take less time.
+    Vectors,
+    /// A kernel on tensors.
+    Call,
+    /// A loop in the step that is not written out.
+    Inner,
+    /// Another instruction that has no code.
+    Instruction(&'static str),
+    /// Elements or addresses of carries that have no code.
+    Carries,
+    /// A condition for other extents.
+    Extents,
+}
+
+/// Code, or the reason for which there is none.
+pub(super) type Compiled<T> = std::result::Result<T, NotCode>;
+
+impl NotCode {
+    /// The reason for which a step with an instruction that was not recorded is no code.
+    fn of(i: &Instruction) -> NotCode {
+        match i {
+            Instruction::Call(_) => NotCode::Call,
+            Instruction::Control { .. } => NotCode::Inner,
+            Instruction::Body(_) => NotCode::Instruction("a kernel"),
+            Instruction::Fold { .. } => NotCode::Instruction("a fold"),
+            Instruction::Product { .. } => NotCode::Instruction("a product"),
+            Instruction::Update(_) => NotCode::Instruction("an update"),
+            Instruction::Code { .. } => NotCode::Instruction("a read at computed indices"),
+            Instruction::Start { .. } | Instruction::Address { .. } => {
+                NotCode::Instruction("a computed address")
+            }
+            Instruction::Fill { .. }
+            | Instruction::Gather { .. }
+            | Instruction::Scatter { .. }
+            | Instruction::Rows { .. }
+            | Instruction::Copy { .. } => NotCode::Instruction("a copy"),
+        }
+    }
+
+    /// A noun phrase that follows "because of".
+    pub(super) fn text(self) -> String {
+        let text = match self {
+            NotCode::NoLoop => "no loop",
+            NotCode::Compiler => "the processor, for which no code is compiled",
+            NotCode::Operations => return format!("more than {MAX_OPERATIONS} operations"),
+            NotCode::Vectors => "kernels on vectors, which take less time",
+            NotCode::Call => "a kernel on tensors",
+            NotCode::Inner => "a loop in its steps",
+            NotCode::Instruction(name) => return format!("{name} in its steps"),
+            NotCode::Carries => "its carries",
+            NotCode::Extents => "other extents",
+        };
+        text.to_owned()
+    }
 }
 
 /// A loop as machine code.
 pub(super) struct LoopSteps {
     pub(super) code: Steps,
+    /// Number of operations of a step.
+    pub(super) operations: usize,
     /// Functions whose tables follow those of the loop's own in the table of a run.
     pub(super) parts: Vec<Arc<InPlace>>,
     pub(super) condition: Option<Arc<InPlace>>,
@@ -108,7 +177,13 @@ impl<'a> StepRecorder<'a> {
             alias: FxHashMap::default(),
             starts: FxHashMap::default(),
             time: 0,
+            why: None,
         })
+    }
+
+    /// The reason for which the step is no code.
+    pub(super) fn why_not(&self) -> NotCode {
+        self.why.unwrap_or(NotCode::Carries)
     }
 
     /// Adds the entries of a function: values of the step, but for inputs, which are fixed, and
@@ -204,22 +279,36 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// The loop: entries advance by bytes after each step.
-    pub(super) fn finish(self, advances: Vec<(u32, i32)>) -> Option<LoopSteps> {
+    pub(super) fn finish(self, advances: Vec<(u32, i32)>) -> Compiled<LoopSteps> {
         let changed = self.entries.iter().enumerate();
         let changed = changed
             .filter(|(_, e)| e.memory == Memory::Changed)
             .map(|(k, _)| k as u32)
             .collect();
-        (self.b.operations() * OPERATION_PS <= self.time).then_some(())?;
-        Some(LoopSteps {
-            code: self.b.finish(advances, changed)?,
+        let operations = self.b.operations();
+        if operations * OPERATION_PS > self.time {
+            return Err(NotCode::Vectors);
+        }
+        let code = self.b.finish(advances, changed);
+        Ok(LoopSteps {
+            code: code.ok_or(NotCode::Carries)?,
+            operations,
             parts: self.parts,
             condition: None,
         })
     }
 
-    pub(super) fn bounded(&self) -> Option<()> {
-        (self.b.operations() <= MAX_OPERATIONS).then_some(())
+    pub(super) fn bounded(&mut self) -> Option<()> {
+        self.limited(self.b.operations())
+    }
+
+    /// `None` if this number of operations is too large.
+    pub(super) fn limited(&mut self, operations: usize) -> Option<()> {
+        if operations <= MAX_OPERATIONS {
+            return Some(());
+        }
+        self.why.get_or_insert(NotCode::Operations);
+        None
     }
 
     pub(super) fn resolved(&self, at: FrameAddress) -> FrameAddress {
@@ -345,7 +434,11 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn record(&mut self, p: Placed<'a>) -> Option<()> {
         let outer = std::mem::take(&mut self.starts);
         for i in &p.f.instructions {
-            self.instruction(p, i)?;
+            let recorded = self.instruction(p, i);
+            if recorded.is_none() {
+                self.why.get_or_insert(NotCode::of(i));
+            }
+            recorded?;
             self.bounded()?;
         }
         self.starts = outer;

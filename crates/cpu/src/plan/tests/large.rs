@@ -3,7 +3,7 @@
 use super::{Runtime, RuntimePair, same};
 use crate::executor::Executor;
 use crate::nests::tests::function;
-use crate::plan::execute::row_boxes;
+use crate::plan::folded::row_boxes;
 use crate::tensor::Tensor;
 use cotangent_core::{Array, DType, Dim, Emit, Type, Val};
 use smallvec::SmallVec;
