@@ -305,7 +305,7 @@ fn division(dims: &[Option<&[String]>], rank: usize) -> String {
 /// The division of an operation `shard` for a tensor of this type.
 ///
 /// # Errors
-/// Those of [`Spec::check`].
+/// The errors of [`Spec::check`].
 pub(crate) fn of_shard(shard: &Shard, mesh: &Mesh, ty: &Type) -> Result<String> {
     Spec::of_shard(shard).check(mesh, ty)?;
     let dims: Vec<Option<&[String]>> = shard.spec.iter().map(Option::as_deref).collect();
@@ -362,7 +362,7 @@ impl Sharding {
     /// Checks that arguments and results of these types can be divided.
     ///
     /// # Errors
-    /// Other numbers of arguments and results; those of [`Spec::check`], with the position.
+    /// Other numbers of arguments and results; the errors of [`Spec::check`], with the position.
     pub fn check(&self, arguments: &[Type], results: &[Type]) -> Result<()> {
         for (what, specs, types) in [
             ("argument", &self.arguments, arguments),
