@@ -55,7 +55,7 @@ static MEASURING: Mutex<()> = Mutex::new(());
 
 /// The peak of a run, in bytes, and what its results take.
 fn measured(program: &Program, x: &[Tensor]) -> (usize, usize) {
-    // Scratch memory exists after the first run, the code of a loop after 256 steps of all its runs.
+    // Scratch memory exists after the first run, the code of a loop after 256 steps of all runs.
     // Buffers that a thread caches are freed when it ends.
     let run = || program.run_tensors(x.iter().cloned()).unwrap();
     let (mut alive, mut same) = (0, 0);
