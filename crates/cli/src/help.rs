@@ -98,7 +98,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html] [--passes | --plan]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown. Arrays determine extents of arguments; others count as 1. --svg draws the steps of the adjoint, with a box per step\nand a line per operand. --html writes one page with the program, its adjoint, the steps, and memory over\ntime. --passes prints instead the stages of planning: the graph after rewrites, its computations (nests), with\nviews as accesses and a reason for each call of a kernel, and the computations that run together (groups).\n--plan prints the steps of the plan that COTANGENT_RUNTIME=new runs, the memory of each value, and the\nreasons of calls.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html] [--passes | --plan]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown. Arrays determine extents of arguments; others count as 1. --svg draws the steps of the adjoint, with a box per step\nand a line per operand. --html writes one page with the program, its adjoint, the steps, and memory over\ntime. --passes prints instead the stages of planning: the graph after rewrites, its computations (nests), with\nviews as accesses and a reason for each call of a kernel, and the computations that run together (groups).\n--plan prints the steps of the plan that runs, the memory of each value, and the reasons of calls.\n",
     ),
     (
         "profile",

@@ -141,6 +141,43 @@ impl Poly {
         out
     }
 
+    /// `self / divisor`, if the division is known to leave no remainder.
+    ///
+    /// ```
+    /// use cotangent_core::Dim;
+    /// let [n, m] = ["n", "m"].map(Dim::sym);
+    /// let product = ((n.clone() + 1.into()) * m.clone()).poly();
+    /// assert_eq!(product.divided(&m.poly()), Some((n.clone() + 1.into()).poly()));
+    /// assert_eq!(product.divided(&n.poly()), None);
+    /// ```
+    pub fn divided(&self, divisor: &Poly) -> Option<Poly> {
+        // The leading product: the one of most factors, of these the last. A further factor keeps
+        // this order.
+        let leading = |p: &Poly| {
+            let found =
+                p.0.iter()
+                    .max_by_key(|(product, _)| (product.len(), *product));
+            found.map(|(product, c)| (product.clone(), *c))
+        };
+        let (factors, by) = leading(divisor)?;
+        let (mut quotient, mut rest) = (Poly::default(), self.clone());
+        for _ in 0..MAX_EXPANDED_TERMS {
+            let Some((mut product, c)) = leading(&rest) else {
+                return (quotient.times(divisor) == *self).then_some(quotient);
+            };
+            for factor in &factors {
+                product.remove(product.iter().position(|a| a == factor)?);
+            }
+            if c.checked_rem(by)? != 0 {
+                return None;
+            }
+            let term = Poly(BTreeMap::from([(product, c.checked_div(by)?)]));
+            rest = rest.plus(&term.times(divisor), -1);
+            quotient = quotient.plus(&term, 1);
+        }
+        None
+    }
+
     /// `self + scale * other`.
     pub fn plus(&self, other: &Poly, scale: i64) -> Poly {
         let mut out = self.clone();

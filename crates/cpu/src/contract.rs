@@ -77,17 +77,6 @@ impl Contraction {
             shape,
         ))
     }
-
-    /// Sizes `[m, k, n]` of the matrices for operands of shapes `a` and `b`.
-    pub(crate) fn sizes(&self, a: &[usize], b: &[usize]) -> [usize; 3] {
-        let of = |axes: &[usize], x: &[usize]| axes.iter().map(|&d| x[d]).product();
-        let (rows, count) = (self.batch + self.rows, self.batch + self.count);
-        [
-            of(&self.left[self.batch..rows], a),
-            of(&self.left[rows..], a),
-            of(&self.right[count..], b),
-        ]
-    }
 }
 
 /// A contraction on memory.

@@ -6,7 +6,7 @@ use crate::interrupt::{Hook, catch, is_active, with_interrupt};
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
 use crate::lower::lower;
 use crate::plan::Runtime;
-use crate::program::Program;
+use crate::program::{Program, Role};
 use crate::tensor::Tensor;
 use crate::tuning::MIN_LOOP_STEPS;
 use cotangent_core::rewrite::with_simple_loops;
@@ -237,7 +237,7 @@ impl Executor {
         self.check()?;
         f.check_arrays()?;
         let f = &with_simple_loops(f);
-        let compile = |runtime| Program::compile(&Compiler::new(self, runtime), f, None);
+        let compile = |runtime| Program::compile(&Compiler::new(self, runtime), f, Role::Whole);
         match self.runtime() {
             Runtime::Both => Ok(compile(Runtime::Old)?.compared_with(compile(Runtime::New)?)),
             one => compile(one),
@@ -294,8 +294,7 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct RegionKey {
     f: *const Function,
-    /// For a loop body, the number of leading inputs that are loop constants.
-    looped: Option<usize>,
+    role: Role,
 }
 
 impl Compiler<'_> {
@@ -309,24 +308,24 @@ impl Compiler<'_> {
 
     /// The program of a region.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
-        self.program(f, None)
+        self.program(f, Role::Region)
     }
 
     /// The program of a loop body whose first `consts` inputs are the same in each step.
     pub(crate) fn looped(&self, f: &Arc<Function>, consts: usize) -> Result<Arc<Program>> {
-        self.program(f, Some(consts))
+        self.program(f, Role::Looped(consts))
     }
 
-    fn program(&self, f: &Arc<Function>, looped: Option<usize>) -> Result<Arc<Program>> {
+    fn program(&self, f: &Arc<Function>, role: Role) -> Result<Arc<Program>> {
         // The program keeps the function alive, so the address is not reused.
         let key = RegionKey {
             f: Arc::as_ptr(f),
-            looped,
+            role,
         };
         if let Some(p) = self.bodies.borrow().get(&key) {
             return Ok(p.clone());
         }
-        let p = Arc::new(Program::compile(self, f, looped)?);
+        let p = Arc::new(Program::compile(self, f, role)?);
         self.bodies.borrow_mut().insert(key, p.clone());
         Ok(p)
     }

@@ -732,14 +732,6 @@ impl Group {
         self.eqns.last().expect("a group has equations").0
     }
 
-    /// Equations of the group, products first.
-    pub(crate) fn equations(&self) -> impl Iterator<Item = usize> {
-        self.products
-            .iter()
-            .map(|p| p.0)
-            .chain(self.eqns.iter().map(|e| e.0))
-    }
-
     /// Values that the group reads: its inputs, then the operands of products.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Val> {
         self.inputs

@@ -11,10 +11,10 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! `fuse` groups elementwise operations and row reductions. Groups become code over tiles
-//! (`elementwise`, `fused`, `phases`). [`lower`](mod@lower) compiles every other operation to
-//! a kernel for its element types. [`program`] orders the kernels, frees every value after its last
-//! use and checks sizes that are known only at run time.
+//! A function becomes a plan: `nests` are its computations, `groups` what runs together, `plan` the
+//! steps over memory that is laid out before they run. [`lower`](mod@lower) compiles the operations
+//! that are calls of a kernel. A [`program`] whose values are all small is straight-line code
+//! (`tiny`) instead. Sizes that only a run knows are checked when a plan is laid out for them.
 //!
 //! The reference semantics of an operation is its `eval`, and this runtime gives the same bits with
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of

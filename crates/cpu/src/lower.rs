@@ -4,13 +4,13 @@ use crate::checks::resolve;
 use crate::contract::RawContraction;
 use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
-use crate::executor::{Compiler, Executor};
+use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
 use crate::plan::Runtime;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
 use crate::program::Program;
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
     windows,
@@ -18,7 +18,7 @@ use crate::{
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, DType, Dim, Env, Primitive, Result, Type, bail};
+use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
 use std::sync::{Arc, OnceLock};
 
@@ -79,13 +79,6 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     })
 }
 
-/// How a loop runs on operands of these types; `None` if that is not known.
-pub(crate) fn loop_text(op: &Op, x: &[(DType, Extents)], env: &Env) -> Result<Option<String>> {
-    let executor = Executor::new();
-    let nested = nested(&Compiler::new(&executor, Runtime::New), op)?;
-    Ok(nested.map(|n| n.text(x, env)))
-}
-
 /// The regions of an operation, for a plan that runs them in place. `None` without plans.
 pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
     if cx.runtime != Runtime::New {
@@ -122,6 +115,10 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested
         }
         Op::Call(c) => region(cx.body(&c.callee)?, true).map(Control::Once),
         Op::CustomJvp(c) => region(cx.body(&c.body)?, false).map(Control::Once),
+        Op::CustomVjp(c) => {
+            let body = if c.saves { &c.fwd } else { &c.body };
+            region(cx.body(body)?, false).map(Control::Once)
+        }
         Op::LinearSolve(l) => region(cx.body(&l.solve)?, false).map(Control::Once),
         _ => None,
     };

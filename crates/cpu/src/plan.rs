@@ -1,5 +1,4 @@
-//! Plans: a function as steps over memory that is laid out before they run. The successor of
-//! today's steps over tensors, selected by `COTANGENT_RUNTIME`.
+//! Plans: a function as steps over memory that is laid out before they run.
 //!
 //! [`groups`](crate::groups) say what is computed together. `build` makes a step of each group: its
 //! phases (`stage`), each the `code` of expressions that `compose` puts together, or a call of a
@@ -10,8 +9,8 @@
 //! (`pack`), line by line of the loop (`lines`). Extents that data decides end a segment, which is
 //! resolved when they are known.
 //!
-//! Calls run today's kernels. Operations with regions run in place (`control`) if their bodies can;
-//! a plan knows them as `nested`.
+//! Calls run kernels on tensors. Operations with regions run in place (`control`) if their bodies
+//! can; a plan knows them as `nested`.
 
 mod arena;
 mod axes;
@@ -24,12 +23,14 @@ mod execute;
 mod folded;
 mod laid;
 mod lines;
+mod memory;
 pub(crate) mod nested;
 mod pack;
 mod reads;
 mod resolve;
 mod run;
 mod stage;
+mod step_info;
 mod terms;
 mod text;
 #[cfg(any(test, debug_assertions))]
@@ -39,6 +40,9 @@ mod verify;
 mod tests;
 
 pub(crate) use build::Kernels;
+pub use memory::Memory;
+pub(crate) use run::{RunObserver, StepTraffic};
+pub use step_info::StepInfo;
 
 use crate::kernel::{Operands, Results};
 use crate::tensor::{Strides, row_major};
@@ -55,9 +59,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Runtime {
     /// Steps over tensors.
-    #[default]
     Old,
     /// Plans.
+    #[default]
     New,
     /// Both; a difference of their results is an error.
     Both,
@@ -93,14 +97,8 @@ impl Plan {
     }
 
     /// Runs the plan on arguments of the function's types, whose extents are bound in `env`.
-    pub(crate) fn run(&self, inputs: Operands, mut env: Cow<'_, Env>) -> Result<Results> {
-        // Symbols that its equations bind may have the names of symbols around a region.
-        for s in self.function.bound_syms() {
-            if env.contains_key(s) {
-                env.to_mut().remove(s);
-            }
-        }
-        self.runs.run(&self.parts, &self.function, inputs, env)
+    pub(crate) fn run(&self, inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+        self.run_observed(inputs, env, &mut ())
     }
 
     /// The numbers of the first segment for arguments of these layouts.
@@ -112,6 +110,23 @@ impl Plan {
             by_rows: true,
         };
         self.runs.resolved(&self.parts, &extent, 0)
+    }
+
+    /// As [`Plan::run`]; `observer` sees each step.
+    pub(crate) fn run_observed(
+        &self,
+        inputs: Operands,
+        mut env: Cow<'_, Env>,
+        observer: &mut impl RunObserver,
+    ) -> Result<Results> {
+        // Symbols that its equations bind may have the names of symbols around a region.
+        for s in self.function.bound_syms() {
+            if env.contains_key(s) {
+                env.to_mut().remove(s);
+            }
+        }
+        self.runs
+            .run(&self.parts, &self.function, inputs, env, observer)
     }
 
     /// Live equations that run without a call of a kernel, and all live equations.

@@ -1,62 +1,23 @@
 //! Profile of a run: for each step its equations, arithmetic, memory traffic and time.
 //!
-//! A step is one kernel call: an equation, or a fused group of equations. Arithmetic is counted by
-//! the operations' `cost`. Bytes are those of the operands that a step reads and the results that
-//! it writes, so intermediate values of a group do not count. Equations in a loop body belong to
-//! the loop's step.
+//! Steps are those of the plan that runs: the code of a group of equations, or a call of a kernel.
+//! Views belong to no step: the steps that read them read their operands. Arithmetic is counted by
+//! the operations' `cost`. Bytes are those that a step reads of values of other steps and writes
+//! for them, so intermediate values of a group do not count. Equations in a loop body belong to the
+//! loop's step.
 
 use crate::executor::Executor;
-use crate::fuse::{Node, plan};
-use crate::kernel::Operands;
-use crate::lower::loop_text;
-use crate::program::Program;
-use crate::tensor::{Extents, Tensor};
-use cotangent_core::{Cost, DType, Env, Function, Loc, Op, Result, Type, Val};
+pub use crate::plan::StepInfo;
+use crate::plan::{RunObserver, StepTraffic};
+use crate::program::{Program, plan_of};
+use crate::tensor::Tensor;
+use cotangent_core::{Cost, DType, Env, Function, Loc, Result, Type, Val};
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::view::View;
-use rustc_hash::FxHashSet;
 use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// A step: equations that run as one kernel.
-#[derive(Clone, Debug)]
-pub struct StepInfo {
-    /// Indices into [`Function::eqns`], ascending.
-    pub equations: Vec<usize>,
-    /// Values that the step reads and other steps compute.
-    pub reads: Vec<Val>,
-    /// Values that the step computes and other steps or the caller read.
-    pub writes: Vec<Val>,
-}
-
-impl StepInfo {
-    /// Names of its operations in the function that was compiled, abridged.
-    pub fn label(&self, f: &Function) -> String {
-        const MAX_SHOWN_OPERATIONS: usize = 4;
-        let names: Vec<&str> = self
-            .equations
-            .iter()
-            .map(|&e| f.eqns()[e].op.name())
-            .collect();
-        match names.len() {
-            n if n <= MAX_SHOWN_OPERATIONS + 1 => names.join(" "),
-            n => format!(
-                "{} .. {} ({n})",
-                names[..MAX_SHOWN_OPERATIONS - 1].join(" "),
-                names[n - 1]
-            ),
-        }
-    }
-
-    /// The first known source location of its equations.
-    fn loc(&self, f: &Function) -> Loc {
-        let known = |l: &Loc| !matches!(l, Loc::None);
-        let mut locs = self.equations.iter().map(|&e| f.eqns()[e].loc);
-        locs.find(known).unwrap_or_default()
-    }
-}
 
 /// Measurements of a step.
 #[derive(Clone, Debug)]
@@ -163,64 +124,38 @@ fn micros(t: Duration) -> String {
     format!("{:.1}", t.as_secs_f64() * 1e6)
 }
 
-/// The steps into which [`compile`](crate::compile) divides a function.
+/// The steps into which [`compile`](crate::compile) divides a function, if its plan can be made.
 pub fn steps(f: &Function) -> Vec<StepInfo> {
-    let need = f.needed(None);
-    let mut producer = vec![None; f.len()];
-    for (i, e) in f.eqns().iter().enumerate() {
-        e.results().for_each(|r| producer[r.index()] = Some(i));
+    plan_of(&Arc::new(f.clone())).map_or_else(|_| Vec::new(), |plan| plan.step_infos())
+}
+
+/// Measurements of the runs of a plan.
+struct Measured<'f> {
+    f: &'f Function,
+    infos: &'f [StepInfo],
+    begin: Instant,
+    /// Start of the step that runs.
+    start: Instant,
+    times: Vec<Vec<Duration>>,
+    starts: Vec<Duration>,
+    costs: Vec<Cost>,
+    hows: Vec<Option<String>>,
+}
+
+impl RunObserver for Measured<'_> {
+    fn before(&mut self, _: usize) {
+        self.start = Instant::now();
     }
-    let members = |node: &Node| match node {
-        Node::Single(e) => vec![*e],
-        Node::Group(g) => {
-            let folds = g.results().filter_map(|r| producer[r.index()]);
-            let mut all: Vec<usize> = g.equations().chain(folds).collect();
-            all.sort_unstable();
-            all.dedup();
-            all
+
+    fn after(&mut self, step: usize, env: &Env, traffic: &mut dyn FnMut() -> StepTraffic) {
+        self.times[step].push(self.start.elapsed());
+        self.starts[step] = self.start - self.begin;
+        if self.times[step].len() == 1 {
+            let StepTraffic { bytes, how } = traffic();
+            let flops = flops(self.f, &self.infos[step], env);
+            (self.costs[step], self.hows[step]) = (Cost { flops, bytes }, how);
         }
-    };
-    let steps: Vec<Vec<usize>> = plan(f, |e| e.results().any(|r| need[r.index()]), true)
-        .iter()
-        .map(members)
-        .collect();
-    let mut step_of = vec![None; f.len()];
-    for (k, members) in steps.iter().enumerate() {
-        members
-            .iter()
-            .flat_map(|&e| f.eqns()[e].results())
-            .for_each(|r| step_of[r.index()] = Some(k));
     }
-    let mut read_elsewhere: FxHashSet<Val> = f.results().iter().copied().collect();
-    let mut out: Vec<StepInfo> = Vec::with_capacity(steps.len());
-    for (k, equations) in steps.into_iter().enumerate() {
-        let mut reads: Vec<Val> = Vec::new();
-        let mut open: Vec<Val> = equations
-            .iter()
-            .rev()
-            .flat_map(|&e| f.operands(&f.eqns()[e]))
-            .copied()
-            .collect();
-        while let Some(v) = open.pop() {
-            match (step_of[v.index()], producer[v.index()]) {
-                // Broadcasts and constants that are not executed: the group reads their operands.
-                (None, Some(e)) => open.extend(f.operands(&f.eqns()[e])),
-                (step, _) if step != Some(k) && !reads.contains(&v) => reads.push(v),
-                _ => {}
-            }
-        }
-        read_elsewhere.extend(&reads);
-        out.push(StepInfo {
-            equations,
-            reads,
-            writes: Vec::new(),
-        });
-    }
-    for step in &mut out {
-        let made = step.equations.iter().flat_map(|&e| f.eqns()[e].results());
-        step.writes = made.filter(|r| read_elsewhere.contains(r)).collect();
-    }
-    out
 }
 
 impl Program {
@@ -228,54 +163,31 @@ impl Program {
     ///
     /// Returns the errors of [`Program::run`].
     pub fn profile(&self, inputs: &[Tensor], runs: usize) -> Result<Profile> {
-        if self.tiny().is_some() {
+        let Some(plan) = self.plan() else {
             // A straight-line program has no steps, so it is compiled again with steps. It contains
             // no extension operations, so the default executor suffices.
             return Executor::new()
                 .stepwise()
                 .compile(self.function())?
                 .profile(inputs, runs);
-        }
-        let f = self.function().clone();
-        let infos = steps(&f);
-        let runs = runs.max(1);
-        let mut times = vec![Vec::new(); infos.len()];
-        let mut starts = vec![Duration::ZERO; infos.len()];
-        let mut costs = vec![Cost::default(); infos.len()];
-        let mut loops: Vec<Option<(Forms, Env)>> = vec![None; infos.len()];
+        };
+        let (f, infos) = (self.function().clone(), plan.step_infos());
+        let now = Instant::now();
+        let mut measured = Measured {
+            f: &f,
+            infos: &infos,
+            begin: now,
+            start: now,
+            times: vec![Vec::new(); infos.len()],
+            starts: vec![Duration::ZERO; infos.len()],
+            costs: vec![Cost::default(); infos.len()],
+            hows: vec![None; infos.len()],
+        };
         let mut totals = Vec::new();
-        for _ in 0..runs {
-            let begin = Instant::now();
-            self.run_watched(
-                inputs.iter().cloned().collect(),
-                |k, env, x: Operands, kernel| {
-                    // A value that is passed twice counts once.
-                    let again = |k: usize| {
-                        x[..k]
-                            .iter()
-                            .any(|y| y.first_ptr() == x[k].first_ptr() && y.numel() == x[k].numel())
-                    };
-                    let mut bytes: f64 = (0..x.len())
-                        .filter(|&k| !again(k))
-                        .map(|k| bytes_of(&x[k]))
-                        .sum();
-                    if loops[k].is_none() && loop_of(&f, &infos[k]).is_some() {
-                        let forms = x.iter().map(|x| (x.dtype(), x.shape().into()));
-                        loops[k] = Some((forms.collect(), env.clone()));
-                    }
-                    let start = begin.elapsed();
-                    let y = kernel(env, x)?;
-                    times[k].push(begin.elapsed() - start);
-                    starts[k] = start;
-                    bytes += y.iter().map(bytes_of).sum::<f64>();
-                    costs[k] = Cost {
-                        flops: flops(&f, &infos[k], env),
-                        bytes,
-                    };
-                    Ok(y)
-                },
-            )?;
-            totals.push(begin.elapsed());
+        for _ in 0..runs.max(1) {
+            measured.begin = Instant::now();
+            self.run_observed(inputs.iter().cloned().collect(), &mut measured)?;
+            totals.push(measured.begin.elapsed());
         }
         let median = |mut t: Vec<Duration>| {
             t.sort_unstable();
@@ -286,22 +198,20 @@ impl Program {
                 .iter()
                 .any(|&v| matches!(f.ty(v).dtype, DType::F64 | DType::C128))
         };
-        let how = |step: &StepInfo, at: Option<(Forms, Env)>| {
-            let (forms, env) = at?;
-            loop_text(loop_of(&f, step)?, &forms, &env).ok().flatten()
-        };
-        let steps = infos
-            .into_iter()
-            .zip(times)
-            .zip(starts)
-            .zip(costs)
-            .zip(loops);
-        let steps = steps.map(|((((step, times), start), cost), at)| StepProfile {
-            double: double(&step),
-            how: how(&step, at),
+        let Measured {
+            times,
+            starts,
+            costs,
+            hows,
+            ..
+        } = measured;
+        let each = infos.iter().zip(times).zip(starts).zip(costs).zip(hows);
+        let steps = each.map(|((((step, times), start), cost), how)| StepProfile {
+            double: double(step),
+            how,
             label: step.label(&f),
             loc: step.loc(&f),
-            step,
+            step: step.clone(),
             time: median(times),
             start,
             cost,
@@ -312,27 +222,6 @@ impl Program {
             total: median(totals),
         })
     }
-}
-
-/// Types and extents of operands.
-type Forms = Vec<(DType, Extents)>;
-
-/// The operation of a step that is a loop.
-fn loop_of<'f>(f: &'f Function, step: &StepInfo) -> Option<&'f Op> {
-    let [e] = step.equations[..] else { return None };
-    let op = &f.eqns()[e].op;
-    matches!(op, Op::Scan(_) | Op::While(_)).then_some(op)
-}
-
-/// Bytes of the distinct elements of a tensor; broadcast elements count once.
-fn bytes_of(t: &Tensor) -> f64 {
-    let distinct = t
-        .shape()
-        .iter()
-        .zip(t.strides())
-        .filter(|(_, s)| **s != 0)
-        .map(|(&n, _)| n as f64);
-    distinct.product::<f64>() * t.dtype().size() as f64
 }
 
 /// Arithmetic operations of a step with the actual sizes. Extents that are not bound in `env` count

@@ -15,12 +15,14 @@ use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, elements};
 use crate::lower::{lower, nested, product};
 use crate::nests::nest::Why;
-use crate::plan::{Kernels, Plan, Runtime};
+use crate::plan::{Kernels, Plan, RunObserver, Runtime};
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Strides, Tensor, copied};
 use crate::tiny::Tiny;
 use cotangent_core::graph::{Def, Eqn};
-use cotangent_core::{Array, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference};
+use cotangent_core::{
+    Array, Code, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference,
+};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -114,6 +116,17 @@ impl Slots {
     }
 }
 
+/// The part that a function has in a compilation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Role {
+    /// A program.
+    Whole,
+    /// A region that runs once.
+    Region,
+    /// The body of a loop, with the number of leading inputs that are the same in each step.
+    Looped(usize),
+}
+
 /// The plan of a function, if the compilation makes plans, or the reason for which it has none.
 fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<std::result::Result<Plan, Option<Why>>> {
     if cx.runtime != Runtime::New {
@@ -185,15 +198,20 @@ fn compared(f: &Function, old: Result<Results>, new: Result<Results>) -> Result<
 /// assert!(text.contains("arena 0 B; 3 of 3 equations without a call"), "{text}");
 /// ```
 pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
+    plan_of(f)?.text(env)
+}
+
+/// The plan of a function with the built-in kernels only.
+pub(crate) fn plan_of(f: &Arc<Function>) -> Result<Plan> {
     let executor = Executor::new();
     let cx = Compiler::new(&executor, Runtime::New);
-    match planned(&cx, f)? {
-        Ok(plan) => plan.text(env),
-        Err(why) => {
-            let why = why.map_or("not asked for", Why::text);
-            Ok(format!("no plan because of {why}\n"))
-        }
-    }
+    planned(&cx, f)?.map_err(|why| {
+        let why = why.map_or("not asked for", Why::text);
+        Error::new(
+            Code::Unsupported,
+            format!("`{}` has no plan: {why}", f.name),
+        )
+    })
 }
 
 /// Compiles a function with the built-in kernels only.
@@ -212,30 +230,33 @@ impl Program {
         compile(&Arc::new(f.clone()))
     }
 
-    /// Compiles a function. `looped` is `Some` for a loop body, with the number of leading inputs
-    /// that are the same in each step.
+    /// Compiles a function.
     #[expect(
         clippy::too_many_lines,
         reason = "passes over vectors that share the indices of one function"
     )]
-    pub(crate) fn compile(
-        cx: &Compiler<'_>,
-        f: &Arc<Function>,
-        looped: Option<usize>,
-    ) -> Result<Program> {
+    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Program> {
         // The last step that reads each value; results are read after the last step.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let tiny = if cx.executor.is_stepwise() || cx.runtime == Runtime::New {
-            None
-        } else {
-            Tiny::of(f, live, looped)
+        let looped = match role {
+            Role::Looped(consts) => Some(consts),
+            Role::Whole | Role::Region => None,
         };
-        let nodes = if tiny.is_some() {
-            Vec::new()
-        } else {
-            plan(f, live, true)
+        // Plans run the plans of regions in place.
+        let by_plan = cx.runtime == Runtime::New && role != Role::Whole;
+        let tiny = match cx.executor.is_stepwise() || by_plan {
+            true => None,
+            false => Tiny::of(f, live, looped),
+        };
+        let plan_of_f = match &tiny {
+            Some(_) => None,
+            None => planned(cx, f)?.ok().map(Arc::new),
+        };
+        let nodes = match tiny.is_some() || plan_of_f.is_some() {
+            true => Vec::new(),
+            false => plan(f, live, true),
         };
         let mut last = vec![UNREAD; f.len()];
         for (i, node) in nodes.iter().enumerate() {
@@ -323,7 +344,7 @@ impl Program {
             });
         }
         let mut results = Vec::with_capacity(f.results().len());
-        if tiny.is_none() {
+        if !nodes.is_empty() || tiny.is_none() && plan_of_f.is_none() {
             read(&mut results, &mut slots, f.results(), |_| true);
         }
         let slots = slots.count as usize;
@@ -337,7 +358,7 @@ impl Program {
             slots,
             tiny,
             limits: cx.executor.limits().clone(),
-            plan: planned(cx, f)?.ok().map(Arc::new),
+            plan: plan_of_f,
             other: None,
         })
     }
@@ -610,20 +631,21 @@ impl Program {
                 .expect("operands were compared with the parameters")?;
             return Ok(y);
         }
-        self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
+        self.run_steps(slots, inputs, env)
     }
 
-    /// Like [`Program::call`], but each step's kernel is called by `around`, which receives the
-    /// step's index.
-    pub(crate) fn run_watched(
+    /// Runs the plan; `observer` sees its steps.
+    pub(crate) fn run_observed(
         &self,
         inputs: Operands,
-        around: impl FnMut(usize, &Env, Operands, &Kernel) -> Result<Results>,
-    ) -> Result<Results> {
+        observer: &mut impl RunObserver,
+    ) -> Result<()> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
+        let plan = self.plan.as_ref().expect("a program with a plan");
         self.limits
-            .apply(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
+            .apply(|| plan.run_observed(inputs, env, observer))
+            .map(drop)
     }
 
     fn run_steps(
@@ -631,13 +653,12 @@ impl Program {
         slots: &mut [Option<Tensor>],
         inputs: Operands,
         mut env: Cow<'_, Env>,
-        mut around: impl FnMut(usize, &Env, Operands, &Kernel) -> Result<Results>,
     ) -> Result<Results> {
         for (p, x) in self.params.iter().zip(inputs) {
             p.slot.write(slots, x);
         }
         let watched = is_active();
-        for (k, step) in self.steps.iter().enumerate() {
+        for step in &self.steps {
             let [start, middle, end] = step.bounds.map(|b| b as usize);
             let x: Operands = self.pool[start..middle]
                 .iter()
@@ -649,13 +670,13 @@ impl Program {
             let at = |err: Error| err.at(self.eqn(step).loc);
             let y = if watched {
                 let work = step_work(elements(&x));
-                let y = catch(|| around(k, &env, x, &step.kernel)).map_err(at)?;
+                let y = catch(|| (step.kernel)(&env, x)).map_err(at)?;
                 if spend(work) {
                     return Err(at(interrupted()));
                 }
                 y
             } else {
-                around(k, &env, x, &step.kernel).map_err(at)?
+                (step.kernel)(&env, x).map_err(at)?
             };
             if step.binds {
                 self.bind_results(step, &y, env.to_mut());
@@ -738,7 +759,6 @@ fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -
 mod tests {
     use super::*;
     use crate::nests::tests::function;
-    use cotangent_core::Code;
 
     #[test]
     fn a_difference_of_runtimes_names_the_equation() {

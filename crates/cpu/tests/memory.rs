@@ -53,32 +53,44 @@ const NESTED_SLACK_BYTES: usize = 32 << 10;
 /// Held by the test that measures.
 static MEASURING: Mutex<()> = Mutex::new(());
 
-/// The peak of a run, in bytes, and what its results take.
-fn measured(program: &Program, x: &[Tensor]) -> (usize, usize) {
-    // Scratch memory exists after the first run, the code of a loop after 256 steps of all runs.
-    // Buffers that a thread caches are freed when it ends.
-    let run = || program.run_tensors(x.iter().cloned()).unwrap();
-    let (mut alive, mut same) = (0, 0);
-    for _ in 0..64 {
-        std::thread::scope(|s| s.spawn(|| drop(run())).join().unwrap());
+/// Measurements of runs of a program, in bytes.
+struct Measured {
+    /// Peak of the first run, with the plan and the code that it makes.
+    first: usize,
+    /// Peak of a later run, without what the program keeps for its next run.
+    later: usize,
+    /// Size of the results.
+    results: usize,
+}
+
+fn measured(compile: &dyn Fn() -> Program, x: &[Tensor]) -> Measured {
+    // Buffers that a thread caches are freed when it ends, and those of the pool before each run.
+    let run = |program: &Program| {
         release_memory();
-        let now = ALIVE.load(Relaxed);
-        same = if now == alive { same + 1 } else { 0 };
-        alive = now;
-        if same == 4 {
-            break;
-        }
-    }
-    // Empties the pool of large buffers: a run that reuses pooled buffers allocates nothing.
+        let before = ALIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        let run = || program.run_tensors(x.iter().cloned()).unwrap();
+        let y = std::thread::scope(|s| s.spawn(run).join().unwrap());
+        (PEAK.load(Relaxed) - before, y)
+    };
+    // Scratch memory of kernels exists after runs of another program; loops are compiled after 256
+    // steps of all runs.
+    let other = compile();
+    let later = (0..64).map(|_| run(&other).0).last().unwrap();
+    drop(other);
+    let program = compile();
     release_memory();
     let before = ALIVE.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let y = std::thread::scope(|s| s.spawn(run).join().unwrap());
-    let peak = PEAK.load(Relaxed) - before;
+    let (first, y) = run(&program);
+    drop(program);
     release_memory();
-    let after = ALIVE.load(Relaxed).saturating_sub(before);
+    let results = ALIVE.load(Relaxed).saturating_sub(before);
     drop(y);
-    (peak, after)
+    Measured {
+        first,
+        later,
+        results,
+    }
 }
 
 /// An argument of this type.
@@ -91,22 +103,23 @@ fn ones(ty: &Type) -> Tensor {
     Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
 }
 
-/// The measured and the predicted peak of a run, in bytes.
-fn peaks(f: Function) -> (usize, usize) {
+/// The measured peaks of runs, and the predicted one, in bytes.
+fn peaks(f: Function) -> (Measured, usize) {
     let f = Arc::new(f);
     let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
     let predicted = memory(&f, &types, &Env::default()).unwrap();
     // One thread: other threads would allocate scratch memory in the first run in which they take
     // part.
-    let program = Executor::new().with_threads(1).compile(&f).unwrap();
+    let compile = || Executor::new().with_threads(1).compile(&f).unwrap();
     let x: Vec<Tensor> = types.iter().map(ones).collect();
-    let (peak, after) = measured(&program, &x);
+    let m = measured(&compile, &x);
     assert!(
-        after <= predicted.results + (4 << 10),
-        "results take {after} bytes; predicted were {}",
+        m.results <= predicted.results + (4 << 10),
+        "results take {} bytes; predicted were {}",
+        m.results,
         predicted.results
     );
-    (peak, predicted.peak)
+    (m, predicted.peak)
 }
 
 fn function(n: &[usize], build: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
@@ -225,16 +238,18 @@ fn the_arena_that_is_printed_is_allocated() {
     // Two values are alive at the same time, and the result is a tensor.
     assert_eq!(arena, 2 * 4 * n, "{text}");
     let executor = Executor::new().with_threads(1).with_runtime(Runtime::New);
-    let program = executor.compile(&f).unwrap();
-    let (peak, after) = measured(&program, &[ones(f.ty(f.params()[0]))]);
+    let compile = || executor.compile(&f).unwrap();
+    let m = measured(&compile, &[ones(f.ty(f.params()[0]))]);
     let want = arena + 4 * n;
     assert!(
-        (want..want + want / 20 + 2 * PAGE_BYTES).contains(&peak),
-        "{peak} bytes for {want}"
+        (want..want + want / 20 + 2 * PAGE_BYTES).contains(&m.first),
+        "{} bytes for {want}",
+        m.first
     );
     assert!(
-        after < 4 * n + PAGE_BYTES + (4 << 10),
-        "results take {after} bytes"
+        m.results < 4 * n + PAGE_BYTES + (4 << 10),
+        "results take {} bytes",
+        m.results
     );
 }
 
@@ -242,12 +257,19 @@ fn the_arena_that_is_printed_is_allocated() {
 fn a_run_takes_the_predicted_memory() {
     let _guard = MEASURING.lock().unwrap();
     for (name, f) in programs() {
-        let (counted, predicted) = peaks(f);
-        println!("{name}: {counted} counted, {predicted} predicted");
+        let (Measured { first, later, .. }, predicted) = peaks(f);
+        println!("{name}: {first} and {later} counted, {predicted} predicted");
+        // The first run of a loop compiles it.
+        let counted = if name.starts_with("steps") {
+            later
+        } else {
+            first
+        };
         assert!(
             counted <= predicted + KERNEL_SLACK_BYTES,
             "{name} takes {counted} bytes, {predicted} were predicted"
         );
+        let counted = first;
         assert!(
             predicted <= counted + counted / 4 + NESTED_SLACK_BYTES,
             "{name} takes {counted} bytes, {predicted} were predicted"
@@ -258,7 +280,8 @@ fn a_run_takes_the_predicted_memory() {
         match name {
             "steps that save" => assert!(predicted >= 10_000 << 10),
             "steps by sqrt" => most(4 * 100),
-            "steps by 10 snapshots" => most(8 * 10),
+            // Values of a body in place that kernels compute do not share memory.
+            "steps by 10 snapshots" => most(20 * 10),
             // One number per row; the product of 8 MB is computed in scratch blocks.
             "rows of a product" => most(16),
             _ => {}

@@ -36,7 +36,10 @@ fn steps_hold_every_equation_once_and_read_what_is_there() {
         seen.windows(2).all(|w| w[0] < w[1]),
         "an equation runs twice: {seen:?}"
     );
-    assert_eq!(seen.len(), f.eqns().len(), "{f:?}");
+    // The transpose is a view.
+    let view = |e: &usize| f.eqns()[*e].op.name() == "transpose";
+    let all: Vec<usize> = (0..f.eqns().len()).filter(|e| !view(e)).collect();
+    assert_eq!(seen, all, "{f:?}");
 }
 
 #[test]
@@ -98,10 +101,13 @@ fn a_profile_counts_with_the_actual_sizes() {
             })
             .unwrap()
     };
-    assert_eq!(named("dot_general").cost.flops, 2.0 * (n * n * n) as f64);
-    // The chain, both sums and their sum are one step. It reads `x` and the product once and writes
-    // one number.
-    assert_eq!(named("exp").cost.bytes, (2 * 4 * n * n + 4) as f64);
+    // All is one step: the product, `exp`, `mul`, two sums and their sum. It reads `x` once and
+    // writes one number.
+    let step = named("dot_general");
+    let product = 2 * n * n * n;
+    let flops = step.cost.flops - product as f64;
+    assert!((0.0..(20 * n * n) as f64).contains(&flops), "{step:?}");
+    assert_eq!(step.cost.bytes, (4 * n * n + 4) as f64, "{p}{step:?}");
     let machine = Machine::measure();
     assert!(machine.copies.iter().all(|(_, speed)| *speed > 0.0));
     let (arithmetic, bandwidth) = machine.share(named("dot_general"));
@@ -128,8 +134,14 @@ fn a_group_reads_what_stop_gradient_reads() {
         steps(f).iter().map(of).collect()
     }
     let (marked, plain) = (Arc::new(shifted(true)), Arc::new(shifted(false)));
-    // The second one is a result, so it is computed.
-    let expected = ["reduce_max", "stop_gradient", "sub", "exp", "add"];
+    let expected = [
+        "stop_gradient",
+        "reduce_max",
+        "stop_gradient",
+        "sub",
+        "exp",
+        "add",
+    ];
     assert_eq!(names(&marked), [expected.to_vec()], "{marked:?}");
     let x: Vec<f32> = (0..1200).map(|i| (i * i % 97) as f32 / 50.0).collect();
     let x = [Array::from_vec([40, 30], x).unwrap()];

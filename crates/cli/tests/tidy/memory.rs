@@ -52,7 +52,6 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ("kernels/src/parallel/mod.rs", "CPU_SETSIZE", "cores"),
     ("cpu/src/fuse.rs", "", "equations of a function"),
     ("cpu/src/fuse/lower.rs", "", "equations of a function"),
-    ("cpu/src/memory.rs", "", "equations of a function"),
     ("cpu/src/groups/", "", "equations of a function, and ranks"),
     ("cpu/src/nests/", "", "equations of a function, and ranks"),
     (

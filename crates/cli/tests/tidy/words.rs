@@ -25,7 +25,6 @@ const PERMITTED: &[(&str, &str)] = &[
     ("cpu/src/fuse.rs", "`How`"),
     ("cpu/src/fuse.rs", "`Part`"),
     ("cpu/src/fused.rs", "`Place`"),
-    ("cpu/src/memory.rs", "`Made`"),
     ("cpu/src/phases.rs", "`Made`"),
     ("cpu/src/phases.rs", "`Room`"),
     ("cpu/src/phases.rs", "`Passing`"),

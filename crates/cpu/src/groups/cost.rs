@@ -105,7 +105,7 @@ impl Estimate {
 }
 
 /// Arithmetic operations that round a result to 16 bits.
-const HALF_ROUNDING: f64 = 5.0;
+const HALF_ROUNDING: f64 = 10.0;
 
 fn op_cost(op: &Op, from: DType, count: usize, to: DType) -> f64 {
     let x = vec![Type::scalar(from); count];

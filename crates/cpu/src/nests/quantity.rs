@@ -109,7 +109,7 @@ impl Quantity {
             (Quantity::Number(a), Quantity::Number(b)) => {
                 (*b != 0 && a % b == 0).then(|| Quantity::Number(a / b))
             }
-            _ => (self == divisor).then_some(Quantity::Number(1)),
+            _ => self.poly().divided(&divisor.poly()).map(Quantity::of),
         }
     }
 

@@ -286,14 +286,14 @@ impl<'a> Ranges<'a> {
     pub(crate) fn room(&self, form: &Affine, limit: &Quantity) -> Vec<Quantity> {
         let highs = self.highs(form).into_iter();
         let mut out: Vec<Quantity> = highs.map(|h| limit.minus(&h).offset(-1)).collect();
-        // floor(i / d) < limit where i < d * limit.
+        // c * floor(i / d) + offset < limit where i < d * ceil((limit - offset) / c).
         if let [t] = form.terms.as_slice()
-            && form.offset.is(0)
-            && t.coefficient.is(1)
             && t.modulus.is_none()
             && let Var::Axis(k) = t.var
+            && let Some(c) = t.coefficient.as_number().filter(|&c| c > 0)
+            && let Some(most) = limit.minus(&form.offset).offset(c - 1).floor_div(c)
         {
-            let all = limit.times(&t.divisor);
+            let all = most.times(&t.divisor);
             out.push(all.minus(&(&self.space[k]).into()));
         }
         out

@@ -12,12 +12,13 @@ use crate::checks::{first_read, needs_check};
 use crate::contract::RawContraction;
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
-use crate::nests::access::{self, Read};
+use crate::nests::access::{self, Read, Source};
 use crate::nests::lower::lower;
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
 use crate::tensor::Tensor;
-use cotangent_core::graph::Eqn;
-use cotangent_core::{DType, Dim, Env, Function, Op, Result, Type, Val};
+use cotangent_core::graph::{Def, Eqn};
+use cotangent_core::primitive::OpClass;
+use cotangent_core::{DType, Dim, Env, Function, Op, Result, Scalar, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -125,6 +126,8 @@ pub(crate) struct CodeStep {
 pub(crate) struct PlanStep {
     /// The equation of a call, the last equation of a group.
     pub(crate) eqn: u32,
+    /// The equations that the step computes, in order; none for a copy that a call reads.
+    pub(crate) eqns: Vec<u32>,
     pub(crate) kind: StepKind,
     /// Places that no later step reads.
     pub(crate) dead: Vec<u32>,
@@ -154,13 +157,16 @@ struct Builder<'a> {
     f: &'a Arc<Function>,
     kernels: &'a Kernels<'a>,
     nests: &'a Nests<'a>,
-    /// Types of values that are copies for calls: they are numbered after those of the function.
+    /// Types of values that are copies and numbers for calls: they are numbered after those of the
+    /// function.
     copies: Vec<Type>,
     steps: Vec<PlanStep>,
     places: Vec<StoredPlace>,
     place_of: FxHashMap<Val, u32>,
     /// Results of calls that are read.
     read: FxHashSet<Val>,
+    /// Values that are nests, results of calls among them. Others are part of what reads them.
+    nest_values: FxHashSet<Val>,
 }
 
 /// The parts of the plan of a function, or the reason for which it has none.
@@ -187,6 +193,11 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
         places: Vec::new(),
         place_of: FxHashMap::default(),
         read: all_reads(&nests),
+        nest_values: nests
+            .nests
+            .iter()
+            .flat_map(|n| f.eqns()[n.eqn as usize].results())
+            .collect(),
     };
     for &p in f.params() {
         b.place(p, Home::Argument, None);
@@ -284,9 +295,11 @@ impl Builder<'_> {
                 } = &**call;
                 let mut views = Vec::with_capacity(operands.len());
                 for x in operands {
-                    let read = match x.read.is_strided() {
-                        true => x.read.clone(),
-                        false => match self.copied(&x.read, &x.ty, n.eqn) {
+                    let read = match &x.read.source {
+                        _ if x.read.is_strided() => x.read.clone(),
+                        // Regions read dense memory.
+                        Source::Number(s) if op.regions().is_empty() => self.number(**s, &x.ty)?,
+                        _ => match self.copied(&x.read, &x.ty, n.eqn) {
                             Ok(read) => read,
                             Err(why) => return Ok(Err(why)),
                         },
@@ -310,6 +323,7 @@ impl Builder<'_> {
                     .collect();
                 self.steps.push(PlanStep {
                     eqn: n.eqn,
+                    eqns: vec![n.eqn],
                     kind: StepKind::Call(CallStep {
                         kernel,
                         nested,
@@ -334,16 +348,44 @@ impl Builder<'_> {
             extension: self.kernels.extension,
         };
         let staged = staged(&cx, g)?;
-        let eqns = g
+        let roots = g
             .members
             .iter()
             .map(|m| self.nests.nests[m.nest as usize].eqn);
-        self.step(eqns.max().unwrap_or(0), staged);
+        let eqns = self.computed(roots.collect());
+        self.step(eqns.last().copied().unwrap_or(0), eqns, staged);
         Ok(())
     }
 
+    /// These equations, and those whose operations are part of their expressions, in order.
+    fn computed(&self, mut open: Vec<u32>) -> Vec<u32> {
+        let (mut seen, mut out) = (FxHashSet::default(), Vec::new());
+        while let Some(e) = open.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let eqn = &self.f.eqns()[e as usize];
+            let x = self.f.operands(eqn);
+            let types: Vec<DType> = x.iter().map(|&v| self.f.ty(v).dtype).collect();
+            if eqn.op.class(&types) != OpClass::View && !matches!(eqn.op, Op::Constant(_)) {
+                out.push(e);
+            }
+            let apart = |v: &Val| self.nest_values.contains(v);
+            open.extend(
+                x.iter()
+                    .filter(|v| !apart(v))
+                    .filter_map(|&v| match self.f.def(v) {
+                        Def::Eqn(e) => Some(e as u32),
+                        _ => None,
+                    }),
+            );
+        }
+        out.sort_unstable();
+        out
+    }
+
     /// Appends a step of phases.
-    fn step(&mut self, eqn: u32, staged: Staged) {
+    fn step(&mut self, eqn: u32, eqns: Vec<u32>, staged: Staged) {
         let def = Some(self.steps.len() as u32);
         let mut place = |(v, home): (Val, Home)| self.place(v, home, def);
         let whole = staged.whole.into_iter().map(|v| (v, Home::Arena));
@@ -365,9 +407,19 @@ impl Builder<'_> {
         };
         self.steps.push(PlanStep {
             eqn,
+            eqns,
             kind: StepKind::Code(step),
             dead: Vec::new(),
         });
+    }
+
+    /// The read of one number at each index of a type.
+    fn number(&mut self, number: Scalar, ty: &Type) -> Result<Read> {
+        let value = Val::from_index(self.f.len() + self.copies.len());
+        self.copies.push(Type::scalar(ty.dtype));
+        let x = number.full(ty.dtype, Vec::new())?;
+        self.place(value, Home::Constant(Tensor::from(&x)), None);
+        Ok(Read::identity(value, 0))
     }
 
     /// The read of a copy of the elements of another read, at each index of a type.
@@ -395,7 +447,7 @@ impl Builder<'_> {
             nests: &nests,
             extension: self.kernels.extension,
         };
-        self.step(eqn, super::stage::alone(&cx, 0)?);
+        self.step(eqn, Vec::new(), super::stage::alone(&cx, 0)?);
         Ok(Read::identity(value, ty.rank()))
     }
 

@@ -27,9 +27,10 @@ mod update;
 mod views;
 
 use super::Plan;
+use super::memory::Memory;
 use super::nested::{Nested, NestedRun, RoomFn};
 use crate::interrupt::{Pulse, interrupted};
-use crate::tensor::Extents;
+use crate::tensor::{Extents, Strides, row_major};
 use carries::CarryBuffers;
 use cotangent_core::{DType, Dim, Env, Function, Result, Type, reference};
 use frame::InPlaceForm;
@@ -82,7 +83,7 @@ impl ControlRegion {
         if let Some(k) = known().iter().find(|k| same(k)) {
             return k.body.clone();
         }
-        let env = self.bound(inputs, outer);
+        let env = self.bound(inputs, outer).ok();
         let body = env
             .and_then(|env| build::in_place(&self.plan, inputs, env))
             .map(|form| Arc::new(LoopBody::new(form, self.compiled_after)));
@@ -99,19 +100,25 @@ impl ControlRegion {
         body
     }
 
-    /// The extents of symbols inside of the region; `None` if the inputs do not fit.
-    fn bound(&self, inputs: &[Extents], outer: &Env) -> Option<Env> {
+    /// Memory of a run on tensors, for inputs of these extents.
+    fn memory(&self, inputs: &[Extents], outer: &Env) -> Result<Memory> {
+        let layouts: Vec<Strides> = inputs.iter().map(|x| row_major(x)).collect();
+        self.plan.memory(&self.bound(inputs, outer)?, &layouts)
+    }
+
+    /// The extents of symbols inside of the region. An error if the inputs do not fit.
+    fn bound(&self, inputs: &[Extents], outer: &Env) -> Result<Env> {
         let f: &Function = &self.plan.function;
         let pairs = f.params().iter().zip(inputs);
         let types: Vec<Type> = pairs
             .map(|(&p, shape)| Type::new(f.ty(p).dtype, &shape[..]))
             .collect();
         if !self.own_symbols {
-            return reference::bind_body(f, &types, outer).ok();
+            return reference::bind_body(f, &types, outer);
         }
         let mut env = outer.clone();
-        reference::bind(f, &types, &mut env).ok()?;
-        Some(env)
+        reference::bind(f, &types, &mut env)?;
+        Ok(env)
     }
 }
 
@@ -176,6 +183,54 @@ impl Nested for Control {
         match self.at(x, env) {
             Some(run) => run.text(),
             None => "steps on tensors".to_owned(),
+        }
+    }
+
+    fn memory(&self, x: &[(DType, Extents)], env: &Env) -> Result<usize> {
+        if let Some(run) = self.at(x, env) {
+            return Ok(run.memory());
+        }
+        // A region on tensors. The results of one that runs once are those of the operation.
+        let shapes = |x: &[(DType, Extents)]| x.iter().map(|x| x.1.clone()).collect::<Vec<_>>();
+        let once = |r: &ControlRegion, x: &[(DType, Extents)]| {
+            let memory = r.memory(&shapes(x), env)?;
+            Ok(memory.peak - memory.results)
+        };
+        match self {
+            Control::Scan {
+                body,
+                length,
+                consts,
+                carry,
+                compiled,
+                ..
+            } => {
+                if compiled(length.eval(env)?) {
+                    return Ok(0);
+                }
+                let mut inputs = shapes(x);
+                for rows in &mut inputs[consts + carry..] {
+                    rows.remove(0);
+                }
+                Ok(body.memory(&inputs, env)?.peak)
+            }
+            Control::While {
+                cond,
+                body,
+                cond_consts,
+                body_consts,
+                ..
+            } => {
+                let (of_cond, rest) = x.split_at(*cond_consts);
+                let of_cond = shapes(&[of_cond, &rest[*body_consts..]].concat());
+                let cond = cond.memory(&of_cond, env)?.peak;
+                Ok(cond.max(body.memory(&shapes(rest), env)?.peak))
+            }
+            Control::Switch(arms) => {
+                let mut all = arms.iter().map(|a| once(a, &x[1..]));
+                all.try_fold(0, |most, n| Ok(most.max(n?)))
+            }
+            Control::Once(body) => once(body, x),
         }
     }
 
@@ -369,6 +424,31 @@ impl NestedRun for ControlRun {
             ControlRun::While { body, .. } => body.form.work,
             ControlRun::Once(body) => body.work,
             ControlRun::Switch { arms, .. } => arms.iter().map(|a| a.work).max().unwrap_or(0),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        let carries = |body: &InPlace, consts: usize, carry: usize| -> usize {
+            body.memory() + carries::second_buffers(body, [consts, carry])
+        };
+        match self {
+            ControlRun::Scan {
+                body,
+                consts,
+                carry,
+                ..
+            } => carries(&body.form, *consts, *carry),
+            ControlRun::While {
+                cond,
+                body,
+                body_consts,
+                ..
+            } => {
+                let carry = body.form.inputs.len() - body_consts;
+                cond.memory() + carries(&body.form, *body_consts, carry)
+            }
+            ControlRun::Switch { arms, .. } => arms.iter().map(|a| a.memory()).max().unwrap_or(0),
+            ControlRun::Once(body) => body.memory(),
         }
     }
 

@@ -18,6 +18,9 @@ pub(crate) trait Nested: Send + Sync {
 
     /// How the operation runs on operands of these types.
     fn text(&self, x: &[(DType, Extents)], env: &Env) -> String;
+
+    /// Bytes that a run on operands of these types takes besides its operands and results.
+    fn memory(&self, x: &[(DType, Extents)], env: &Env) -> Result<usize>;
 }
 
 /// An operation with regions at given extents.
@@ -41,6 +44,9 @@ pub(crate) trait NestedRun: Send + Sync {
 
     /// Estimated work of a run, in elementary operations.
     fn work(&self) -> usize;
+
+    /// Bytes that a run takes besides its operands and results.
+    fn memory(&self) -> usize;
 
     /// Runs the operation.
     ///

@@ -36,7 +36,7 @@ impl Addresses<'_> {
 }
 
 /// Maximum size of a row that is copied without a call, in bytes.
-const MAX_SHORT_ROW_BYTES: usize = 1024;
+const MAX_SHORT_ROW_BYTES: usize = 128;
 
 /// Number of positions or lines for which starts are read together.
 const START_ELEMENTS: usize = 1024;
@@ -119,9 +119,18 @@ impl LineStart {
 }
 
 /// A number, clamped to `0..=last`.
-#[inline]
+#[inline(always)] // so that the limit of a narrow type is known
 fn clamped<T: IntegerElement>(x: T, last: i64) -> i64 {
-    x.to().clamp(0, i128::from(last)) as i64
+    (x.to().min(i128::from(i64::MAX)) as i64).clamp(0, last)
+}
+
+/// `linear + step * position + scale * start` at the positions of a run, or on lines.
+#[derive(Clone, Copy)]
+struct StartForm {
+    linear: i64,
+    step: i64,
+    scale: i64,
+    start: usize,
 }
 
 impl LineRead {
@@ -249,6 +258,10 @@ impl LinePacker<'_> {
     /// # Safety
     /// The preconditions of [`LineRead::pack`], for this many positions.
     unsafe fn rows(&mut self, e: &LineElement, positions: usize) {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        if unsafe { self.same_rows(e, positions) } {
+            return;
+        }
         let mut rows: Vec<(i64, usize)> = Vec::with_capacity(self.starts[0].len());
         let (size, (low, high)) = (self.read.dtype.size(), e.span);
         let mut inside = true;
@@ -282,6 +295,79 @@ impl LinePacker<'_> {
                 to = to.add(count * size);
             }
         }
+    }
+
+    /// As [`LinePacker::rows`], if the lines differ in one start only. Otherwise returns false.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`], for this many positions.
+    unsafe fn same_rows(&self, e: &LineElement, positions: usize) -> bool {
+        let (Some(f), Some(along)) = (self.start_form(&e.offset, false), self.along) else {
+            return false;
+        };
+        let moves = |(k, &scale): (usize, &i64)| k != along && scale != 0;
+        let first = self.at[along];
+        let whole = LineRun {
+            first: 0,
+            step: 1,
+            count: self.axes[along].extent,
+        };
+        // The form without the index along the first line.
+        let f = StartForm {
+            linear: f.linear - first as i64,
+            ..f
+        };
+        if e.offset.scales.iter().enumerate().any(moves) || !self.is_within(f, whole, e.span) {
+            return false;
+        }
+        let size = self.read.dtype.size();
+        let from = self.places.of(e.place).cast_const();
+        let (mut to, mut left, mut skipped) = (self.to, positions, first);
+        for &x in &self.starts[f.start][self.line..] {
+            let count = left.min(whole.count - skipped);
+            let offset = f.linear + f.scale * x + skipped as i64;
+            // SAFETY: `is_within` compared whole lines, at all values of the start, with the
+            // elements of the value, and the rows are adjacent in the memory of the positions.
+            unsafe {
+                copy_row(
+                    to,
+                    from.offset(offset as isize * size as isize),
+                    count * size,
+                );
+                to = to.add(count * size);
+            }
+            (left, skipped) = (left - count, 0);
+        }
+        true
+    }
+
+    /// The form at the positions of a line, if one start is its only term: one that `varies` from
+    /// position to position, or one of the line.
+    fn start_form(&self, f: &LoopForm, varies: bool) -> Option<StartForm> {
+        let [t] = f.terms.as_slice() else {
+            return None;
+        };
+        let Var::Start(start) = t.var else {
+            return None;
+        };
+        let own = self.read.starts[start].varies == varies;
+        let linear = |(scale, &i): (&i64, &usize)| scale * i as i64;
+        (own && t.divisor == 1 && t.modulus.is_none()).then(|| StartForm {
+            linear: f.offset + f.scales.iter().zip(&self.at).map(linear).sum::<i64>(),
+            step: self.along.map_or(0, |k| f.scales[k]),
+            scale: t.scale,
+            start,
+        })
+    }
+
+    /// Whether a form is in a range at the positions of a run for every value of its start.
+    fn is_within(&self, f: StartForm, run: LineRun, (low, high): (i64, i64)) -> bool {
+        let at = |position: usize| f.linear + f.step * position as i64;
+        let line = [at(run.first), at(run.first + (run.count - 1) * run.step)];
+        let [first, last] = [0, f.scale * self.read.starts[f.start].last];
+        let least = line[0].min(line[1]) + first.min(last);
+        let most = line[0].max(line[1]) + first.max(last);
+        low <= least && most <= high
     }
 
     /// The index along an axis of the space at the first position.
@@ -431,6 +517,29 @@ impl LinePacker<'_> {
         let from = self.places.of(e.place).cast_const();
         let (low, high) = e.span;
         let within = |x: i64| (low..=high).contains(&x);
+        if let Some(f) = self.start_form(&e.offset, true)
+            && self.is_within(f, run, e.span)
+        {
+            let own = &self.starts[f.start][self.position + run.first..];
+            let linear = f.linear + f.step * run.first as i64;
+            let step = f.step * run.step as i64;
+            for_size!(self.read.dtype, W => {
+                let (from, to) = (from.cast::<W>(), self.to.cast::<W>());
+                // SAFETY: `is_within` compared the offsets at all values of the start with those of
+                // the value's elements. The caller guarantees memory at the positions (# Safety).
+                let copy = |j: usize, offset: i64| unsafe {
+                    to.add(run.first + j * run.step).write(from.offset(offset as isize).read());
+                };
+                if (run.step, step, f.scale) == (1, 0, 1) {
+                    let own = own[..run.count].iter().enumerate();
+                    own.for_each(|(j, &x)| copy(j, linear + x));
+                } else {
+                    let own = own.iter().step_by(run.step).take(run.count).enumerate();
+                    own.for_each(|(j, &x)| copy(j, linear + j as i64 * step + f.scale * x));
+                }
+            });
+            return;
+        }
         match self.values(&e.offset, run) {
             FormValues::Linear { first, step } => {
                 let last = first + (run.count - 1) as i64 * step;

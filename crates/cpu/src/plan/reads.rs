@@ -169,6 +169,12 @@ impl NumSource {
 }
 
 impl NumRead {
+    /// Calls `f` for each place that it may read.
+    pub(crate) fn places(&self, f: &mut dyn FnMut(u32)) {
+        self.starts.iter().for_each(|s| s.read.places(f));
+        self.source.elements(&mut |e| f(e.place));
+    }
+
     /// Whether it is the same at every index of the space.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.source.has_axis() && self.starts.iter().all(|s| s.read.is_fixed())

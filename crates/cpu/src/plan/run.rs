@@ -1,9 +1,10 @@
 //! Runs of a plan: a state from the plan's list, a table of addresses, and the steps in order.
 
 use super::arena::Arena;
-use super::build::{CallStep, CodeStep, Home, PlaceView, PlanParts, StepKind};
+use super::build::{CallStep, CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind};
 use super::execute::GroupRun;
-use super::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
+use super::laid::{Base, LaidGroup, LaidLeaf, LaidStep, LaidView, Resolved, writes_over};
+use super::nested::Nested;
 use super::resolve::Extent;
 use crate::element::limit;
 use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
@@ -11,6 +12,7 @@ use crate::kernel::{Operands, Results, elements};
 use crate::tensor::{Fresh, Strides, Tensor};
 use cotangent_core::{Env, Error, Function, Result, bail};
 use cotangent_kernels::parallel::Shared;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +31,31 @@ struct KnownSegment {
     arguments: Vec<Strides>,
     by_rows: bool,
     resolved: Arc<Resolved>,
+}
+
+/// An observer of the steps of a run.
+pub(crate) trait RunObserver {
+    /// A step begins.
+    fn before(&mut self, step: usize);
+
+    /// A step ended, with these extents.
+    fn after(&mut self, step: usize, env: &Env, traffic: &mut dyn FnMut() -> StepTraffic);
+}
+
+/// No observer.
+impl RunObserver for () {
+    fn before(&mut self, _: usize) {}
+
+    fn after(&mut self, _: usize, _: &Env, _: &mut dyn FnMut() -> StepTraffic) {}
+}
+
+/// The memory traffic of a step.
+pub(crate) struct StepTraffic {
+    /// Bytes of distinct elements of other steps that it read, and of those that it wrote for
+    /// others.
+    pub(crate) bytes: f64,
+    /// How an operation with regions runs.
+    pub(crate) how: Option<String>,
 }
 
 /// The memory of a run.
@@ -91,9 +118,10 @@ impl Runs {
         f: &Function,
         inputs: Operands,
         env: Cow<'_, Env>,
+        observer: &mut impl RunObserver,
     ) -> Result<Results> {
         let mut state = locked(&self.states).pop().unwrap_or_default();
-        let results = state.run(self, parts, f, inputs, env);
+        let results = state.run(self, parts, f, inputs, env, observer);
         state.tensors.clear();
         state.table.clear();
         if state.arena.bytes() > MAX_KEPT_ARENA_BYTES {
@@ -112,6 +140,7 @@ impl State {
         f: &Function,
         inputs: Operands,
         mut env: Cow<'_, Env>,
+        observer: &mut impl RunObserver,
     ) -> Result<Results> {
         let arguments: Vec<Strides> = inputs.iter().map(|x| x.strides().into()).collect();
         self.tensors.resize(parts.places.len(), None);
@@ -138,6 +167,7 @@ impl State {
             self.memory(parts, &resolved)?;
             for (k, laid) in s.steps.clone().zip(&resolved.steps) {
                 let step = &parts.steps[k];
+                observer.before(k);
                 match (&step.kind, laid) {
                     (_, LaidStep::Skipped) => continue,
                     (StepKind::Code(c), LaidStep::Code(l)) => {
@@ -157,6 +187,9 @@ impl State {
                     }
                     _ => unreachable!("code is laid as code, a call as a call"),
                 }
+                observer.after(k, &env, &mut || {
+                    self.traffic(parts, &resolved, (step, laid), &env)
+                });
                 for &p in &step.dead {
                     self.tensors[p as usize] = None;
                 }
@@ -168,6 +201,73 @@ impl State {
             results.extend(views.map(|(v, laid)| self.view(v, laid, false)));
         }
         Ok(results)
+    }
+
+    /// The memory traffic of a step that ended.
+    fn traffic(
+        &self,
+        parts: &PlanParts,
+        resolved: &Resolved,
+        (step, laid): (&PlanStep, &LaidStep),
+        env: &Env,
+    ) -> StepTraffic {
+        let size = |p: u32| parts.places[p as usize].ty.dtype.size();
+        // A tensor that the step computed, or known extents.
+        let whole = |p: u32| match (&self.tensors[p as usize], &resolved.shapes[p as usize]) {
+            (Some(x), _) => x.numel() * size(p),
+            (None, Some(shape)) => shape.iter().product::<usize>() * size(p),
+            (None, None) => 0,
+        };
+        let mut read: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut add = |p: u32, elements: usize| {
+            let sum = read.entry(p).or_insert(0);
+            *sum = sum.saturating_add(elements.saturating_mul(size(p)));
+        };
+        let distinct = |extents: &[usize], strides: &[isize]| -> usize {
+            let moved = extents.iter().zip(strides).filter(|(_, s)| **s != 0);
+            moved.map(|(n, _)| *n).fold(1, usize::saturating_mul)
+        };
+        let mut how = None;
+        match (&step.kind, laid) {
+            (StepKind::Code(_), LaidStep::Code(l)) => {
+                let boxes = l.phases.iter().flat_map(|p| &p.boxes);
+                for (b, leaf) in boxes.flat_map(|b| b.leaves.iter().map(move |l| (b, l))) {
+                    match leaf {
+                        LaidLeaf::Strided {
+                            base: Base::Place(p),
+                            strides,
+                            ..
+                        } => add(*p, distinct(&b.extents, strides)),
+                        LaidLeaf::Strided { .. } => {}
+                        LaidLeaf::Packed(r) => r.read.places(&mut |p| add(p, b.volume)),
+                    }
+                }
+            }
+            (StepKind::Call(c), LaidStep::Call { operands, .. }) => {
+                for (v, laid) in c.operands.iter().zip(operands) {
+                    match laid {
+                        None => add(v.place, whole(v.place) / size(v.place).max(1)),
+                        Some((_, shape, strides)) => add(v.place, distinct(shape, strides)),
+                    }
+                }
+                let text = |n: &Arc<dyn Nested>| n.text(&c.forms(&resolved.shapes, operands), env);
+                how = c.nested.as_ref().map(text);
+            }
+            _ => {}
+        }
+        // Values of the step count as written if later steps or the caller read them.
+        let mut bytes = 0;
+        step.writes(&mut |p| {
+            read.remove(&p);
+            if !step.dead.contains(&p) {
+                bytes += whole(p);
+            }
+        });
+        let read = read.iter().map(|(&p, &n)| n.min(whole(p)));
+        StepTraffic {
+            bytes: read.sum::<usize>().saturating_add(bytes) as f64,
+            how,
+        }
     }
 
     fn set(&mut self, place: usize, x: Tensor) {

@@ -9,7 +9,7 @@ use super::code::{Code, CodeRoot, ElementSlot, code};
 use super::compose::{Composition, Planned, indices, unrolled_fold};
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
-use crate::groups::cost::MAX_INSTRUCTIONS;
+use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
 use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::access::{IndexMap, Read, Source};
 use crate::nests::affine::Affine;
@@ -338,13 +338,18 @@ impl<'a> Stage<'a> {
         folded == 1 && !chain || unrolled_fold(n, dtype).is_some()
     }
 
-    /// Whether a member is a fold or a choice, or is stored for another one.
+    /// Whether a member is a fold or a choice, or is stored for another one and the vectors of the
+    /// unrolled axes are transposed in registers.
     fn gains(&self) -> bool {
         let choice = |r: &Read| matches!(r.source, Source::Choice(_));
+        let axes = self.g.schedule.unrolled.iter();
+        let extent = |&a: &u8| self.g.space.axes[a as usize].as_const();
+        let all = axes.map(extent).try_fold(1usize, |n, d| n.checked_mul(d?));
+        let few = all.is_some_and(|n| n <= MAX_INTERLEAVED);
         self.g.members.iter().any(|m| {
             let n = self.nest(m);
             let fold = matches!(n.what, What::Fold { .. });
-            fold || m.at == Storage::Block || n.reads().any(choice)
+            fold || m.at == Storage::Block && few || n.reads().any(choice)
         })
     }
 }

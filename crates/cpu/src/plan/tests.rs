@@ -23,10 +23,11 @@ struct RuntimePair {
 impl RuntimePair {
     fn new(f: &Function) -> RuntimePair {
         let f = Arc::new(f.clone());
-        let program = |runtime| Executor::new().with_runtime(runtime).compile(&f).unwrap();
+        let by = |runtime| Executor::new().with_runtime(runtime);
         RuntimePair {
-            old: program(Runtime::Old),
-            new: program(Runtime::New),
+            old: by(Runtime::Old).compile(&f).unwrap(),
+            // Programs over few elements have a plan, too.
+            new: by(Runtime::New).stepwise().compile(&f).unwrap(),
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) fn weighted_grad(types: &[Type], y: impl Fn(&dyn Emit, &[Val]) -> Val
 #[test]
 fn softmax_of_short_rows_is_one_group_with_lanes_along_rows() {
     let f = function(&[f32_of([20000, 4])], |cx, x| vec![softmax(cx, x[0])]);
-    let want = "g0 [i:20000 | j:4]  lanes i, unrolled j, blocks of 880 rows   \
+    let want = "g0 [i:20000 | j:4]  lanes i, unrolled j, blocks of 3520 rows   \
                 %1 %4 %5 block, %7 whole   reads %x0[i, j]   writes %7[i, j]\n";
     assert_eq!(text_of(&f), want);
 }

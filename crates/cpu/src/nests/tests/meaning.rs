@@ -12,7 +12,9 @@ use cotangent_core::check::{function_of, points};
 use cotangent_core::ops::{Op, entries};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
-use cotangent_core::{Array, Emit, Env, Function, Result, Sample, Type, Val, reference};
+use cotangent_core::{
+    Array, DType, Dim, Emit, Env, Function, Result, Sample, Type, Val, reference,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -150,6 +152,36 @@ fn every_sample_as_operand_of_views() {
                     .collect()
             });
             check(&format!("{:?}, form {form}", s.op), &f, &s.operands, false);
+        }
+    }
+}
+
+/// Positions of an axis of symbolic extent are read through quotients by a symbol, with offsets
+/// and steps.
+#[test]
+fn flattened_pieces_of_symbolic_rows() {
+    let n = Dim::sym("n");
+    let ty = Type::new(DType::F64, vec![4.into(), n.clone()]);
+    for pieces in 1..4 {
+        for stride in 1..4 {
+            let f = super::function(std::slice::from_ref(&ty), |cx, x| {
+                let all = cx.concatenate(&vec![x[0]; pieces], 0);
+                let some = cotangent_core::ops::Slice {
+                    start: vec![1.into(), 0.into()],
+                    limit: vec![(4 * pieces).into(), n.clone()],
+                    stride: vec![stride, 1],
+                };
+                let some = cx.op(some, &[all]);
+                let rows = cx.ty(some).shape[0].as_const().unwrap();
+                let flat = |v| cx.reshape(v, &[Dim::from(rows) * n.clone()]);
+                let back = cx.reverse(some, &[0]);
+                vec![cx.sin(flat(some)), cx.sin(flat(back))]
+            });
+            for n in [0, 1, 5] {
+                let x = (0..4 * n).map(|k| k as f64).collect();
+                let x = Array::from_vec([4, n], x).unwrap();
+                check(&format!("{pieces} pieces by {stride}"), &f, &[x], true);
+            }
         }
     }
 }

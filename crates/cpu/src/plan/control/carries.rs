@@ -17,22 +17,32 @@ pub(super) struct CarryBuffers<'a> {
     _memory: Arena,
 }
 
+/// Whether the carry `k` of a body has one buffer, in which a step changes a window.
+pub(super) fn is_in_place(body: &InPlace, consts: usize, k: usize) -> bool {
+    body.over[k] == Some(consts + k)
+}
+
+/// Bytes of the second buffers of the carries.
+pub(super) fn second_buffers(body: &InPlace, [consts, carry]: [usize; 2]) -> usize {
+    let two = (0..carry).filter(|&k| !is_in_place(body, consts, k));
+    two.map(|k| padded(body.outputs[k].bytes)).sum()
+}
+
 impl CarryBuffers<'_> {
     pub(super) fn new<'a>(
         body: &'a InPlace,
         [consts, carry]: [usize; 2],
         y: &[*mut u8],
     ) -> Result<CarryBuffers<'a>> {
-        let size = |k: usize| padded(body.outputs[k].bytes);
-        let memory = Arena::new((0..carry).map(size).sum())?;
+        let memory = Arena::new(second_buffers(body, [consts, carry]))?;
         let mut offset = 0;
         let at = (0..carry)
-            .map(|k| {
-                let second = memory.ptr().wrapping_add(offset);
-                offset += size(k);
-                match body.over[k] == Some(consts + k) {
-                    true => [y[k], y[k]],
-                    false => [y[k], second],
+            .map(|k| match is_in_place(body, consts, k) {
+                true => [y[k], y[k]],
+                false => {
+                    let second = memory.ptr().wrapping_add(offset);
+                    offset += padded(body.outputs[k].bytes);
+                    [y[k], second]
                 }
             })
             .collect();

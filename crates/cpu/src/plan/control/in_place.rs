@@ -72,6 +72,17 @@ impl InPlace {
         y
     }
 
+    /// Bytes that a run takes besides its inputs and results.
+    pub(super) fn memory(&self) -> usize {
+        let of = |i: &Instruction| match i {
+            Instruction::Control { run, .. } => run.memory(),
+            Instruction::Call(c) => c.results.iter().flatten().map(|(_, form)| form.bytes).sum(),
+            _ => 0,
+        };
+        let most = self.instructions.iter().map(of).max();
+        self.frame + self.table * size_of::<Shared<u8>>() + most.unwrap_or(0)
+    }
+
     /// Memory for runs.
     pub(super) fn new_state(&self) -> Result<State> {
         let frame = Arena::new(self.frame)?;

@@ -1,6 +1,6 @@
 //! Loops as machine code ([`steps`](super::steps)): when they are compiled, and how they run.
 
-use super::carries::CarryBuffers;
+use super::carries::{CarryBuffers, is_in_place};
 use super::in_place::InPlace;
 use super::steps::{Compiled, LoopSteps, NotCode, Placed, StepRecorder, table};
 use crate::interrupt::{Pulse, interrupted};
@@ -92,11 +92,6 @@ impl LoopCode {
     ) -> Compiled<&LoopSteps> {
         self.code.get_or_init(compile).as_ref().map_err(|&why| why)
     }
-}
-
-/// Whether the carry `k` of a body has one buffer, in which a step changes a window.
-fn is_in_place(body: &InPlace, consts: usize, k: usize) -> bool {
-    body.over[k] == Some(consts + k)
 }
 
 /// Bytes by which an entry advances in a step.

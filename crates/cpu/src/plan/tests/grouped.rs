@@ -164,7 +164,7 @@ fn the_printed_arena_is_what_is_allocated() {
     let text = crate::program::plan_text(&f, &Env::default()).unwrap();
     assert!(text.contains(&format!("arena {} B", r.arena)), "{text}");
     assert!(r.arena >= 1_200_000, "{text}");
-    let program = Executor::new().with_runtime(Runtime::New);
+    let program = Executor::new().with_runtime(Runtime::New).stepwise();
     let program = program.compile(&f).unwrap();
     ARENA_BYTES.set(0);
     program.run(&[numbers(&[600, 500])]).unwrap();

@@ -23,6 +23,7 @@ fn a_result_is_written_over_an_argument_that_was_given_up() {
     }));
     let program = Executor::new()
         .with_runtime(Runtime::New)
+        .stepwise()
         .compile(&f)
         .unwrap();
     let want = program.run(&[count(100)]).unwrap();
