@@ -78,7 +78,7 @@ publish-dry-run:
 
 # The Python package: an sdist with its licences, and a wheel for this system, in target/wheels (needs maturin).
 wheels:
-    cd python && maturin build --release --locked --sdist --out ../target/wheels
+    cd python && maturin build --release --locked --sdist --compression-level 9 --out ../target/wheels
 
 # JAX's own tests on the runtime and on XLA's CPU, from a clone of JAX at the tag of the installed version (hours);
 # `python/cotangent-jax/ci.sh` makes the environment.

@@ -27,7 +27,7 @@ random_lax_test nn_test jet_test lax_vmap_test""".split()
 # Messages of what arrays and programs here cannot have, and the share of the other tests that must pass.
 APART = {
     "types": re.compile(r"element type are not supported|arrays of type \w+ \(\d+\) are not supported"),
-    "devices": re.compile(r"a program for \d+ devices"),
+    "devices": re.compile(r"a program for \d+ devices|(requires|needs) (>= ?|more than )?\d+ (global )?devices", re.I),
 }
 SHARE = 0.99
 

@@ -8,21 +8,12 @@ from typing import Any, TypeVar
 
 from cotangent import _cotangent
 from cotangent._core import Array, Parameter, array, raise_
+from cotangent._transforms import once, recorded
 
 C = TypeVar("C")
 R = TypeVar("R")
 T = TypeVar("T")
 Y = TypeVar("Y")
-
-
-def _recorded(tree: Any) -> bool:
-    return any(isinstance(x, Array) and x.tracked for x in _cotangent.tree_flatten(tree)[0])
-
-
-def _once(f: Callable[..., R], *args: Any) -> R:
-    """Control flow on recorded arrays is one operation of the tape: that of a compiled function."""
-    from cotangent._transforms import jit
-    return jit(f)(*args)
 
 
 def cond(pred: Any, true_fn: Callable[..., R], false_fn: Callable[..., R], *operands: Any) -> R:
@@ -31,8 +22,8 @@ def cond(pred: Any, true_fn: Callable[..., R], false_fn: Callable[..., R], *oper
     >>> ct.cond(True, ct.sin, ct.cos, 0.0)
     array(0., dtype=float64)
     """
-    if _recorded((pred, operands)):
-        return _once(lambda p, *x: cond(p, true_fn, false_fn, *x), pred, *operands)
+    if recorded((pred, operands)):
+        return once(lambda p, *x: cond(p, true_fn, false_fn, *x), pred, *operands)
     y: R = _cotangent.cond(pred, true_fn, false_fn, *operands)
     return y
 
@@ -45,8 +36,8 @@ def switch(index: Any, branches: Sequence[Callable[..., R]], *operands: Any) -> 
     """
     if not branches:
         raise raise_("Arity", "switch needs at least one branch")
-    if _recorded((index, operands)):
-        return _once(lambda i, *x: switch(i, branches, *x), index, *operands)
+    if recorded((index, operands)):
+        return once(lambda i, *x: switch(i, branches, *x), index, *operands)
     y: R = _cotangent.switch(index, list(branches), *operands)
     return y
 
@@ -58,8 +49,8 @@ def scan(f: Callable[[Any, Any], tuple[C, Y]], init: Any, xs: Any = None, length
     >>> ct.scan(lambda c, x: (c + x, c), 0, np.array([1, 2, 3]))
     (array(6, dtype=int64), array([0, 1, 3], dtype=int64))
     """
-    if _recorded((init, xs)):
-        return _once(lambda c, x: scan(f, c, x, length, reverse), init, xs)
+    if recorded((init, xs)):
+        return once(lambda c, x: scan(f, c, x, length, reverse), init, xs)
     if not _cotangent.tree_flatten(xs)[0]:
         if length is None:
             raise raise_("Arity", "scan needs xs or a length")
@@ -78,8 +69,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], C], ini
     >>> ct.while_loop(lambda x: x < 100, lambda x: 2 * x, 3)
     array(192, dtype=int64)
     """
-    if _recorded(init):
-        return _once(lambda c: while_loop(cond_fun, body_fun, c), init)
+    if recorded(init):
+        return once(lambda c: while_loop(cond_fun, body_fun, c), init)
     y: C = _cotangent.while_loop(cond_fun, body_fun, init)
     return y
 
@@ -90,8 +81,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], C], init: A
     >>> ct.fori_loop(0, 10, lambda i, c: c + i, 0)
     array(45, dtype=int64)
     """
-    if _recorded(init):
-        return _once(lambda c: fori_loop(lower, upper, body_fun, c), init)
+    if recorded(init):
+        return once(lambda c: fori_loop(lower, upper, body_fun, c), init)
     y: C = _cotangent.fori_loop(lower, upper, body_fun, init)
     return y
 

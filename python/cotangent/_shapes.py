@@ -55,10 +55,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     array([[1, 3],
            [2, 4]], dtype=int64)
     """
-    y = array(x)
-    if y.ndim < 2:
-        raise raise_("ShapeMismatch", f"a matrix has two axes or more, not {y.ndim}")
-    return y.mT
+    return array(x).mT
 
 
 def moveaxis(x: ArrayLike, source: Axis, destination: Axis, /) -> Array:

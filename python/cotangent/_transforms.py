@@ -438,8 +438,19 @@ def checkpoint(f: Callable[P, R], policy: int | str | tuple[str, int] | None = N
             with saving:
                 return f(*args, **kwargs)
         g, args = _positional(f, args, kwargs)
-        return _cotangent.checkpoint(g, args)
+        return once(checkpoint(g), *args) if recorded(args) else _cotangent.checkpoint(g, args)
     return _named(checkpointed, f, "checkpoint")  # type: ignore[no-any-return]
+
+
+def recorded(tree: Any) -> bool:
+    """Whether an array of the tree is recorded on a tape."""
+    return any(isinstance(x, Array) and x.tracked for x in _cotangent.tree_flatten(tree)[0])
+
+
+def once(f: Callable[..., R], *args: Any) -> R:
+    """A function of recorded arrays as one operation of the tape: that of a compiled function."""
+    y: R = jit(f)(*args)
+    return y
 
 
 def custom_jvp(f: Callable[P, R], jvp: F) -> Callable[P, R]:
@@ -450,7 +461,7 @@ def custom_jvp(f: Callable[P, R], jvp: F) -> Callable[P, R]:
     array(10., dtype=float64)
     """
     def ruled(*args: Any) -> Any:
-        return _cotangent.custom_jvp(f, jvp, args)
+        return once(ruled, *args) if recorded(args) else _cotangent.custom_jvp(f, jvp, args)
     return _named(ruled, f, "custom_jvp")  # type: ignore[no-any-return]
 
 
@@ -462,7 +473,7 @@ def custom_vjp(f: Callable[P, R], fwd: F, bwd: F) -> Callable[P, R]:
     array(10., dtype=float64)
     """
     def ruled(*args: Any) -> Any:
-        return _cotangent.custom_vjp(f, fwd, bwd, args)
+        return once(ruled, *args) if recorded(args) else _cotangent.custom_vjp(f, fwd, bwd, args)
     return _named(ruled, f, "custom_vjp")  # type: ignore[no-any-return]
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from cotangent import _cotangent
 from cotangent._cotangent import Array
+from cotangent._transforms import once, recorded
+
 
 class Solution(NamedTuple):
     """A solution, its residual, the number of steps, and whether they converged.
@@ -23,6 +25,8 @@ class Solution(NamedTuple):
 
 
 def _solved(kind: str, f: Callable[[Any], Any], x0: Any, tol: float | None, max_steps: int | None, full: bool) -> Any:
+    if recorded(x0):
+        return once(lambda x: _solved(kind, f, x, tol, max_steps, full), x0)
     y = _cotangent.solve_equation(kind, f, x0, tol, max_steps, full)
     return Solution(*y) if full else y
 
@@ -62,6 +66,8 @@ def linear_solve(matvec: Callable[[Any], Any], b: Any, *, solver: str = "auto", 
     >>> ct.implicit.linear_solve(lambda x: 2.0 * x, np.array([1.0, 3.0]))
     array([0.5, 1.5], dtype=float64)
     """
+    if recorded(b):
+        return once(lambda x: linear_solve(matvec, x, solver=solver, tol=tol), b)
     return _cotangent.linear_solve(matvec, b, solver, tol)
 
 

@@ -163,6 +163,8 @@ def eigvalsh(x: ArrayLike, /) -> Array:
 def inv(x: ArrayLike, /) -> Array:
     """The inverse of square matrices.
 
+    A singular matrix is a :class:`LinAlgError` eagerly; in programs the inverse is NaN.
+
     >>> ct.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float64)
@@ -282,21 +284,15 @@ def slogdet(x: ArrayLike, /) -> SlogdetResult:
 def solve(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The solution of ``x1 x = x2``: a vector, or matrices, whose batches broadcast.
 
+    A singular matrix is a :class:`LinAlgError` eagerly; in programs the solution is NaN.
+
     >>> ct.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
     array([0.5 , 0.25], dtype=float64)
     """
-    from cotangent._elementwise import broadcast_shapes, broadcast_to
     a, b = _cotangent.promoted(x1, x2, kind="float")
     if a.ndim < 2:
         raise raise_("ShapeMismatch", f"a matrix has two axes or more, not {a.ndim}")
-    vector = b.ndim == 1
-    if vector:
-        b = b[:, None]
-    if a.shape[-1] != b.shape[-2]:
-        raise raise_("ShapeMismatch", f"solve with a matrix of shape {a.shape} and right sides of shape {b.shape}")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    y = op("solve", (broadcast_to(a, (*batch, *a.shape[-2:])), broadcast_to(b, (*batch, *b.shape[-2:]))))
-    return y[..., 0] if vector else y
+    return _cotangent.solve(a, b)
 
 
 def svd(x: ArrayLike, /, *, full_matrices: bool = True) -> SVDResult:

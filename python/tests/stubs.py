@@ -66,7 +66,7 @@ TYPES = {
     **{f"Program.{n}": "str" for n in "__repr__ _repr_html_ check explain profile stablehlo text".split()},
     "Saving.__enter__": "None", "Saving.__exit__": "None",
     "TreeDef.__repr__": "str", "TreeDef.num_leaves": "int", "TreeDef.unflatten": TREE, "TreeDef.leaves_of": "list[Any]",
-    **{n: "Array" for n in "asarray op unary binary convert full iota from_dlpack einsum convolution array_of lazy".split()},
+    **{n: "Array" for n in "asarray op unary binary convert full iota from_dlpack einsum convolution solve array_of lazy".split()},
     "command_line": "int", "dtype": "DType", "result_type": "DType", "variable": "Parameter", "promoted": "tuple[Array, ...]",
     "einsum_path": "str", "check_grads": "str", "operations": "list[tuple[str, str]]", "set_threads": "int", "xla_programs": "int",
     "xla_register": "Listed", "tree_flatten": "tuple[list[Any], TreeDef]", "read_file": "dict[str, Array]", "vjp": "tuple[Any, LinearMap]",

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -364,3 +365,100 @@ def test_eight_threads_share_a_program():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert not wrong
+
+
+# Mistakes.
+
+SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((2, 2)), SINGULAR, np.stack([np.eye(2), SINGULAR]), np.zeros((2, 2), np.complex64)])
+def test_singular_systems_are_errors_eagerly_and_nan_in_programs(matrix):
+    for f in (lambda a: ct.linalg.solve(a, np.ones((2, 1))), ct.linalg.inv, lambda a: np.linalg.solve(ct.asarray(a), np.ones((2, 1)))):
+        with pytest.raises(ct.LinAlgError, match="singular") as e:
+            f(matrix)
+        assert e.value.code == "Singular"
+        y = np.asarray(ct.jit(f)(matrix))
+        bad = np.linalg.matrix_rank(matrix) < 2
+        assert np.isnan(y[bad]).all() and np.isfinite(y[~bad]).all()
+    with pytest.raises(ct.LinAlgError):
+        ct.linalg.solve(ct.variable(matrix), np.ones((2, 1)))
+
+
+def test_systems_broadcast_as_those_of_numpy():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(3, 1, 2, 2)), rng.normal(size=(4, 2, 3))
+    assert np.allclose(ct.linalg.solve(a, b), np.linalg.solve(a, b))
+    assert np.allclose(ct.linalg.solve(a[0, 0], b), np.linalg.solve(a[0, 0], b))
+    assert np.allclose(ct.linalg.solve(a, b[0, :, 0]), np.linalg.solve(a, b[0, :, :1])[..., 0])
+    for wrong in (np.ones(3), np.ones((3, 2)), np.ones((5, 2, 1))):
+        with pytest.raises(ct.ShapeError):
+            ct.linalg.solve(np.broadcast_to(np.eye(2), (4, 2, 2)), wrong)
+
+
+def test_ranges_are_arrays():
+    assert ct.asarray(range(3)).tolist() == [0, 1, 2] and ct.asarray(range(3)).dtype == ct.int64
+    assert ct.asarray(range(7, 0, -3), dtype="float32").tolist() == [7.0, 4.0, 1.0]
+    assert ct.asarray([range(2), range(5, 7)]).tolist() == [[0, 1], [5, 6]] and ct.asarray(range(0)).shape == (0,)
+    assert float(ct.sum(range(4))) == 6.0 and ct.jit(lambda x: x + 1)(range(2)).tolist() == [1, 2]
+    with pytest.raises(MemoryError):
+        ct.asarray(range(1 << 60))
+
+
+W = [ct.variable(2.0), ct.variable(np.ones(2))]
+# A call, the class and the code of its error, and words of its text.
+MISTAKES = {
+    "mT of a vector": (lambda: ct.ones(3).mT, ValueError, "ShapeMismatch", "x.T"),
+    "mT of a traced vector": (lambda: ct.jit(lambda x: x.mT)(np.ones(3)), ValueError, "ShapeMismatch", "two axes"),
+    "a shape that is a float": (lambda: ct.zeros(2.5), TypeError, None, "integer or a tuple of integers, not 2.5"),
+    "a shape of floats": (lambda: ct.ones((2.5, 1)), TypeError, None, "not 2.5"),
+    "grad of an integer": (lambda: ct.grad(lambda x: x * 2.0)(3), TypeError, "IntegerInput", "argument 0.*int64.*argnums"),
+    "grad by the second": (lambda: ct.grad(lambda x, y: x, 1)(1.0, {"n": np.arange(2)}), TypeError, "IntegerInput", "argument 1"),
+    "grad of booleans": (lambda: ct.value_and_grad(lambda x: 1.0)(np.ones(2, bool)), TypeError, "IntegerInput", "bool"),
+    "jacobian of integers": (lambda: ct.jacobian(lambda x: x * 2.0)(np.arange(2)), TypeError, "IntegerInput", "astype"),
+    "hessian of integers": (lambda: ct.hessian(lambda x: ct.sum(x * 2.0))(np.arange(2)), TypeError, "IntegerInput", "astype"),
+    "hvp of integers": (lambda: ct.hvp(lambda x: ct.sum(x * 2.0), (np.arange(2),), (np.arange(2),)), TypeError, "IntegerInput", "astype"),
+    "grad of a vector": (lambda: ct.grad(lambda x: x * 2.0)(np.ones(2)), TypeError, "NonScalarOutput", "cotangent.sum"),
+    "grad of a complex number": (lambda: ct.grad(lambda x: x * 2j)(1.0), TypeError, "ComplexLoss", "cotangent.real"),
+    "grad of a count": (lambda: ct.grad(lambda x: ct.argmax(x))(np.ones(2)), TypeError, "IntegerOutput", "float"),
+    "a vector with has_aux": (lambda: ct.grad(lambda x: (x, 1), has_aux=True)(np.ones(2)), TypeError, "NonScalarOutput", "rank 1"),
+    "a variable of integers": (lambda: ct.variable([1, 2]), TypeError, "IntegerInput", "int64.*2.0 instead of 2"),
+    "backward of a constant": (lambda: ct.sum(ct.ones(2)).backward(), RuntimeError, "Unbound", "cotangent.variable"),
+    "backward of a detached array": (lambda: (W[0] * 2.0).detach().backward(), RuntimeError, "Unbound", "detached"),
+    "backward of a vector": (lambda: (W[1] * 2.0).backward(), TypeError, "NonScalarOutput", "seed"),
+    "backward of a complex number": (lambda: (W[0] * 2j).backward(), TypeError, "ComplexLoss", "cotangent.real"),
+    "grad_of of a constant": (lambda: ct.grad_of(ct.ones(()), [W[0]]), RuntimeError, "Unbound", "cotangent.variable"),
+}
+RUST = re.compile(r"::|_(with|in|from)\b|value_and_grad_of|&|\.\.\)|\b[ifuc](8|16|32|64|128)\b|Tensor|Vec|holomorphic")
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_named_in_python_s_words(name):
+    f, kind, code, words = MISTAKES[name]
+    with pytest.raises(kind) as e:
+        f()
+    text = str(e.value)
+    assert re.search(words, text) and not RUST.search(text), text
+    assert code is None or e.value.code == code
+
+
+def test_rules_and_equations_on_recorded_arrays_are_operations_of_the_tape():
+    ten = ct.custom_jvp(ct.sin, lambda x, t: (ct.sin(x[0]), 10.0 * t[0]))
+    back = ct.custom_vjp(ct.sin, lambda x: (ct.sin(x), x), lambda x, t: (10.0 * t,))
+    solved = lambda x: ct.implicit.linear_solve(lambda y: 4.0 * y, x)
+    root = lambda x: ct.implicit.root(lambda y: y - 2.5 * x, 1.0)
+    for f, slope in ((ten, 10.0), (back, 10.0), (ct.checkpoint(lambda x: x * x), 4.0), (solved, 0.25)):
+        w = ct.variable(2.0)
+        y = f(w)
+        assert y.tracked and float(y) == float(f(2.0))
+        y.backward()
+        assert float(w.grad) == slope
+        with ct.no_grad():
+            assert float(f(w)) == float(y) and not f(w).tracked
+    # A rule of two arguments, one of which is no array of the tape.
+    w = ct.variable([1.0, 2.0])
+    product = ct.custom_jvp(lambda x, y: x * y, lambda x, t: (x[0] * x[1], 3.0 * t[0] + x[0] * t[1]))
+    ct.sum(product(w, np.array([5.0, 7.0]))).backward()
+    assert w.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(ct.TapeError, match="argument"):
+        root(w[0])

@@ -72,7 +72,7 @@ pub enum Code {
     Io,
     /// The hook of a run ended it.
     Interrupted,
-    /// A device, or its plugin, lacks a function or a type.
+    /// A device, its plugin or StableHLO lacks a function or a type.
     Unsupported,
     /// Tensors of different devices meet in one operation.
     DeviceMismatch,

@@ -19,6 +19,8 @@ pub(crate) struct Buffer {
     /// Axes from the fastest to the slowest.
     order: Box<[i64]>,
     memory: &'static Memory,
+    /// Whether it is the result of type token: an array of JAX without a value.
+    is_token: bool,
     contents: Mutex<Contents>,
     deleted: AtomicBool,
     _counted: Counted,
@@ -38,6 +40,7 @@ impl Buffer {
         dtype: DType,
         dims: Box<[i64]>,
         memory: &'static Memory,
+        is_token: bool,
         value: Arc<Value>,
     ) -> Pointer {
         give(Buffer {
@@ -45,6 +48,7 @@ impl Buffer {
             order: (0..dims.len() as i64).rev().collect(),
             dims,
             memory,
+            is_token,
             contents: Mutex::new(Contents {
                 value: Some(value),
                 external: 0,
@@ -57,7 +61,7 @@ impl Buffer {
 
     fn of(array: Array, memory: &'static Memory) -> Pointer {
         let dims = array.shape().iter().map(|&n| n as i64).collect();
-        Buffer::give(array.dtype(), dims, memory, Value::ready(array))
+        Buffer::give(array.dtype(), dims, memory, false, Value::ready(array))
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
@@ -82,6 +86,18 @@ impl Buffer {
         }
         self.deleted.store(true, Ordering::Release);
         value
+    }
+
+    /// # Errors
+    /// It is a token.
+    fn check_readable(&self) -> Answer {
+        match self.is_token {
+            // The wording of XLA, which programs look for.
+            true => Err(Failure::argument(
+                "Cannot convert a token-shape buffer to a numpy array.",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn size(&self) -> usize {
@@ -324,6 +340,7 @@ fn shared_copy(buffer: &Buffer, memory: &'static Memory) -> Result<Pointer, Fail
         buffer.dtype,
         buffer.dims.clone(),
         memory,
+        buffer.is_token,
         value,
     ))
 }
@@ -359,6 +376,7 @@ pub(crate) fn increase_external(
     call: &mut Call<args::BufferIncreaseExternalReferenceCount>,
 ) -> Answer {
     let buffer = call.handle::<Buffer>(call.buffer)?;
+    buffer.check_readable()?;
     let mut contents = buffer.contents();
     contents.external += 1;
     Ok(())
@@ -422,6 +440,7 @@ fn when_ready(value: Arc<Value>, copy: impl FnOnce(&Array) -> Answer + Send + 's
 
 pub(crate) fn to_host(call: &mut Call<args::BufferToHostBuffer>) -> Answer {
     let buffer = call.handle::<Buffer>(call.src)?;
+    buffer.check_readable()?;
     let value = buffer.value()?;
     let axes = permutation(call, call.host_layout, buffer.dtype, &buffer.dims)?;
     if call.dst.is_null() {

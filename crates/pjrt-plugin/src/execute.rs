@@ -148,7 +148,7 @@ pub(crate) fn execute(call: &mut Call<args::LoadedExecutableExecute>) -> Answer 
     }
     for (k, (value, ty)) in results.into_iter().zip(&compiled.results).enumerate() {
         let memory = loaded.device.memory(ty.memory);
-        let buffer = Buffer::give(ty.dtype, ty.dims.clone(), memory, value);
+        let buffer = Buffer::give(ty.dtype, ty.dims.clone(), memory, ty.is_token, value);
         call.write(outputs, k, buffer);
     }
     if !call.device_complete_events.is_null() {

@@ -77,6 +77,12 @@ pub(crate) fn array<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Ar
     Ok(Some(Bound::new(py, array)?))
 }
 
+fn no_shape(x: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "a shape is an integer or a tuple of integers, not {x}"
+    ))
+}
+
 /// An extent of a shape.
 fn extent(x: &Bound<'_, PyAny>) -> PyResult<Dim> {
     if let Some(d) = of(x) {
@@ -87,11 +93,7 @@ fn extent(x: &Bound<'_, PyAny>) -> PyResult<Dim> {
         Err(_) => x
             .call_method0("__index__")
             .and_then(|i| i.extract())
-            .map_err(|_| {
-                PyTypeError::new_err(format!(
-                    "a shape is an integer or a tuple of integers, not {x}"
-                ))
-            })?,
+            .map_err(|_| no_shape(x))?,
     };
     match usize::try_from(n) {
         Ok(n) => Ok(n.into()),
@@ -107,7 +109,8 @@ pub(crate) fn shape(x: &Bound<'_, PyAny>) -> PyResult<Shape> {
     if x.is_instance_of::<PyInt>() || of(x).is_some() || x.is_instance_of::<Array>() {
         return Ok(vec![extent(x)?].into());
     }
-    let all = x.try_iter()?.map(|d| extent(&d?));
+    let all = x.try_iter().map_err(|_| no_shape(x))?;
+    let all = all.map(|d| extent(&d?));
     Ok(all.collect::<PyResult<Vec<Dim>>>()?.into())
 }
 

@@ -282,7 +282,10 @@ impl Jitted {
                 tree
             }
         };
-        let args: Args<'py> = leaves.iter().map(Arg::of).collect::<PyResult<_>>()?;
+        let mut args = Args::new();
+        for x in &leaves {
+            args.push(Arg::of(x)?);
+        }
         let mut specs: Vec<Spec> = args.iter().map(Arg::spec).collect();
         if !self.shapes.is_empty() {
             self.generalise(py, &tree, &mut specs)?;
@@ -464,50 +467,57 @@ impl Jitted {
         Ok(e)
     }
 
-    /// The arguments of a call that has the signature of the last one: without keys of dicts
-    /// sorted, and without types made. `None`: the signature is to be looked up.
-    fn repeated<'py>(&self, e: &Entry, args: &Bound<'py, PyTuple>) -> PyResult<Option<Args<'py>>> {
+    /// Appends the arguments of a call that has the signature of the last one: without keys of dicts
+    /// sorted, and without types made. `false`: the signature is to be looked up.
+    fn repeated<'py>(
+        &self,
+        e: &Entry,
+        args: &Bound<'py, PyTuple>,
+        found: &mut Args<'py>,
+    ) -> PyResult<bool> {
         let plain =
             e.statics.is_empty() && self.static_argnums.is_empty() && self.shapes.is_empty();
         if !plain || e.threads != run::threads() {
-            return Ok(None);
+            return Ok(false);
         }
         let Tree::Tuple(pair) = &e.tree else {
-            return Ok(None);
+            return Ok(false);
         };
         let mut leaves = Leaves::new();
         if pair[1].len() != 0 || !pair[0].along(args.as_any(), &mut leaves)? {
-            return Ok(None);
+            return Ok(false);
         }
-        let mut found = Args::new();
         for (x, (d, shape, weak)) in leaves.iter().zip(&e.specs) {
             let arg = Arg::of(x)?;
             let is_near = self.device.is_some() || arg.is_near(&e.device);
             if !is_near || !arg.is_like(*d, shape, *weak) {
-                return Ok(None);
+                return Ok(false);
             }
             found.push(arg);
         }
-        Ok(Some(found))
+        Ok(true)
     }
 
     /// The results of an entry for these arguments.
-    fn finish<'py>(py: Python<'py>, e: &Entry, args: Args<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let args = Jitted::arguments(py, e, args)?;
-        let y = run::call(py, &e.compiled, &args)?;
-        let y: SmallVec<[Bound<'py, PyAny>; 4]> = y
-            .into_iter()
-            .map(|a| Ok::<_, PyErr>(Bound::new(py, a)?.into_any()))
-            .collect::<PyResult<_>>()?;
-        e.out.unflatten(py, &mut y.into_iter())
+    fn finish<'py>(
+        py: Python<'py>,
+        e: &Entry,
+        args: &mut Args<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let y = match e.direct {
+            true => run::call(py, &e.compiled, args)?,
+            false => run::call(py, &e.compiled, &Jitted::arguments(py, e, args)?)?,
+        };
+        let mut y = y.into_iter().map(Bound::into_any);
+        match (&e.out, y.len()) {
+            (Tree::Leaf, 1) => Ok(y.next().expect("there is one")),
+            (out, _) => out.unflatten(py, &mut y),
+        }
     }
 
-    /// The arguments of an entry's program.
-    fn arguments<'py>(py: Python<'py>, e: &Entry, args: Args<'py>) -> PyResult<Args<'py>> {
-        if e.direct {
-            return Ok(args);
-        }
-        let mut args: SmallVec<[Option<Arg<'py>>; 4]> = args.into_iter().map(Some).collect();
+    /// The arguments of the program of an entry that is not direct.
+    fn arguments<'py>(py: Python<'py>, e: &Entry, args: &mut Args<'py>) -> PyResult<Args<'py>> {
+        let mut args: SmallVec<[Option<Arg<'py>>; 4]> = args.drain(..).map(Some).collect();
         e.sources
             .iter()
             .map(|s| match s {
@@ -578,17 +588,18 @@ impl Jitted {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let last = this.entries().first().cloned();
+        let mut found = Args::new();
         if kwargs.is_none_or(|k| k.is_empty())
             && let Some(e) = &last
-            && let Some(found) = this.repeated(e, args)?
+            && this.repeated(e, args, &mut found)?
         {
             this.hits.fetch_add(1, Ordering::Relaxed);
-            return Jitted::finish(py, e, found);
+            return Jitted::finish(py, e, &mut found);
         }
         let (args, kwargs) = bound(slf, args, kwargs)?;
         let mut call = this.read(&args, kwargs.as_ref(), last.as_deref())?;
         let e = this.entry(py, &mut call)?;
-        Jitted::finish(py, &e, call.args)
+        Jitted::finish(py, &e, &mut call.args)
     }
 
     /// The program of the signature of these arguments.

@@ -64,7 +64,7 @@ fn _cotangent(m: &Bound<'_, PyModule>) -> PyResult<()> {
         lazy: lazy lazy_grad lazy_vjp lazy_jvp;
         methods: array_of fail;
         ops: operations op unary binary promoted result_type convert;
-        products: einsum einsum_path convolution;
+        products: einsum einsum_path convolution solve;
         program: program_of;
         run: set_threads;
         scope: lazily;

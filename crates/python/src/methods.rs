@@ -171,6 +171,15 @@ impl Array {
     #[getter]
     #[pyo3(name = "mT")]
     fn matrix_transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
+        let rank = slf.get().rank();
+        if rank < 2 {
+            return Err(raise(
+                "ShapeMismatch",
+                format!(
+                    "a matrix has two axes or more, not {rank}: the transpose of all axes is x.T"
+                ),
+            ));
+        }
         let one = std::slice::from_ref(slf);
         emit_one(slf.py(), one, slf.get().weak, |cx, x| {
             cx.matrix_transpose(x[0])

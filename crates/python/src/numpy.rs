@@ -3,9 +3,10 @@
 use crate::array::Array;
 use crate::buffer::{Lent, check_size, copied};
 use crate::error::raise;
+use cotangent::ad::TensorRead;
 use cotangent::cpu::{Raw, View};
 use cotangent::{DType, Executable, Tensor};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -57,15 +58,14 @@ fn find<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyUntypedArray
 }
 
 /// The element type, by NumPy's number of it.
-fn dtype(x: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
-    let descr = x.dtype();
-    let size = descr.itemsize();
+fn dtype(descr: &Bound<'_, PyArrayDescr>) -> PyResult<DType> {
+    let log2 = || descr.itemsize().ilog2() as usize;
     Ok(match (descr.num(), descr.kind()) {
         (0, _) => DType::Bool,
-        (_, b'i') => [DType::I8, DType::I16, DType::I32, DType::I64][size.ilog2() as usize],
-        (_, b'u') => [DType::U8, DType::U16, DType::U32, DType::U64][size.ilog2() as usize],
         (11, _) => DType::F32,
         (12, _) => DType::F64,
+        (_, b'i') => [DType::I8, DType::I16, DType::I32, DType::I64][log2()],
+        (_, b'u') => [DType::U8, DType::U16, DType::U32, DType::U64][log2()],
         (14, _) => DType::C64,
         (15, _) => DType::C128,
         (23, _) => DType::F16,
@@ -141,7 +141,17 @@ impl Borrowed<'_> {
 /// An operand of a program over small tensors.
 pub(crate) enum Small<'a, 'py> {
     Borrowed(&'a Borrowed<'py>),
+    Read(TensorRead<'a>),
     Tensor(Tensor),
+}
+
+fn raw_of(t: &Tensor) -> Raw<'_> {
+    Raw {
+        dtype: t.dtype(),
+        data: t.as_ptr(),
+        shape: t.shape(),
+        strides: t.strides(),
+    }
 }
 
 impl Small<'_, '_> {
@@ -154,12 +164,8 @@ impl Small<'_, '_> {
                 shape: b.shape(),
                 strides: &[],
             }),
-            Small::Tensor(t) => Some(Raw {
-                dtype: t.dtype(),
-                data: t.as_ptr(),
-                shape: t.shape(),
-                strides: t.strides(),
-            }),
+            Small::Read(t) => Some(raw_of(t)),
+            Small::Tensor(t) => Some(raw_of(t)),
         }
     }
 
@@ -170,19 +176,19 @@ impl Small<'_, '_> {
         x: &[Small<'_, '_>],
         give: impl FnMut(View),
     ) -> Option<cotangent::Result<()>> {
-        let x = x
-            .iter()
-            .map(Small::raw)
-            .collect::<Option<SmallVec<[Raw<'_>; 4]>>>()?;
+        let mut raw = SmallVec::<[Raw<'_>; 4]>::new();
+        for x in x {
+            raw.push(x.raw()?);
+        }
         // SAFETY: the operands are borrowed and tensors, which live during the call: borrowed
         // memory is dense, native, has valid booleans, and is not written meanwhile, as `borrow`
         // says.
-        unsafe { program.run_raw(&x, give) }
+        unsafe { program.run_raw(&raw, give) }
     }
 }
 
-fn is_native(x: &Bound<'_, PyUntypedArray>) -> bool {
-    x.dtype().is_native_byteorder() != Some(false)
+fn is_native(descr: &Bound<'_, PyArrayDescr>) -> bool {
+    descr.is_native_byteorder() != Some(false)
 }
 
 /// Borrows the memory of an array of NumPy for as long as the result lives.
@@ -191,9 +197,10 @@ fn is_native(x: &Bound<'_, PyUntypedArray>) -> bool {
 /// write to the array meanwhile, as for every function of NumPy.
 pub(crate) fn borrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Borrowed<'py>>> {
     let Some(a) = find(x)? else { return Ok(None) };
-    let d = dtype(&a)?;
+    let descr = a.dtype();
+    let d = dtype(&descr)?;
     let n = check_size(a.shape(), d)?;
-    let packed = a.is_contiguous() && a.is_aligned() && is_native(&a);
+    let packed = a.is_contiguous() && a.is_aligned() && is_native(&descr);
     let a = match packed {
         true => a,
         false => pack(&a, d)?,
@@ -262,9 +269,10 @@ pub(crate) fn array(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 /// The array that shares the memory of an array of NumPy. An error where a copy would be necessary.
 pub(crate) fn shared(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let Some(a) = find(x)? else { return Ok(None) };
-    let d = dtype(&a)?;
+    let descr = a.dtype();
+    let d = dtype(&descr)?;
     let n = check_size(a.shape(), d)?;
-    let dense = a.is_c_contiguous() && a.is_aligned() && is_native(&a);
+    let dense = a.is_c_contiguous() && a.is_aligned() && is_native(&descr);
     if !dense || (d == DType::Bool && !holds_booleans(&a, n)) {
         return Err(PyValueError::new_err(
             "this array cannot be shared without a copy: it is not dense, aligned and native; leave out copy=False",

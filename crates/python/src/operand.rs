@@ -7,7 +7,7 @@ use crate::error::{OrRaise, raise};
 use cotangent::{C128, DType, Scalar, Tensor};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyRange, PyString, PyTuple};
 
 /// A Python number.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +166,11 @@ pub(crate) fn array<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
     }
     if x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>() {
         return nested(x);
+    }
+    if x.is_instance_of::<PyRange>() {
+        let arange = py.import("cotangent._create")?.getattr("arange")?;
+        let ends = (x.getattr("start")?, x.getattr("stop")?, x.getattr("step")?);
+        return Ok(arange.call1(ends)?.cast_into::<Array>()?);
     }
     if let Some(d) = crate::dims::array(x)? {
         return Ok(d);

@@ -197,12 +197,18 @@ pub(crate) fn results<'py>(
     y: impl IntoIterator<Item = Array>,
     weak: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut y: Vec<Bound<'py, Array>> = y
-        .into_iter()
-        .map(|a| Bound::new(py, a.weak(weak)))
-        .collect::<PyResult<_>>()?;
+    let y = y.into_iter().map(|a| Bound::new(py, a.weak(weak)));
+    listed(py, y.collect::<PyResult<Arrays<'py>>>()?)
+}
+
+/// One array as it is, several as a tuple.
+pub(crate) fn listed<'py>(
+    py: Python<'py>,
+    y: impl IntoIterator<Item = Bound<'py, Array>, IntoIter: ExactSizeIterator>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut y = y.into_iter();
     match y.len() {
-        1 => Ok(y.remove(0).into_any()),
+        1 => Ok(y.next().expect("there is one").into_any()),
         _ => Ok(PyTuple::new(py, y)?.into_any()),
     }
 }

@@ -1,4 +1,4 @@
-//! Sums of products in Einstein's notation, and convolutions.
+//! Sums of products in Einstein's notation, convolutions, and systems of linear equations.
 
 use crate::array::Array;
 use crate::error::{OrRaise, raise};
@@ -74,5 +74,19 @@ pub(crate) fn convolution<'py>(
     };
     emit_one(py, &[x, w], false, |cx, v| {
         cx.convolution(v[0], v[1], &spec)
+    })
+}
+
+/// The solution of `a x = b`; leading axes broadcast. A singular matrix is an error eagerly, NaN in
+/// a program.
+#[pyfunction]
+pub(crate) fn solve<'py>(
+    py: Python<'py>,
+    a: Bound<'py, Array>,
+    b: Bound<'py, Array>,
+) -> PyResult<Bound<'py, Array>> {
+    emit_one(py, &[a, b], false, |cx, x| {
+        cx.set_method("solve");
+        cx.solve(x[0], x[1])
     })
 }

@@ -289,13 +289,9 @@ impl PyProgram {
         }
         let y = run::call(py, &this.compiled, &all)?;
         let Some((_, out)) = &this.trees else {
-            return crate::ops::results(py, y, false);
+            return crate::ops::listed(py, y);
         };
-        let y = y
-            .into_iter()
-            .map(|a| Ok(Bound::new(py, a)?.into_any()))
-            .collect::<PyResult<Vec<_>>>()?;
-        out.unflatten(py, &mut y.into_iter())
+        out.unflatten(py, &mut y.into_iter().map(Bound::into_any))
     }
 
     /// The function in tgraph form; arrays that it captured are constants.

@@ -7,7 +7,7 @@ use crate::error::{OrRaise, guarded};
 use crate::numpy::{Borrowed, Small, borrow};
 use crate::operand::{self, Number};
 use crate::{buffer, dims, dtype, place, scope, tape};
-use cotangent::cpu::{Hook, View};
+use cotangent::cpu::Hook;
 use cotangent::extend::for_dtype;
 use cotangent::pjrt::{DeviceProgram, DeviceTensor};
 use cotangent::tensor::Order;
@@ -124,6 +124,15 @@ impl Compiled {
         let p = py.detach(|| guarded(|| backend().executor().compile(function)))?;
         let p = p.or_raise(py)?;
         Ok(self.program.get_or_init(|| p))
+    }
+
+    /// The results of a run.
+    fn arrays<'py>(&self, py: Python<'py>, y: Vec<Tensor>) -> PyResult<Results<'py>> {
+        let array = match self.donated.is_empty() {
+            true => Array::known,
+            false => Array::donable,
+        };
+        y.into_iter().map(|t| Bound::new(py, array(t)?)).collect()
     }
 
     /// Donated parameters, each with a result of its type that can be written over it.
@@ -273,6 +282,17 @@ impl<'py> Arg<'py> {
         }
     }
 
+    /// The elements of an array on the CPU that is no parameter and no value of a program.
+    fn on_cpu(&self) -> Option<&EagerTensor> {
+        match self {
+            Arg::Array(a) => match &a.get().state {
+                State::Eager(x) if Device::cpu().has(x) => Some(x),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The elements where they are.
     fn tensor(&self, py: Python<'_>, d: DType) -> PyResult<Tensor> {
         match self {
@@ -295,16 +315,24 @@ fn copy(t: &Tensor, shape: &[usize]) -> cotangent::Result<Tensor> {
 pub(crate) type Args<'py> = SmallVec<[Arg<'py>; 4]>;
 
 /// Results of a call.
-pub(crate) type Results = SmallVec<[Array; 2]>;
+pub(crate) type Results<'py> = SmallVec<[Bound<'py, Array>; 4]>;
 
 /// The results of a compiled function for these arguments.
-pub(crate) fn call<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Results> {
+pub(crate) fn call<'py>(
+    py: Python<'py>,
+    f: &Compiled,
+    args: &[Arg<'py>],
+) -> PyResult<Results<'py>> {
     if args.iter().any(Arg::is_traced) {
         return written(py, f, args);
     }
+    let found;
     let device = match &f.device {
-        Some(device) => device.clone(),
-        None => device::of_program(args, &[])?,
+        Some(device) => device,
+        None => {
+            found = device::of_program(args, &[])?;
+            &found
+        }
     };
     if args.iter().any(Arg::is_recorded) {
         let mut values: Vec<EagerTensor> = args
@@ -321,10 +349,11 @@ pub(crate) fn call<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyR
         let device = device::together(py, &mut values)?;
         let refs: Vec<&EagerTensor> = values.iter().collect();
         let y = device.runtime.write(&refs, |cx, x| cx.call(&f.function, x));
-        return Ok(y.or_raise(py)?.into_iter().map(Array::eager).collect());
+        let new = |x| Bound::new(py, Array::eager(x));
+        return y.or_raise(py)?.into_iter().map(new).collect();
     }
     if !device.is_cpu() {
-        return run_on(py, f, &device, args);
+        return run_on(py, f, device, args);
     }
     let program = f.program(py)?;
     match f.donated.is_empty() && program.is_tiny() {
@@ -335,12 +364,12 @@ pub(crate) fn call<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyR
 
 /// Runs the program on a device that is not the CPU. Arguments on the CPU are copied there, and
 /// results stay there.
-fn run_on(
-    py: Python<'_>,
+fn run_on<'py>(
+    py: Python<'py>,
     f: &Compiled,
     device: &Arc<Device>,
-    args: &[Arg<'_>],
-) -> PyResult<Results> {
+    args: &[Arg<'py>],
+) -> PyResult<Results<'py>> {
     let placed = f.on(py, device)?;
     let mut keep = Vec::new();
     let mut x: Vec<DeviceTensor> = Vec::with_capacity(args.len());
@@ -364,15 +393,11 @@ fn run_on(
         y.iter().map(|y| device.tensor(y)).collect()
     };
     let y: cotangent::Result<Vec<Tensor>> = py.detach(|| guarded(run))?;
-    let array = match f.donated.is_empty() {
-        true => Array::known,
-        false => Array::donable,
-    };
-    y.or_raise(py)?.into_iter().map(array).collect()
+    f.arrays(py, y.or_raise(py)?)
 }
 
 /// A call in the trace of the arguments.
-fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Results> {
+fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Results<'py>> {
     let arrays: Vec<Bound<'py, Array>> = args
         .iter()
         .zip(f.function.param_types())
@@ -386,8 +411,8 @@ fn written<'py>(py: Python<'py>, f: &Compiled, args: &[Arg<'py>]) -> PyResult<Re
         cx.call(&f.function, x)
     });
     let scope = scope::innermost(arrays.iter().filter_map(|a| a.get().scope.as_ref()));
-    let traced = |t| Array::of_node(t, scope.clone());
-    Ok(y.or_raise(py)?.into_iter().map(traced).collect())
+    let traced = |t| Bound::new(py, Array::of_node(t, scope.clone()));
+    y.or_raise(py)?.into_iter().map(traced).collect()
 }
 
 /// Runs a program over small tensors: it is too short to release the interpreter, has no loop whose
@@ -397,22 +422,36 @@ fn run_tiny<'py>(
     f: &Compiled,
     program: &Executable,
     args: &[Arg<'py>],
-) -> PyResult<Results> {
-    let x = args
-        .iter()
-        .zip(f.function.params())
-        .map(|(a, &p)| match a {
-            Arg::Borrowed(b) => Ok(Small::Borrowed(b)),
-            a => Ok(Small::Tensor(a.tensor(py, f.function.ty(p).dtype)?)),
-        })
-        .collect::<PyResult<SmallVec<[Small<'_, 'py>; 4]>>>()?;
-    let mut y = SmallVec::<[View; 2]>::new();
-    match guarded(|| Small::run(program, &x, |view| y.push(view)))? {
-        Some(done) => done.or_raise(py)?,
-        None => return run(py, f, program, args),
+) -> PyResult<Results<'py>> {
+    let mut x = SmallVec::<[Small<'_, 'py>; 4]>::new();
+    for (a, &p) in args.iter().zip(f.function.params()) {
+        x.push(match a {
+            Arg::Borrowed(b) => Small::Borrowed(b),
+            a => match a.on_cpu() {
+                Some(x) => Small::Read(x.tensor_read().or_raise(py)?),
+                None => {
+                    let t = a.tensor(py, f.function.ty(p).dtype)?;
+                    Device::cpu().check(&t)?;
+                    Small::Tensor(t)
+                }
+            },
+        });
     }
-    let known = |view| Array::known(Tensor::from_view(view, Order::RowMajor));
-    y.into_iter().map(known).collect()
+    // Results become objects where they are computed, and are not moved again.
+    let (mut y, mut failed) = (Results::new(), None);
+    let give = |view| {
+        let array = Array::known(Tensor::from_view(view, Order::RowMajor));
+        match array.and_then(|a| Bound::new(py, a)) {
+            Ok(a) => y.push(a),
+            Err(e) => failed = Some(e),
+        }
+    };
+    let done = guarded(|| Small::run(program, &x, give))?;
+    match (done, failed) {
+        (_, Some(e)) => Err(e),
+        (Some(done), None) => done.or_raise(py).map(|()| y),
+        (None, None) => run(py, f, program, args),
+    }
 }
 
 /// Runs a program.
@@ -421,7 +460,7 @@ fn run<'py>(
     f: &Compiled,
     program: &Executable,
     args: &[Arg<'py>],
-) -> PyResult<Results> {
+) -> PyResult<Results<'py>> {
     let taken = f.donated.iter().copied().chain(std::iter::repeat(false));
     let views = args
         .iter()
@@ -459,9 +498,5 @@ fn run<'py>(
             }
         }
     }
-    let array = match f.donated.is_empty() {
-        true => Array::known,
-        false => Array::donable,
-    };
-    y.into_iter().map(array).collect()
+    f.arrays(py, y)
 }

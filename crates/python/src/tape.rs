@@ -3,9 +3,9 @@
 use crate::array::{Array, Parameter, State, parameter};
 use crate::device::Device;
 use crate::error::{OrRaise, raise};
-use crate::operand;
-use cotangent::EagerTensor;
+use crate::{dtype, operand};
 use cotangent::ad::{Backward, BackwardOptions};
+use cotangent::{DType, EagerTensor};
 use pyo3::prelude::*;
 use std::cell::Cell;
 
@@ -32,6 +32,16 @@ pub(crate) fn silence(enter: bool) {
 pub(crate) fn variable<'py>(x: &Bound<'py, PyAny>) -> PyResult<Py<Parameter>> {
     let py = x.py();
     let x = operand::array(x)?;
+    let d = x.get().dtype();
+    if !d.has_tangent() {
+        return Err(raise(
+            "IntegerInput",
+            format!(
+                "a variable of {} has no gradient: convert it to floats (2.0 instead of 2, x.astype('float64'))",
+                dtype::name(d)
+            ),
+        ));
+    }
     let copy = Array::eager(x.get().elements(py, "a variable")?);
     parameter(py, &copy, true)
 }
@@ -47,6 +57,51 @@ fn recorded(x: &Array, py: Python<'_>) -> PyResult<EagerTensor> {
     }
 }
 
+/// Why an array has no gradient without a seed, if it has none: a code and an error message.
+pub(crate) fn no_loss(what: &str, d: DType, rank: usize) -> Option<(&'static str, String)> {
+    let name = dtype::name(d);
+    let (code, why) = match d {
+        _ if rank > 0 => (
+            "NonScalarOutput",
+            format!(
+                "{what} needs a scalar, this array has rank {rank}: reduce it, as with cotangent.sum"
+            ),
+        ),
+        d if d.is_complex() => (
+            "ComplexLoss",
+            format!(
+                "{what} needs a real number, this one is {name}: take cotangent.real or cotangent.abs of it"
+            ),
+        ),
+        d if !d.has_tangent() => (
+            "IntegerOutput",
+            format!("{what} needs a float, this number is {name}: integers have no derivative"),
+        ),
+        _ => return None,
+    };
+    Some((
+        code,
+        format!("{why}, or give a cotangent: backward(seed), cotangent.vjp"),
+    ))
+}
+
+/// An error for an array from which no reverse pass can begin.
+fn check_backward(y: &EagerTensor, what: &str, seeded: bool) -> PyResult<()> {
+    if !y.tracks_grad() {
+        return Err(raise(
+            "Unbound",
+            format!(
+                "{what} of an array that is on no tape: it was not computed from a cotangent.variable, or it was \
+                 detached, or computed within cotangent.no_grad()"
+            ),
+        ));
+    }
+    match no_loss(what, y.dtype(), y.rank()).filter(|_| !seeded) {
+        Some((code, why)) => Err(raise(code, why)),
+        None => Ok(()),
+    }
+}
+
 #[pymethods]
 impl Array {
     /// Adds the gradients of this scalar to the variables that it depends on. With `seed`, the
@@ -59,6 +114,7 @@ impl Array {
     ) -> PyResult<()> {
         let py = slf.py();
         let y = recorded(slf.get(), py)?;
+        check_backward(&y, "backward()", seed.is_some())?;
         let options = match keep_graph {
             true => BackwardOptions::keep_graph(),
             false => BackwardOptions::free_graph(),
@@ -124,6 +180,7 @@ pub(crate) fn grad_of<'py>(
     create_graph: bool,
 ) -> PyResult<Vec<Bound<'py, Array>>> {
     let y = recorded(y.get(), py)?;
+    check_backward(&y, "grad_of()", false)?;
     let xs: Vec<EagerTensor> = xs
         .iter()
         .map(|x| recorded(x.get(), py))

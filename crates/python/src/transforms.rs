@@ -84,10 +84,10 @@ impl Partial {
     }
 }
 
-/// The only leaf of a result.
+/// The only leaf of a result, which has a gradient.
 fn scalar(f: &Function, mut y: Vec<TracedTensor>) -> Result<TracedTensor, Error> {
     match (f.out(), y.len()) {
-        (Tree::Leaf, 1) => Ok(y.remove(0)),
+        (Tree::Leaf, 1) => loss(y.remove(0)),
         (tree, _) => Err(throw(Python::attach(|py| {
             raise(
                 "NonScalarOutput",
@@ -99,6 +99,39 @@ fn scalar(f: &Function, mut y: Vec<TracedTensor>) -> Result<TracedTensor, Error>
             )
         }))),
     }
+}
+
+/// A value that has a gradient.
+fn loss(y: TracedTensor) -> Result<TracedTensor, Error> {
+    let ty = y.ty()?;
+    match crate::tape::no_loss("a gradient", ty.dtype, ty.rank()) {
+        Some((code, why)) => Err(throw(raise(code, why))),
+        None => Ok(y),
+    }
+}
+
+/// An error for arguments of integers and booleans, by which there is no derivative.
+fn check_differentiable(at: &[usize], tree: &Tree, x: &[TracedTensor]) -> PyResult<()> {
+    let Tree::Tuple(args) = tree else {
+        return Ok(());
+    };
+    let args = at.iter().zip(&**args);
+    let of_leaves = args.flat_map(|(k, t)| std::iter::repeat_n(k, t.len()));
+    for (k, t) in of_leaves.zip(x) {
+        if let Ok(ty) = t.ty()
+            && !ty.dtype.has_tangent()
+        {
+            let name = crate::dtype::name(ty.dtype);
+            return Err(raise(
+                "IntegerInput",
+                format!(
+                    "there is no derivative by argument {k}, in which numbers are {name}: convert them to floats (2.0 \
+                     instead of 2, x.astype('float64')), or choose other arguments with argnums"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The value of `f` at `args`, its further results (`has_aux`), and its gradients by some
@@ -116,13 +149,14 @@ pub(crate) fn value_and_grad<'py>(
     let chosen = split.chosen()?;
     let (call, x) = applied(&split.of(f)?, chosen.as_any())?;
     let tree = call.args.clone();
+    check_differentiable(&split.at, &tree, &x)?;
     let g = closures::value_and_grad_aux(|x: Vec<TracedTensor>| {
         let mut y = call.run(x)?;
         if !has_aux {
             return Ok((scalar(&call, y)?, Vec::new()));
         }
         let first = match call.out() {
-            Tree::Tuple(c) if c.len() == 2 && matches!(c[0], Tree::Leaf) => y.remove(0),
+            Tree::Tuple(c) if c.len() == 2 && matches!(c[0], Tree::Leaf) => loss(y.remove(0))?,
             tree => {
                 return Err(throw(Python::attach(|py| {
                     PyTypeError::new_err(format!(
@@ -315,6 +349,7 @@ pub(crate) fn jacobian<'py>(
     let chosen = split.chosen()?;
     let (call, x) = applied(&split.of(f)?, chosen.as_any())?;
     let tree = call.args.clone();
+    check_differentiable(&split.at, &tree, &x)?;
     let several = std::cell::Cell::new(false);
     let j = closures::jacobian(|x: Vec<TracedTensor>| {
         let mut y = call.run(x)?;
@@ -346,6 +381,7 @@ pub(crate) fn hessian<'py>(
     let chosen = split.chosen()?;
     let (call, x) = applied(&split.of(f)?, chosen.as_any())?;
     let tree = call.args.clone();
+    check_differentiable(&split.at, &tree, &x)?;
     let h = closures::hessian(|x: Vec<TracedTensor>| scalar(&call, call.run(x)?));
     let rows: Vec<Vec<TracedTensor>> = h(x).or_raise(py)?;
     let mut all = finish(py, rows.into_iter().flatten().collect())?.into_iter();
@@ -364,6 +400,8 @@ pub(crate) fn hvp<'py>(
 ) -> PyResult<Results<'py>> {
     let (call, x) = applied(f, primals)?;
     let tree = call.args.clone();
+    let n = tree.children().len();
+    check_differentiable(&(0..n).collect::<Vec<_>>(), &tree, &x)?;
     let t = directions(tangents, &tree, &x, "TangentMismatch")?;
     let h = closures::hvp(|x: Vec<TracedTensor>| scalar(&call, call.run(x)?));
     let y = finish(py, h(x, t).or_raise(py)?)?;

@@ -133,7 +133,14 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
             std::cmp::Ordering::Greater => z[4 * j + i].conj(),
         })
     });
-    let array = Array::from_vec([4, 4], a.concat()).unwrap();
+    // Imaginary parts of the diagonal are not read.
+    let given: Matrix = std::array::from_fn(|i| {
+        std::array::from_fn(|j| match i == j {
+            true => a[i][j] + C128::new(0.0, 1.0 + i as f64),
+            false => a[i][j],
+        })
+    });
+    let array = Array::from_vec([4, 4], given.concat()).unwrap();
     let results = [
         "4x4xcomplex<f64>",
         "4xf64",
@@ -151,6 +158,7 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
             array.clone(),
         );
         let (packed, d, e, taus) = (matrix(&y[0]), y[1].to_f64(), y[2].to_f64(), y[3].to_c128());
+        assert!((0..4).all(|i| packed[i][i] == C128::from(d[i])));
         let mut q: Matrix =
             std::array::from_fn(|i| std::array::from_fn(|j| C128::from(f64::from(i == j))));
         let order: Vec<usize> = if upper { vec![2, 1, 0] } else { vec![0, 1, 2] };

@@ -2,10 +2,10 @@
 //! accuracy of factorisations.
 
 use cotangent_core::check::Rng;
-use cotangent_core::ops::{Comparison, entries};
+use cotangent_core::ops::{Comparison, Eig, Schur, entries};
 use cotangent_core::{
-    AdContext, Array, Builder, C128, DType, Dim, Emit, Function, Loc, Sample, Type, Val, Wide,
-    transform,
+    AdContext, Array, Builder, C128, Code, DType, Dim, Emit, Function, Loc, Op, Sample, Type, Val,
+    Wide, transform,
 };
 use cotangent_stablehlo::{Mesh, Sharding, Target, WriteOptions, portable, read, write_as};
 use std::fs;
@@ -288,10 +288,22 @@ fn extents_that_are_not_constants_are_refused() {
     let b = Builder::new("main", Default::default());
     let x = b.param(Type::new(DType::F64, vec![Dim::sym("n")]), Some("x"));
     let y = (&b as &dyn Emit).sin(x);
-    let e = portable(&b.finish(&[y]).unwrap(), None)
-        .unwrap_err()
-        .to_string();
+    let e = portable(&b.finish(&[y]).unwrap(), None).unwrap_err();
+    assert_eq!(e.code(), Code::Unsupported);
+    let e = e.to_string();
     assert!(e.contains("`n`") && e.contains("%x"), "{e}");
+}
+
+#[test]
+fn factorisations_without_a_form_are_not_supported() {
+    for op in [Op::from(Eig::default()), Op::from(Schur)] {
+        let b = Builder::new("main", Default::default());
+        let x = b.param(Type::new(DType::F64, [3, 3]), Some("x"));
+        let y = (&b as &dyn Emit).emit(op, &[x]);
+        let e = portable(&b.finish(&y).unwrap(), None).unwrap_err();
+        assert_eq!(e.code(), Code::Unsupported, "{e}");
+        assert!(e.message().contains("`eigh`"), "{e}");
+    }
 }
 
 #[test]

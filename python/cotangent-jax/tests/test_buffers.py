@@ -127,3 +127,12 @@ def test_arrays_and_results_may_be_in_pinned_memory(ours):
     z = jax.device_put(y, jax.sharding.SingleDeviceSharding(ours, memory_kind="device"))
     assert [a.sharding.memory_kind for a in (x, y, z)] == ["pinned_host", "pinned_host", "device"]
     np.testing.assert_array_equal(z, [1, 2, 3])
+
+
+def test_tokens_have_no_value():
+    token = jax.lax.create_token()
+    with pytest.raises(RuntimeError, match="token"):
+        np.asarray(token._buf)
+    x, after = jax.jit(lambda x, token: (x + 1, jax.lax.after_all(token)))(jnp.ones(3), token)
+    after.block_until_ready()
+    np.testing.assert_array_equal(x, [2, 2, 2])

@@ -254,6 +254,8 @@ SAMPLES = {
         of_spectra,
         nonsymmetric,
         lambda: [jnp.linalg.cholesky(POSITIVE), jnp.linalg.det(SQUARE), jnp.linalg.inv(SQUARE), jnp.linalg.solve(SQUARE, X.T), jnp.linalg.lstsq(X.T, Y[0])[0]],
+        lambda: [lax.linalg.tridiagonal_solve(Y[0], Y[1] + 3, Y[2], X.T, perturb_singular=p) for p in (False, True)],
+        lambda: [lax.linalg.tridiagonal(SQUARE + 1j * SQUARE.T, lower=lower) for lower in (True, False)],
         lambda: [jnp.linalg.norm(X, o) for o in (None, "fro", "nuc", 1, 2, np.inf)] + [jnp.linalg.matrix_power(SQUARE, -2), jnp.linalg.pinv(X)],
         lambda: [jax.scipy.linalg.expm(SQUARE / 5), jax.scipy.linalg.solve_triangular(POSITIVE, X.T, lower=True), jnp.abs(jax.scipy.linalg.lu(SQUARE)[2])],
         lambda: derivatives(lambda a: jnp.linalg.slogdet(a @ a.T)[1] + jnp.linalg.eigvalsh(a @ a.T)[-1] + jnp.linalg.solve(a @ a.T, jnp.ones(5)).sum(), jnp.asarray(POSITIVE)),

@@ -8,6 +8,7 @@ mod promised;
 mod sharded;
 
 use cotangent::ad;
+use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::pjrt::{DeviceTensor, OptionValue, PjrtBackend};
 use cotangent::rewrite::simplify;
 use cotangent::{
@@ -155,6 +156,21 @@ fn wrong_arguments_are_errors_before_anything_runs() -> Result<()> {
     let error = program.run(&wrong).unwrap_err();
     assert_eq!(error.code(), Code::ShapeMismatch, "{error}");
     assert_eq!(backend.cache_stats().misses, 0);
+    Ok(())
+}
+
+#[test]
+fn functions_without_a_form_on_devices_are_not_supported() -> Result<()> {
+    let Some(backend) = backend() else {
+        return Ok(());
+    };
+    let x = TracedTensor::input(DType::F64, vec![Dim::from(3), Dim::from(3)]);
+    let program = GraphCompiler::new().compile_many(&[&x.eigvals()?])?;
+    let given = Tensor::from_vec_row_major(vec![3, 3], vec![1.0; 9])?;
+    let device = GraphExecutor::new(backend);
+    let error = device.run_many_with_inputs(&program, &[(&x, &given)]);
+    let error = error.unwrap_err();
+    assert_eq!(error.code(), Code::Unsupported, "{error}");
     Ok(())
 }
 

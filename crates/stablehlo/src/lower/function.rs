@@ -5,7 +5,7 @@ use super::module::ModuleLowering;
 use crate::ast::{self, Id, Narrow, Operation, Region, Signature, Ty};
 use cotangent_core::ops::Binary;
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Builder, Code, DType, Dim, Emit, Error, Function, Result, Type, Val};
+use cotangent_core::{Builder, Code, DType, Dim, Emit, Error, Function, Result, Type, Val, bail};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -499,6 +499,18 @@ fn keeps_narrow(name: &str) -> bool {
     ];
     name.split_once('.')
         .is_some_and(|(_, n)| MOVES.contains(&n))
+}
+
+/// The first `N` operands. Some routines have further operands, which are options.
+pub(super) fn first<const N: usize>(
+    f: &FunctionLowering<'_>,
+    op: &Operation<'_>,
+) -> Result<[Val; N]> {
+    let x = f.operands(op)?;
+    match x.first_chunk::<N>() {
+        Some(x) => Ok(*x),
+        None => bail!(Arity, "`{}` takes {N} operands, got {}", op.name, x.len()),
+    }
 }
 
 /// The results of an operation with one result.

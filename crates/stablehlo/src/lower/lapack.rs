@@ -11,15 +11,17 @@
 //! leaves open are those of the core: signs and phases of vectors, and the order of equal values.
 
 use super::attributes::{attribute, find};
-use super::function::{FunctionLowering, one};
+use super::function::{FunctionLowering, first, one};
 use super::row::{LoweringRow, LoweringRule::Custom};
+use super::tridiagonal;
 use crate::ast::{Attr, Operation};
+use crate::portable::matrix::symmetric;
 use cotangent_core::ops::{
     Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Reflectors, Schur, Svd,
     TriangularSolve, Turn, apply_reflectors, product_of_reflectors,
 };
 use cotangent_core::primitive::{Val, Vals};
-use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
+use cotangent_core::{DType, Emit, Result, Scalar, bail};
 
 pub(super) const LAPACK: &[LoweringRow] = &[
     ("cholesky", Custom(cholesky)),
@@ -28,7 +30,10 @@ pub(super) const LAPACK: &[LoweringRow] = &[
     ("Qr", Custom(|f, op| qr(f, op, 0, false))),
     ("ProductOfElementaryHouseholderReflectors", Custom(product)),
     ("Eigh", Custom(eigh)),
-    ("tridiagonal_solve_perturbed_ffi", Custom(tridiagonal)),
+    (
+        "tridiagonal_solve_perturbed_ffi",
+        Custom(tridiagonal::perturbed),
+    ),
 ];
 
 /// Routines by name, without the letter of their element type.
@@ -51,7 +56,7 @@ const ROUTINES: &[LoweringRow] = &[
     ("gesvd", Custom(svd)),
     ("geev", Custom(geev)),
     ("gees", Custom(gees)),
-    ("gtsv", Custom(gtsv)),
+    ("gtsv", Custom(tridiagonal::gtsv)),
 ];
 
 /// The rule of a routine by its target, such as `lapack_dgetrf_ffi`.
@@ -76,15 +81,6 @@ fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
         .and_then(|i| u8::try_from(i).ok());
     code.map(char::from)
         .ok_or_else(|| attribute(op, name, "the code of a letter"))
-}
-
-/// The first `N` operands. Some routines have further operands, which are options.
-fn first<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
-    let x = f.operands(op)?;
-    match x.first_chunk::<N>() {
-        Some(x) => Ok(*x),
-        None => bail!(Arity, "`{}` takes {N} operands, got {}", op.name, x.len()),
-    }
 }
 
 /// The first `N` operands of a routine, which must be matrices.
@@ -292,7 +288,12 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (ty, real) = (cx.ty(a), f.result(op, 1)?.dtype);
     let (last, lower) = (ty.rank() - 1, letter(op, "uplo")? == 'L');
     let turned = |v: Val, axes: &[usize]| if lower { v } else { cx.reverse(v, axes) };
-    let whole = turned(hermitian(cx, a, lower), &[last - 1, last]);
+    // Imaginary parts of the diagonal are not read.
+    let whole = match ty.dtype.is_complex() {
+        true => symmetric(cx, hermitian(cx, a, lower)),
+        false => hermitian(cx, a, lower),
+    };
+    let whole = turned(whole, &[last - 1, last]);
     let [packed, taus, _] = Reflectors {
         offset: 1,
         pivoted: false,
@@ -310,7 +311,14 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let diagonal = |v: Val| turned(cx.convert(number(cx.diagonal(v)), real), &[last - 1]);
     let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
-    // The other triangle is unchanged.
+    // The diagonal is real, and the other triangle is unchanged.
+    let packed = match ty.dtype.is_complex() {
+        true => {
+            let real = cx.convert(cx.real(packed), ty.dtype);
+            cx.select(cx.band_of(&ty, 0), real, packed)
+        }
+        false => packed,
+    };
     let packed = turned(packed, &[last - 1, last]);
     let packed_triangle = if lower {
         cx.add(cx.tril(packed, 0), cx.triu(a, 1))
@@ -466,41 +474,4 @@ fn geev(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     out.push(zero_info(f, op, k + 2)?);
     Ok(out.into())
-}
-
-/// The matrix with three given diagonals. `dl[0]` and `du[n - 1]` are not used.
-fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
-    let ty = cx.ty(d);
-    let n = ty.shape[ty.rank() - 1].clone();
-    let square = ty.batched(&n);
-    let shape: Vec<Dim> = ty.shape.iter().cloned().chain([n]).collect();
-    let square = square.with_shape(shape);
-    let rank = square.rank();
-    let index = square.with_dtype(DType::I64);
-    let distance = cx.sub(cx.iota(&index, rank - 1), cx.iota(&index, rank - 2));
-    // Element i of each diagonal is in row i.
-    let rows: Vec<usize> = (0..rank - 1).collect();
-    let part = |v: Val, k: i64| {
-        let here = cx.compare(distance, Comparison::Eq, cx.full(&index, k));
-        cx.select(
-            here,
-            cx.broadcast_in_dim(v, &square.shape, &rows),
-            cx.zeros(&square),
-        )
-    };
-    cx.add(cx.add(part(dl, -1), part(d, 0)), part(du, 1))
-}
-
-fn tridiagonal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [dl, d, du, b] = first(f, op)?;
-    one(f.cx().solve(banded(f.cx(), dl, d, du), b))
-}
-
-/// Lowers `gtsv`: the diagonals, the solution, and `info`.
-fn gtsv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [dl, d, du, b] = first(f, op)?;
-    let cx = f.cx();
-    // All diagonals have the length of the main one.
-    let x = cx.solve(banded(cx, dl, d, du), b);
-    Ok(Vals::from_slice(&[dl, d, du, x, zero_info(f, op, 4)?]))
 }

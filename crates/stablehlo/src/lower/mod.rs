@@ -26,6 +26,7 @@ mod sort;
 mod sparse;
 pub(crate) mod special;
 mod table;
+mod tridiagonal;
 mod windows;
 
 use crate::ast::{ParsedModule, Region};

@@ -14,7 +14,7 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
     let (lead, n, _) = extents(&ty)?;
     if n > MAX_EXTENT {
         bail!(
-            UnknownOperation,
+            Unsupported,
             "`eigh` of matrices with more than {MAX_EXTENT} rows has no portable StableHLO form: compute it on the \
              CPU runtime"
         );

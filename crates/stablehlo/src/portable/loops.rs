@@ -16,7 +16,7 @@ pub(super) fn bounded(
 ) -> Result<(Vals, Option<Val>)> {
     let Some(bound) = bound else {
         bail!(
-            UnknownOperation,
+            Unsupported,
             "the derivative of this `while` loop stores values of each step, and XLA needs their number: give a bound \
              (`bound = N` at the loop, or `--bound N`), or use `fori` with constant limits or `scan`"
         );

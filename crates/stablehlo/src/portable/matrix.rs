@@ -12,7 +12,7 @@ pub(crate) fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
         [lead @ .., m, n] => match (m.as_const(), n.as_const()) {
             (Some(m), Some(n)) => Ok((lead.to_vec(), m, n)),
             _ => bail!(
-                UnknownOperation,
+                Unsupported,
                 "a factorisation of {ty}, with unknown extents, has no StableHLO form"
             ),
         },

@@ -40,7 +40,7 @@ pub fn portable(f: &Function, bound: Option<usize>) -> Result<Function> {
     for &p in f.params() {
         if let Some(d) = f.ty(p).shape.iter().find(|d| d.as_const().is_none()) {
             bail!(
-                UnknownOperation,
+                Unsupported,
                 "the extent `{d}` of the parameter {} is not a constant, and XLA compiles one size: write the program \
                  with the extents of its arguments",
                 f.show(p)
@@ -170,7 +170,7 @@ fn replacement(cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Option<Vals>> {
     let symbolic = |ty: &Type| ty.shape.iter().find(|d| d.as_const().is_none()).cloned();
     if let Some(d) = y.iter().find_map(symbolic) {
         bail!(
-            UnknownOperation,
+            Unsupported,
             "the extent `{d}` of the result of `{}` depends on data, and XLA has no such arrays: compute it on the CPU \
              runtime",
             op.name()
@@ -235,7 +235,7 @@ fn linear_algebra(cx: &dyn Emit, op: &Op, x: &[Val], y: &[Type]) -> Result<Optio
         Op::Eigh(e) => eigh::eigh(cx, e, x[0])?,
         Op::Svd(s) => svd::svd(cx, s, x[0])?,
         Op::Eig(_) | Op::Schur(_) => bail!(
-            UnknownOperation,
+            Unsupported,
             "`{}` has no portable StableHLO form: compute it on the CPU runtime, or use `eigh` if the matrix is \
              symmetric",
             op.name()

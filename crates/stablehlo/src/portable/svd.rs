@@ -21,7 +21,7 @@ pub(super) fn svd(cx: &dyn Emit, s: &Svd, a: Val) -> Result<Vals> {
     let (_, m, n) = extents(&ty)?;
     if m.min(n) > MAX_EXTENT {
         bail!(
-            UnknownOperation,
+            Unsupported,
             "`svd` of matrices with more than {MAX_EXTENT} rows and columns has no portable StableHLO form: compute \
              it on the CPU runtime"
         );

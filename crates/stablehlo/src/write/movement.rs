@@ -186,7 +186,7 @@ fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
         None => bail!(
-            UnknownOperation,
+            Unsupported,
             "`{op}` with windows of unknown extents has no StableHLO form"
         ),
     }

@@ -126,7 +126,7 @@ pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Re
         op if !op.runs() => cx.emit(op.legal(t.session())?, x),
         op => match linalg::write(t, op, x, &y)? {
             Some(v) => v,
-            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.name()),
+            None => bail!(Unsupported, "`{}` has no StableHLO form", op.name()),
         },
     })
 }

@@ -48,7 +48,7 @@ pub(super) fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> R
         (Some(shape), None) => r.axes(&shape),
         (None, None) => {
             bail!(
-                UnknownOperation,
+                Unsupported,
                 "`sum_to` of {ty}: the axes that it sums are data-dependent"
             )
         }
@@ -204,7 +204,7 @@ pub(super) fn cumulative(
     let (ty, rank) = (cx.ty(x), cx.ty(x).rank());
     let Some(n) = ty.shape[c.axis].as_const() else {
         bail!(
-            UnknownOperation,
+            Unsupported,
             "`cum..` along an axis of unknown extent ({ty}) has no StableHLO form"
         )
     };

@@ -68,7 +68,7 @@ fn constant_extents(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
         None => bail!(
-            UnknownOperation,
+            Unsupported,
             "`{what}` along unknown extents has no StableHLO form"
         ),
     }
