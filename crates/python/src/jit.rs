@@ -467,8 +467,8 @@ impl Jitted {
         Ok(e)
     }
 
-    /// Appends the arguments of a call that has the signature of the last one: without keys of dicts
-    /// sorted, and without types made. `false`: the signature is to be looked up.
+    /// Appends the arguments of a call that has the signature of the last one: without keys of
+    /// dicts sorted, and without types made. `false`: the signature is to be looked up.
     fn repeated<'py>(
         &self,
         e: &Entry,
