@@ -104,7 +104,7 @@ struct Gap {
 /// Allocation of ranges of an arena, whose lifetimes begin and end in the order of the calls: each
 /// takes the smallest gap that is large enough.
 #[derive(Default)]
-struct ArenaLayout {
+pub(crate) struct ArenaLayout {
     /// By address; no two touch.
     gaps: Vec<Gap>,
     end: usize,
@@ -117,12 +117,12 @@ pub(crate) fn padded(bytes: usize) -> usize {
 
 impl ArenaLayout {
     /// Bytes of the arena.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.end
     }
 
     /// The start of a range of this many bytes.
-    fn take(&mut self, bytes: usize) -> usize {
+    pub(crate) fn take(&mut self, bytes: usize) -> usize {
         let bytes = padded(bytes);
         let fits = |g: &(usize, &Gap)| g.1.bytes >= bytes;
         let best = self.gaps.iter().enumerate().filter(fits);
@@ -150,7 +150,7 @@ impl ArenaLayout {
     }
 
     /// Frees a range.
-    fn give(&mut self, at: usize, bytes: usize) {
+    pub(crate) fn give(&mut self, at: usize, bytes: usize) {
         let bytes = padded(bytes);
         if bytes == 0 {
             return;

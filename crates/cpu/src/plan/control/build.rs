@@ -5,13 +5,14 @@ use super::in_place::InPlace;
 use super::instruction::Instruction;
 use super::views::{copy_of, is_dense};
 use crate::plan::Plan;
-use crate::plan::arena::padded;
+use crate::plan::arena::{ArenaLayout, padded};
 use crate::plan::build::{CodeStep, Home, PlaceView, StepKind};
 use crate::plan::code::ElementSlot;
 use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
 use cotangent_core::Env;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
 /// Largest number of bytes of an operand or a result of a kernel on tensors. Kernels own larger
@@ -117,9 +118,9 @@ impl<'a> InPlaceBuilder<'a> {
             starts: 0,
             work: 0,
         };
+        b.results();
         b.places();
         b.reads();
-        b.results();
         b
     }
 
@@ -168,19 +169,42 @@ impl<'a> InPlaceBuilder<'a> {
         }
     }
 
-    /// Memory of the places that steps write.
+    /// Memory of the places that steps write. That of a tensor is used again after the last step
+    /// that reads it; results that their step writes have the memory of the caller.
     fn places(&mut self) {
-        for (k, p) in self.plan.parts.places.iter().enumerate() {
+        let parts = &self.plan.parts;
+        let mut tensors: FxHashSet<u32> = FxHashSet::default();
+        for (k, p) in parts.places.iter().enumerate() {
             match &p.home {
                 Home::Argument => {}
                 Home::Constant(t) => self.constants.push((k, t.first_ptr())),
                 Home::Arena | Home::Block => self.entries.push((k, self.resolved.offsets[k])),
                 Home::Tensor => {
-                    let at = self.reserve(self.bytes(k as u32));
-                    self.entries.push((k, at));
+                    tensors.insert(k as u32);
                 }
             }
         }
+        for (entry, copy) in self.output_entries.iter().zip(&self.copies) {
+            if *copy == ResultCopy::Direct {
+                tensors.remove(&(*entry as u32));
+            }
+        }
+        let (mut layout, mut held) = (ArenaLayout::default(), FxHashMap::default());
+        for step in &parts.steps {
+            step.writes(&mut |p| {
+                if tensors.contains(&p) {
+                    let at = layout.take(self.bytes(p));
+                    held.insert(p, at);
+                    self.entries.push((p as usize, self.frame + at));
+                }
+            });
+            for p in &step.dead {
+                if let Some(at) = held.remove(p) {
+                    layout.give(at, self.bytes(*p));
+                }
+            }
+        }
+        self.frame += layout.bytes();
     }
 
     /// Finds the last step that reads each place.
@@ -328,6 +352,14 @@ impl<'a> InPlaceBuilder<'a> {
         let scratch = self.reserve(self.scratch.most);
         self.entries
             .push((scratch_entry(self.plan.parts.places.len()), scratch));
+        let (mut results, mut frame) = (Vec::new(), self.frame);
+        let outputs = self.output_entries.iter().zip(&self.outputs);
+        for ((&entry, form), copy) in outputs.zip(&self.copies) {
+            if *copy == ResultCopy::Direct {
+                results.push((entry, frame));
+                frame += padded(form.bytes);
+            }
+        }
         let form = |k: usize| {
             let place = &self.plan.parts.places[k];
             InPlaceForm {
@@ -349,6 +381,8 @@ impl<'a> InPlaceBuilder<'a> {
             constants: self.constants,
             image: self.image,
             frame: self.frame,
+            results,
+            frame_with_results: frame,
             table: self.table,
             starts: self.starts,
             work: self.work,

@@ -44,6 +44,10 @@ pub(crate) struct InPlace {
     /// Bytes of the frame that are the same in every run.
     pub(super) image: Vec<(usize, Vec<u8>)>,
     pub(super) frame: usize,
+    /// Entries of results that their step writes, with offsets after the frame, and the size of the
+    /// frame with these results: memory of a function that is a part of a loop's code.
+    pub(super) results: Vec<(usize, usize)>,
+    pub(super) frame_with_results: usize,
     pub(super) table: usize,
     pub(super) starts: usize,
     /// Estimated work of a run, in elementary operations.
@@ -63,7 +67,7 @@ impl InPlace {
         let kept = states().pop();
         let mut state = match kept {
             Some(state) => state,
-            None => self.new_state()?,
+            None => self.new_state(self.frame)?,
         };
         let y = f(&mut state);
         if state.frame.bytes() <= MAX_KEPT_FRAME_BYTES {
@@ -83,9 +87,18 @@ impl InPlace {
         self.frame + self.table * size_of::<Shared<u8>>() + most.unwrap_or(0)
     }
 
+    /// Memory for runs as a part of a loop's code: its results have memory, too.
+    pub(super) fn new_part_state(&self) -> Result<State> {
+        let mut state = self.new_state(self.frame_with_results)?;
+        for &(entry, at) in &self.results {
+            state.table[entry] = Shared(state.frame.ptr().wrapping_add(at));
+        }
+        Ok(state)
+    }
+
     /// Memory for runs.
-    pub(super) fn new_state(&self) -> Result<State> {
-        let frame = Arena::new(self.frame)?;
+    fn new_state(&self, frame: usize) -> Result<State> {
+        let frame = Arena::new(frame)?;
         let mut table: Vec<Shared<u8>> = Vec::new();
         table.resize_with(self.table, || Shared(std::ptr::null_mut()));
         for (at, bytes) in &self.image {

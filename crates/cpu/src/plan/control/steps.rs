@@ -203,7 +203,11 @@ impl<'a> StepRecorder<'a> {
     /// Adds the entries of a function whose inputs and outputs are values of the step.
     pub(super) fn add_part(&mut self, f: &'a Arc<InPlace>) -> Placed<'a> {
         self.parts.push(f.clone());
-        self.add_values(f)
+        let p = self.add_values(f);
+        for &(entry, _) in &f.results {
+            self.entries[p.first as usize + entry].has_memory = true;
+        }
+        p
     }
 
     fn add_values(&mut self, f: &'a InPlace) -> Placed<'a> {
@@ -660,6 +664,6 @@ impl LoopSteps {
 
     /// Memory for a run of each part.
     pub(super) fn part_states(&self) -> Result<Vec<State>> {
-        self.parts.iter().map(|f| f.new_state()).collect()
+        self.parts.iter().map(|f| f.new_part_state()).collect()
     }
 }
