@@ -194,9 +194,16 @@ impl<'a> Ranges<'a> {
         if !t.divisor.is(1) {
             range = match t.divisor.as_number() {
                 Some(d) => range.map(|q| q.floor_div(d)),
+                // floor((m * d - 1) / d) = m - 1
                 None => Interval {
-                    low: Some(0.into()),
-                    high: None,
+                    low: range
+                        .low
+                        .and_then(|q| q.divided(&t.divisor))
+                        .or(Some(0.into())),
+                    high: range
+                        .high
+                        .and_then(|q| q.offset(1).divided(&t.divisor))
+                        .map(|q| q.offset(-1)),
                 },
             };
         }

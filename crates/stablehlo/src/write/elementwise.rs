@@ -98,11 +98,7 @@ pub(super) fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Res
         }
         _ => match named(|h| matches!(h, LoweringRule::Unary(u) if *u == op)) {
             Some(name) => return Ok(t.plain(&name, &[x], y)),
-            None => bail!(
-                Unsupported,
-                "`{}` has no StableHLO form",
-                op.def().name
-            ),
+            None => bail!(Unsupported, "`{}` has no StableHLO form", op.def().name),
         },
     };
     Ok(Vals::from_slice(&[written]))
@@ -152,11 +148,7 @@ pub(super) fn binary(t: &TextEmitter<'_>, op: Binary, x: &[Val], y: Vec<Type>) -
         }
         _ => match named(|h| matches!(h, LoweringRule::Binary(b) if *b == op)) {
             Some(name) => return Ok(t.plain(&name, x, y)),
-            None => bail!(
-                Unsupported,
-                "`{}` has no StableHLO form",
-                op.def().name
-            ),
+            None => bail!(Unsupported, "`{}` has no StableHLO form", op.def().name),
         },
     };
     Ok(Vals::from_slice(&[written]))

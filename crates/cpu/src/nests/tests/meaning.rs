@@ -175,7 +175,8 @@ fn flattened_pieces_of_symbolic_rows() {
                 let rows = cx.ty(some).shape[0].as_const().unwrap();
                 let flat = |v| cx.reshape(v, &[Dim::from(rows) * n.clone()]);
                 let back = cx.reverse(some, &[0]);
-                vec![cx.sin(flat(some)), cx.sin(flat(back))]
+                let twice = cx.concatenate(&[flat(some), flat(some)], 0);
+                vec![cx.sin(flat(some)), cx.sin(flat(back)), cx.sin(twice)]
             });
             for n in [0, 1, 5] {
                 let x = (0..4 * n).map(|k| k as f64).collect();
