@@ -41,7 +41,8 @@ impl Plan {
         let (f, parts) = (&self.function, &self.parts);
         if parts.segments.len() > 1 {
             for s in f.bound_syms() {
-                Dim::from(&**s).eval(env)?;
+                // `env` may have symbols of these names around a region.
+                Dim::from(&**s).eval(&Env::default())?;
             }
         }
         let resolved = self.resolved(env, arguments)?;
