@@ -41,6 +41,18 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     kernels::catch(f).unwrap_or_else(|Interrupted| Err(interrupted()))
 }
 
+/// Runs a step of about `work` elements, which the hook of the run may end.
+pub(crate) fn watched<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R> {
+    if !is_active() {
+        return f();
+    }
+    let y = catch(f)?;
+    match spend(step_work(work)) {
+        true => Err(interrupted()),
+        false => Ok(y),
+    }
+}
+
 /// Estimated work of a step that reads this many elements, in elementary operations: 1024 for its
 /// bookkeeping, and 16 for each element.
 pub(crate) fn step_work(elements: usize) -> usize {

@@ -13,8 +13,8 @@
 //!
 //! A function becomes a plan: `nests` are its computations, `groups` what runs together, `plan` the
 //! steps over memory that is laid out before they run. [`lower`](mod@lower) compiles the operations
-//! that are calls of a kernel. A [`program`] whose values are all small is straight-line code
-//! (`tiny`) instead. Sizes that only a run knows are checked when a plan is laid out for them.
+//! that are calls of a kernel. A [`program`] whose values are all small runs its plan in place.
+//! Sizes that only a run knows are checked when a plan is laid out for them.
 //!
 //! The reference semantics of an operation is its `eval`, and this runtime gives the same bits with
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
@@ -59,7 +59,6 @@ mod small;
 mod sort;
 mod spare;
 pub mod tensor;
-mod tiny;
 mod tuning;
 mod windows;
 

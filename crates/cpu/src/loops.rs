@@ -6,18 +6,15 @@
 //! is known, and grown by doubling otherwise.
 //!
 //! A scan of elementwise steps is one loop of machine code ([`recurrence`](crate::recurrence)).
-//! Another loop over small tensors ([`tiny`](crate::tiny)) creates no tensors in its steps: kernels
-//! write results to their final addresses.
 
-use crate::element::{for_size, limit};
+use crate::element::for_size;
 use crate::executor::Compiler;
 use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::plan::nested::RoomFn;
 use crate::program::{BodyRun, Program};
 use crate::recurrence::Loop;
-use crate::tensor::{Extents, Fresh, Tensor, copied, volume};
-use crate::tiny::{Form, Tiny};
+use crate::tensor::{Extents, Tensor, copied, volume};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Dim, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
@@ -90,13 +87,6 @@ impl<'a> StackedResults<'a> {
             write(&mut self.data, 0, &old);
         }
         Ok(())
-    }
-
-    /// Address for the result of step `i`, which has the given form.
-    fn address(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
-        self.row.get_or_insert_with(|| form.shape.clone());
-        self.grow((i + 1) * form.n)?;
-        Ok(self.address_of(i * form.bytes()))
     }
 
     /// Address for the result of step `i`, which has this shape and number of bytes, and the number
@@ -180,18 +170,6 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         if let Some(elements) = elements.as_ref().filter(|e| e.takes(n, &x)) {
             return elements.run(n, reverse, x);
         }
-        if let Some(tiny) = body.tiny().filter(|tiny| {
-            n > 0
-                && fits(
-                    tiny.inputs(),
-                    tiny.outputs(),
-                    n,
-                    [consts, consts + carries],
-                    &x,
-                )
-        }) {
-            return scan_tiny(tiny, n, reverse, [consts, consts + carries], x);
-        }
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
         let (mut running, mut stacks) = (BodyRun::new(&body), stacks(&rows, Some(n))?);
@@ -216,135 +194,12 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     }))
 }
 
-/// Whether operands `x` are constants, carries and stacks of `n` rows of the body's input types,
-/// and results have the types of the carries.
-pub(crate) fn fits(
-    inputs: &[Form],
-    outputs: &[Form],
-    n: usize,
-    [consts, stacks]: [usize; 2],
-    x: &[Tensor],
-) -> bool {
-    let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
-        let row = if i < stacks {
-            Some(x.shape())
-        } else {
-            x.shape().strip_prefix(&[n])
-        };
-        form.dtype == x.dtype() && row == Some(&form.shape)
-    };
-    let same = |(a, b): (&Form, &Form)| a.dtype == b.dtype && a.shape == b.shape;
-    inputs.len() == x.len()
-        && inputs.iter().zip(x).enumerate().all(fits)
-        && inputs[consts..stacks].iter().zip(outputs).all(same)
-}
-
-/// A scan over small tensors: a step receives only the addresses of its operands and results.
-/// Carries are double-buffered: a step reads one buffer and writes the other. `x` are constants,
-/// carries and stacks, of which a step reads one row.
-fn scan_tiny(
-    tiny: &Tiny,
-    n: usize,
-    reverse: bool,
-    [consts, stacks]: [usize; 2],
-    x: Operands,
-) -> Result<Results> {
-    let carries = stacks - consts;
-    let x = x
-        .into_iter()
-        .map(Tensor::into_packed)
-        .collect::<Result<Operands>>()?;
-    let (inputs, outputs) = (tiny.inputs(), tiny.outputs());
-    let buffers = || {
-        outputs[..carries]
-            .iter()
-            .map(|y| Fresh::new(y.dtype, y.n))
-            .collect::<Result<Vec<_>>>()
-    };
-    let (mut old, mut new) = (buffers()?, buffers()?);
-    let stacked = |y: &Form| Fresh::new(y.dtype, volume(&shape_of(n, &y.shape))?);
-    let made: Vec<Fresh> = outputs[carries..]
-        .iter()
-        .map(stacked)
-        .collect::<Result<_>>()?;
-    let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
-    let (mut from, sizes) = (
-        first.clone(),
-        inputs.iter().map(Form::bytes).collect::<Vec<_>>(),
-    );
-    let mut pulse = Pulse::new(tiny.work());
-    tiny.with_memory(|memory| {
-        for step in 0..n {
-            if pulse.is_interrupted() {
-                return Err(interrupted());
-            }
-            let i = if reverse { n - 1 - step } else { step };
-            for k in stacks..first.len() {
-                from[k] = first[k].wrapping_add(i * sizes[k]);
-            }
-            let rows = made
-                .iter()
-                .zip(&outputs[carries..])
-                .map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
-            let to = new.iter().map(Fresh::ptr).chain(rows);
-            // SAFETY: the caller checked with `fits` that operands have the body's input types and
-            // stacks have `n` rows; `into_packed` made them contiguous. Carries of the previous
-            // step have the types of its results, which are those of the inputs. `new` has room for
-            // the carries and `made` for `n` rows. `with_memory` gives exclusive memory for all
-            // steps.
-            let done = unsafe {
-                match step {
-                    0 => tiny.execute(memory, from.iter().copied(), to),
-                    _ => tiny.execute_again(memory, from.iter().copied(), to),
-                }
-            };
-            done.map_err(limit)?;
-            std::mem::swap(&mut old, &mut new);
-            from[consts..stacks]
-                .iter_mut()
-                .zip(&old)
-                .for_each(|(from, carry)| *from = carry.ptr());
-        }
-        Ok(())
-    })?;
-    // SAFETY: `n` is positive (checked by the caller), so the last step wrote every carry, and the
-    // steps wrote every row of the stacks.
-    unsafe {
-        let carry = old
-            .into_iter()
-            .zip(outputs)
-            .map(|(y, form)| y.into_tensor(&form.shape));
-        let stack = made.into_iter().zip(&outputs[carries..]);
-        Ok(carry
-            .chain(stack.map(|(y, form)| y.into_tensor(&shape_of(n, &form.shape))))
-            .collect())
-    }
-}
-
 /// Kernel of a `while` loop.
 pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
     let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
     let (of_cond, of_body, saves) = (w.cond_consts, w.body_consts, w.saves.is_some());
     let rows = rows(&body, w.carry());
     Ok(Box::new(move |env, mut x: Operands| {
-        if let (Some(test), Some(step)) = (cond.tiny(), body.tiny())
-            && test.takes(x[..of_cond].iter().chain(&x[of_cond + of_body..]))
-            && fits(
-                step.inputs(),
-                step.outputs(),
-                0,
-                [of_body, step.inputs().len()],
-                &x[of_cond..],
-            )
-        {
-            return while_tiny(
-                [test, step],
-                [of_cond, of_body],
-                stacks(&rows, None)?,
-                saves,
-                x,
-            );
-        }
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
         let (mut test, mut running) = (BodyRun::new(&cond), BodyRun::new(&body));
         let (mut stacks, mut steps) = (stacks(&rows, None)?, 0);
@@ -407,83 +262,4 @@ pub(crate) fn stacked(
 /// Whether a `while` had each of its steps.
 fn flags(steps: usize) -> Result<Tensor> {
     Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))
-}
-
-/// A `while` loop whose condition and body are over small tensors. Like [`scan_tiny`], with stacks
-/// that grow.
-fn while_tiny(
-    [test, step]: [&Tiny; 2],
-    [of_cond, of_body]: [usize; 2],
-    mut stacks: Vec<StackedResults<'_>>,
-    saves: bool,
-    x: Operands,
-) -> Result<Results> {
-    let x = x
-        .into_iter()
-        .map(Tensor::into_packed)
-        .collect::<Result<Operands>>()?;
-    let outputs = step.outputs();
-    let carries = outputs.len() - stacks.len();
-    let buffers = || {
-        outputs[..carries]
-            .iter()
-            .map(|y| Fresh::new(y.dtype, y.n))
-            .collect::<Result<Vec<_>>>()
-    };
-    let (mut old, mut new) = (buffers()?, buffers()?);
-    let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
-    let mut asked = [&first[..of_cond], &first[of_cond + of_body..]].concat();
-    let mut from = first[of_cond..].to_vec();
-    let (mut steps, mut holds, mut rows) = (0, false, Vec::with_capacity(stacks.len()));
-    let mut pulse = Pulse::new(test.work() + step.work());
-    loop {
-        if pulse.is_interrupted() {
-            return Err(interrupted());
-        }
-        // SAFETY: the caller checked that operands and carries have the condition's input types;
-        // `into_packed` made them contiguous, and buffers of carries are dense. The type rule makes
-        // the result one boolean, for which `holds` has room.
-        let done = test.with_memory(|memory| unsafe {
-            test.execute(
-                memory,
-                asked.iter().copied(),
-                [(&raw mut holds).cast::<u8>()],
-            )
-        });
-        done.map_err(limit)?;
-        if !holds {
-            break;
-        }
-        rows.clear();
-        for (stack, form) in stacks.iter_mut().zip(&outputs[carries..]) {
-            rows.push(stack.address(steps, form)?);
-        }
-        let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
-        // SAFETY: the caller checked with `fits` that operands and carries have the body's input
-        // types; all are contiguous. `new` and the rows of the stacks have room for the results.
-        let done =
-            step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
-        done.map_err(limit)?;
-        std::mem::swap(&mut old, &mut new);
-        for (k, carry) in old.iter().enumerate() {
-            from[of_body + k] = carry.ptr();
-            asked[of_cond + k] = carry.ptr();
-        }
-        steps += 1;
-    }
-    let made = old.into_iter().zip(outputs);
-    let mut y: Results = match steps {
-        0 => x[of_cond + of_body..].iter().cloned().collect(),
-        // SAFETY: there was at least one step, and the last one wrote every carry.
-        _ => made
-            .map(|(y, form)| unsafe { y.into_tensor(&form.shape) })
-            .collect(),
-    };
-    for stack in stacks {
-        y.push(stack.finish(steps, &Env::default())?);
-    }
-    if saves {
-        y.push(flags(steps)?);
-    }
-    Ok(y)
 }

@@ -15,10 +15,10 @@ use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, elements};
 use crate::lower::{lower, nested, product};
 use crate::nests::nest::Why;
+use crate::plan::control::DirectProgram;
 use crate::plan::{Kernels, Plan, RunObserver, Runtime};
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Strides, Tensor, copied};
-use crate::tiny::Tiny;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::{
     Array, Code, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference,
@@ -38,11 +38,11 @@ pub struct Program {
     pool: Vec<Slot>,
     results: Vec<Slot>,
     slots: usize,
-    /// Straight-line form of the program, used in place of steps if every value is small.
-    tiny: Option<Tiny>,
     limits: RunLimits,
     /// The plan that runs instead of steps.
     plan: Option<Arc<Plan>>,
+    /// The plan in place, if every value is small.
+    direct: Option<DirectProgram>,
     /// The program whose results are compared with those of this one.
     other: Option<Box<Program>>,
 }
@@ -240,21 +240,13 @@ impl Program {
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let looped = match role {
-            Role::Looped(consts) => Some(consts),
-            Role::Whole | Role::Region => None,
-        };
+        let plan_of_f = planned(cx, f)?.ok().map(Arc::new);
         // Plans run the plans of regions in place.
-        let by_plan = cx.runtime == Runtime::New && role != Role::Whole;
-        let tiny = match cx.executor.is_stepwise() || by_plan {
-            true => None,
-            false => Tiny::of(f, live, looped),
+        let direct = match role == Role::Whole && !cx.executor.is_stepwise() {
+            true => plan_of_f.as_ref().and_then(DirectProgram::new),
+            false => None,
         };
-        let plan_of_f = match &tiny {
-            Some(_) => None,
-            None => planned(cx, f)?.ok().map(Arc::new),
-        };
-        let nodes = match tiny.is_some() || plan_of_f.is_some() {
+        let nodes = match plan_of_f.is_some() {
             true => Vec::new(),
             false => plan(f, live, true),
         };
@@ -344,7 +336,7 @@ impl Program {
             });
         }
         let mut results = Vec::with_capacity(f.results().len());
-        if !nodes.is_empty() || tiny.is_none() && plan_of_f.is_none() {
+        if plan_of_f.is_none() {
             read(&mut results, &mut slots, f.results(), |_| true);
         }
         let slots = slots.count as usize;
@@ -356,7 +348,7 @@ impl Program {
             pool,
             results,
             slots,
-            tiny,
+            direct,
             limits: cx.executor.limits().clone(),
             plan: plan_of_f,
             other: None,
@@ -423,8 +415,8 @@ impl Program {
         inputs: impl Iterator<Item = &'t Tensor> + Clone,
         mut give: impl FnMut(Tensor),
     ) -> Result<()> {
-        if let Some(tiny) = self.tiny.as_ref().filter(|_| self.other.is_none())
-            && let Some(done) = tiny.run(inputs.clone(), &mut give)
+        if let Some(direct) = self.direct.as_ref().filter(|_| self.other.is_none())
+            && let Some(done) = self.limits.apply(|| direct.run(inputs.clone(), &mut give))
         {
             return done;
         }
@@ -435,7 +427,7 @@ impl Program {
     }
 
     /// Runs the program on operands in memory, and writes its results to memory. A
-    /// [tiny](Program::is_tiny) program on contiguous operands creates no tensors. Unlike
+    /// [direct](Program::is_direct) program on contiguous operands creates no tensors. Unlike
     /// [`Program::run`], results are never views of operands.
     ///
     /// ```
@@ -464,9 +456,10 @@ impl Program {
     /// operands nor each other. Kernels of extension operations do not keep their operands.
     pub unsafe fn run_into(&self, inputs: &[Raw<'_>], outputs: &mut [RawMut<'_>]) -> Result<()> {
         let aligned = inputs.iter().all(Raw::is_aligned) && outputs.iter().all(RawMut::is_aligned);
-        if let Some(tiny) = self.tiny.as_ref().filter(|_| aligned) {
+        if let Some(direct) = self.direct.as_ref().filter(|_| aligned) {
             // SAFETY: the caller guarantees operands and results (# Safety), which are aligned.
-            if let Some(done) = unsafe { tiny.run_raw(inputs, outputs) } {
+            let run = || unsafe { direct.run_raw(inputs, outputs) };
+            if let Some(done) = self.limits.apply(run) {
                 return done;
             }
         }
@@ -490,8 +483,8 @@ impl Program {
         Ok(())
     }
 
-    /// Like [`Program::run_each`], for operands in memory: a [tiny](Program::is_tiny) program
-    /// creates no tensors for them. `None`, without running, for another program, another number or
+    /// Like [`Program::run_each`], for operands in memory: a [direct](Program::is_direct)
+    /// program creates no tensors for them. `None`, without running, for another program, another number or
     /// types of operands, and operands that are not contiguous and aligned.
     ///
     /// ```
@@ -520,20 +513,16 @@ impl Program {
         inputs: &[Raw<'_>],
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
-        let tiny = self.tiny.as_ref().filter(|_| self.other.is_none())?;
+        let direct = self.direct.as_ref().filter(|_| self.other.is_none())?;
         // SAFETY: the caller guarantees the operands (# Safety), which are aligned.
-        (inputs.iter().all(Raw::is_aligned)).then(|| unsafe { tiny.run_on(inputs, give) })?
+        let run = || unsafe { direct.run_on(inputs, give) };
+        (inputs.iter().all(Raw::is_aligned)).then(|| self.limits.apply(run))?
     }
 
-    /// Whether the program is a straight-line program over small tensors, which creates no tensors
-    /// for intermediate values.
-    pub fn is_tiny(&self) -> bool {
-        self.tiny.is_some()
-    }
-
-    /// The straight-line form of the program, if it is small.
-    pub(crate) fn tiny(&self) -> Option<&Tiny> {
-        self.tiny.as_ref()
+    /// Whether the program has no loops and all its values are small. Such a program reads operands
+    /// and writes results where they are, and creates no tensors for intermediate values.
+    pub fn is_direct(&self) -> bool {
+        self.direct.is_some()
     }
 
     /// The plan that runs instead of steps.
@@ -622,14 +611,15 @@ impl Program {
         inputs: Operands,
         env: Cow<'_, Env>,
     ) -> Result<Results> {
-        if let Some(plan) = &self.plan {
-            return plan.run(inputs, env);
-        }
-        if let Some(tiny) = &self.tiny {
+        if let Some(direct) = &self.direct {
             let mut y = Results::new();
-            tiny.run(inputs.iter(), |t| y.push(t))
+            direct
+                .run(inputs.iter(), |t| y.push(t))
                 .expect("operands were compared with the parameters")?;
             return Ok(y);
+        }
+        if let Some(plan) = &self.plan {
+            return plan.run(inputs, env);
         }
         self.run_steps(slots, inputs, env)
     }

@@ -9,13 +9,12 @@ use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fused::literal;
 use crate::interrupt::{interrupted, is_active, is_interrupted};
 use crate::kernel::{Operands, Results};
-use crate::loops::{fits, shape_of};
+use crate::loops::shape_of;
 use crate::tensor::{Extents, Fresh, Tensor, volume};
-use crate::tiny::Form;
 use crate::tuning::MIN_COMPILED_STEPS;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Scan, Value};
-use cotangent_core::{DType, Env, Function, Result, Val};
+use cotangent_core::{DType, Env, Function, Result, Type, Val};
 use cotangent_kernels::tile::Recurrence;
 use smallvec::SmallVec;
 
@@ -24,6 +23,36 @@ use smallvec::SmallVec;
 const PART_ELEMENT_STEPS: usize = 1 << 18;
 /// Minimum number of steps of a part: each part reads all elements again.
 const MIN_PART_STEPS: usize = 16;
+
+/// Type and shape of an input or output.
+struct Form {
+    dtype: DType,
+    shape: Extents,
+    /// The number of elements.
+    n: usize,
+}
+
+impl Form {
+    /// The form of tensors of a type; `None` if their number of elements is zero or not constant.
+    fn of(ty: &Type) -> Option<Form> {
+        let shape: Extents = ty
+            .shape
+            .iter()
+            .map(|d| d.as_const())
+            .collect::<Option<_>>()?;
+        let n = cotangent_core::array::numel(&shape).filter(|&n| n > 0)?;
+        n.checked_mul(ty.dtype.size()).map(|_| Form {
+            dtype: ty.dtype,
+            shape,
+            n,
+        })
+    }
+
+    /// Size of the elements, in bytes.
+    fn bytes(&self) -> usize {
+        self.n * self.dtype.size()
+    }
+}
 
 /// A compiled scan.
 pub(crate) struct Loop {
@@ -216,4 +245,27 @@ impl Loop {
         }
         Ok(())
     }
+}
+
+/// Whether operands `x` are constants, carries and stacks of `n` rows of the body's input types,
+/// and results have the types of the carries.
+fn fits(
+    inputs: &[Form],
+    outputs: &[Form],
+    n: usize,
+    [consts, stacks]: [usize; 2],
+    x: &[Tensor],
+) -> bool {
+    let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
+        let row = if i < stacks {
+            Some(x.shape())
+        } else {
+            x.shape().strip_prefix(&[n])
+        };
+        form.dtype == x.dtype() && row == Some(&form.shape)
+    };
+    let same = |(a, b): (&Form, &Form)| a.dtype == b.dtype && a.shape == b.shape;
+    inputs.len() == x.len()
+        && inputs.iter().zip(x).enumerate().all(fits)
+        && inputs[consts..stacks].iter().zip(outputs).all(same)
 }

@@ -14,14 +14,11 @@ macro_rules! tuning {
 // Eager operations and small programs: `cargo bench -p cotangent --bench eager_overhead` and
 // `--bench loops`.
 tuning! {
-    /// Maximum size of a value of a straight-line program, in bytes.
+    /// Maximum size of a value of a program in place, in bytes.
     MAX_VALUE_BYTES: usize = 4096;
-    /// Maximum size of a value of a straight-line program in a loop body, in bytes.
-    MAX_BODY_VALUE_BYTES: usize = 64 << 10;
-    /// Maximum total memory of a straight-line program, in multiples of the maximum size of a
-    /// value.
-    MAX_MEMORY_VALUES: usize = 64;
-    /// Maximum number of equations of a straight-line program.
+    /// Maximum memory of a program in place, in multiples of the maximum size of a value.
+    MAX_FRAME_VALUES: usize = 64;
+    /// Maximum number of equations of a program in place.
     MAX_EQUATIONS: usize = 4096;
     /// Largest element count for which the unprepared loop is used. Above it a prepared kernel is
     /// at least as fast.

@@ -183,7 +183,7 @@ fn programs_run_on_memory_of_the_caller_with_the_same_bits() {
                 let mut results = Vec::new();
                 // SAFETY: operands are arrays of the tests, which live.
                 let done = unsafe { program.run_raw(&args, |y| results.push(y)) };
-                assert_eq!(done.is_some(), program.is_tiny() && strides.is_empty());
+                assert_eq!(done.is_some(), program.is_direct() && strides.is_empty());
                 for y in results {
                     assert!(y.into_array().unwrap().to_f64() == want, "{n}");
                 }

@@ -356,7 +356,7 @@ pub(crate) fn call<'py>(
         return run_on(py, f, device, args);
     }
     let program = f.program(py)?;
-    match f.donated.is_empty() && program.is_tiny() {
+    match f.donated.is_empty() && program.is_direct() {
         true => run_tiny(py, f, program, args),
         false => run(py, f, program, args),
     }

@@ -204,7 +204,7 @@ impl CompiledTape {
         }
         let program = compile_static(rt, b.finish(&outputs).ok()?)?;
         program
-            .is_tiny()
+            .is_direct()
             .then_some(CompiledTape { program, results })
     }
 

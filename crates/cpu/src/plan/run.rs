@@ -7,7 +7,7 @@ use super::laid::{Base, LaidGroup, LaidLeaf, LaidStep, LaidView, Resolved, write
 use super::nested::Nested;
 use super::resolve::Extent;
 use crate::element::limit;
-use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
+use crate::interrupt::watched;
 use crate::kernel::{Operands, Results, elements};
 use crate::tensor::{Fresh, Strides, Tensor};
 use cotangent_core::{Env, Error, Function, Result, bail};
@@ -410,18 +410,6 @@ impl State {
             self.tensors[o as usize] = Some(x);
         }
         None
-    }
-}
-
-/// Runs a step of about `work` elements, which the hook of the run may end.
-fn watched<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R> {
-    if !is_active() {
-        return f();
-    }
-    let y = catch(f)?;
-    match spend(step_work(work)) {
-        true => Err(interrupted()),
-        false => Ok(y),
     }
 }
 

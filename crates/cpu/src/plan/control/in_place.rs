@@ -13,11 +13,10 @@ use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::GroupRun;
 use crate::plan::laid::{LaidStep, Resolved};
 use crate::raw::{Raw, RawMut};
-use crate::tiny::rows as short_rows;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
-use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,7 +96,7 @@ impl InPlace {
     }
 
     /// Memory for runs.
-    fn new_state(&self, frame: usize) -> Result<State> {
+    pub(super) fn new_state(&self, frame: usize) -> Result<State> {
         let frame = Arena::new(frame)?;
         let mut table: Vec<Shared<u8>> = Vec::new();
         table.resize_with(self.table, || Shared(std::ptr::null_mut()));
@@ -386,6 +385,30 @@ unsafe fn moved(
         };
     }
     elements!(1 u8, 2 u16, 4 u32, 8 u64, 16 u128);
+}
+
+/// Reduces `count` rows of `len` elements, where `len` is at least 1 and at most
+/// [`FOLD_CHUNK_ELEMENTS`](cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS).
+///
+/// # Safety
+/// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
+/// overlap.
+unsafe fn short_rows<T: Reduced>(
+    fold: ReduceOp,
+    y: *mut u8,
+    x: *const u8,
+    count: usize,
+    len: usize,
+) {
+    // SAFETY: the caller guarantees `count * len` readable and `count` exclusive, writable elements
+    // (# Safety). Every bit pattern is a value of `T`.
+    let (y, x) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(y.cast::<T>(), count),
+            std::slice::from_raw_parts(x.cast::<T>(), count * len),
+        )
+    };
+    fold.pieces(y, x, len);
 }
 
 /// Makes memory valid for elements that kernels receive as slices.
