@@ -721,7 +721,6 @@ fn a_variable_that_chooses_nothing_says_so() {
             "",
             "interpreter or emitter",
         ),
-        ("COTANGENT_RUNTIME", "new", "fast", "old, new or both"),
     ] {
         assert_eq!(said(name, good), "", "{name}={good}");
         let text = said(name, wrong);

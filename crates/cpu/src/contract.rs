@@ -7,9 +7,9 @@
 //! The contracted index runs over the pairs of axes in the order of the left operand's axes. So the
 //! order of summation depends on the operation only.
 
+use crate::alone;
 use crate::element::for_any;
 use crate::folds::RawProduct;
-use crate::fused;
 use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Strides, Tensor};
 use cotangent_core::ops::{Binary, DotGeneral, Op};
@@ -156,7 +156,7 @@ fn strided_matrices(
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
     let axes = Contraction::new(d, lhs, rhs);
     if axes.count == 0 {
-        return outer(axes, d.multiplied(), dtype);
+        return outer(axes, d.multiplied());
     }
     let stable = d.stable;
     for_any!(dtype, T => kernel(move |_, [a, b]| {
@@ -171,8 +171,7 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
 
 /// Kernel for a contraction without contracted axes: the outer product, elementwise over batch
 /// axes. Nothing is summed, so no zero is added to a product.
-fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
-    let product = fused::alone(&Op::Binary(multiplied), &[dtype, dtype]).kernel();
+fn outer(axes: Contraction, multiplied: Binary) -> Kernel {
     let Contraction {
         left,
         right,
@@ -180,17 +179,16 @@ fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
         rows,
         ..
     } = axes;
-    Box::new(move |env, x| {
+    Box::new(move |_, x| {
         let [a, b] = operands(x);
         let (a, b) = (a.transpose(&left), b.transpose(&right));
         let mut shape = Extents::from_slice(a.shape());
         shape.extend_from_slice(&b.shape()[batch..]);
         let columns: Vec<usize> = (0..batch).chain(batch + rows..shape.len()).collect();
         let rows: Vec<usize> = (0..batch + rows).collect();
-        product(
-            env,
-            smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?],
-        )
+        let x = smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?];
+        let program = alone::program(&Op::Binary(multiplied), &x)?;
+        alone::run(&program.expect("a product is elementwise"), x)
     })
 }
 

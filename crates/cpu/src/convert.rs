@@ -5,11 +5,11 @@
 //! wrap. Complex numbers to real types give their real part. A pair without a direct kernel is
 //! converted through a type that holds every value of the source type, so it rounds once.
 
-use crate::fused;
+use crate::alone;
 use crate::tensor::Tensor;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::Convert;
-use cotangent_core::{C64, C128, DType, Env, Result, bf16, f16};
+use cotangent_core::{C64, C128, DType, Result, bf16, f16};
 use cotangent_kernels::tile::convert::cast;
 use cotangent_kernels::tile::halves::{self, Half};
 use cotangent_kernels::tile::{TileFloat, TileOp};
@@ -135,6 +135,6 @@ pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
         return Ok(x);
     }
     let x = smallvec![x];
-    let fused = fused::cached(&Convert { to }.into(), &x).expect("a conversion is elementwise");
-    Ok(fused.run(&Env::default(), x)?.remove(0))
+    let program = alone::program(&Convert { to }.into(), &x)?;
+    Ok(alone::run(&program.expect("a conversion is elementwise"), x)?.remove(0))
 }

@@ -8,7 +8,7 @@
 
 use crate::convert;
 use crate::element::{
-    IntegerElement, PlainElement, RealElement, for_complex, for_complex_part, for_int,
+    IntegerElement, PlainElement, RealElement, for_any, for_complex, for_complex_part, for_int,
     for_integer_or_bool, for_real,
 };
 use crate::scalar::{self, ScalarKernel};
@@ -702,4 +702,12 @@ fn vector_binary(op: Binary) -> Option<vector::Binary> {
         Binary::AddError => F::AddError,
         _ => return None,
     })
+}
+
+/// Adds the element of a rank-0 array as a constant of the code.
+pub(crate) fn literal(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
+    fn of<T: PlainElement>(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
+        lowering.constant(value.as_slice::<T>().expect("the element type was matched")[0])
+    }
+    for_any!(value.dtype(), T => of::<T>(lowering, value))
 }

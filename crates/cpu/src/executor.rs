@@ -1,24 +1,23 @@
 //! [`Executor`]: settings of a compilation: kernels of extension operations, the number of threads,
 //! and the hook of its runs.
 
+use crate::alone;
 use crate::checks::resolve;
 use crate::interrupt::{Hook, catch, is_active, with_interrupt};
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
 use crate::lower::lower;
-use crate::plan::Runtime;
 use crate::program::{Program, Role};
 use crate::tensor::Tensor;
 use crate::tuning::MIN_LOOP_STEPS;
 use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
-use cotangent_kernels::environment::chosen;
 use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::Location;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Function that compiles an extension operation to a kernel for operands of the given types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
@@ -39,8 +38,6 @@ pub struct Executor {
     refused: Option<Error>,
     stepwise: bool,
     limits: RunLimits,
-    /// The runtime, if it is not the one that `COTANGENT_RUNTIME` selects.
-    runtime: Option<Runtime>,
     /// Number of steps after which loops are compiled, if it is not the default.
     compiled_after: Option<usize>,
 }
@@ -138,8 +135,8 @@ impl Executor {
         self.refused.clone().map_or(Ok(()), Err)
     }
 
-    /// Disables the fast path for programs over small tensors (builder style). The bits are the
-    /// same; such programs take longer.
+    /// Runs every step of a program on tensors: small programs, loops and branches are not run in
+    /// place (builder style). The bits are the same; such programs take longer.
     pub fn stepwise(self) -> Executor {
         Executor {
             stepwise: true,
@@ -191,15 +188,6 @@ impl Executor {
         &self.limits
     }
 
-    /// Selects the runtime of programs (builder style).
-    #[doc(hidden)]
-    pub fn with_runtime(self, runtime: Runtime) -> Executor {
-        Executor {
-            runtime: Some(runtime),
-            ..self
-        }
-    }
-
     /// Compiles loops when they have run this number of steps (builder style).
     #[doc(hidden)]
     pub fn with_loops_compiled_after(self, steps: usize) -> Executor {
@@ -212,14 +200,6 @@ impl Executor {
     /// Number of steps, in all runs of a loop, after which it is compiled.
     pub(crate) fn compiled_after(&self) -> usize {
         self.compiled_after.unwrap_or(MIN_LOOP_STEPS)
-    }
-
-    /// The runtime of programs: the one that was set, or `COTANGENT_RUNTIME`, which is read once.
-    fn runtime(&self) -> Runtime {
-        static CHOSEN: OnceLock<Runtime> = OnceLock::new();
-        let by_name = || chosen("COTANGENT_RUNTIME", "old, new or both", Runtime::named);
-        self.runtime
-            .unwrap_or_else(|| *CHOSEN.get_or_init(|| by_name().unwrap_or_default()))
     }
 
     /// Whether an extension operation has a kernel of its own.
@@ -237,19 +217,15 @@ impl Executor {
         self.check()?;
         f.check_arrays()?;
         let f = &with_simple_loops(f);
-        let compile = |runtime| Program::compile(&Compiler::new(self, runtime), f, Role::Whole);
-        match self.runtime() {
-            Runtime::Both => Ok(compile(Runtime::Old)?.compared_with(compile(Runtime::New)?)),
-            one => compile(one),
-        }
+        Program::compile(&Compiler::new(self), f, Role::Whole)
     }
 
     /// Runs one operation eagerly: checks its type rule, then runs its kernel. `env` binds the
     /// symbols of its attributes.
     pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         self.check()?;
-        if let Some(y) = crate::small::apply(op, &x) {
-            return Ok(smallvec![y]);
+        if let Some(program) = alone::program(op, &x)? {
+            return self.limits.apply(|| alone::run(&program, x));
         }
         self.limits.apply(|| match is_active() {
             true => catch(|| self.apply_prepared(op, x, env)),
@@ -263,15 +239,7 @@ impl Executor {
         let op = resolved.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
         op.infer(&types)?.iter().try_for_each(Type::check_array)?;
-        if let Some(fused) = crate::fused::cached(op, &x) {
-            return fused.run(env, x);
-        }
-        lower(
-            &Compiler::new(self, self.runtime()),
-            op,
-            &types,
-            UsedResults::ALL,
-        )?(env, x)
+        lower(&Compiler::new(self), op, &types, UsedResults::ALL)?(env, x)
     }
 
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {
@@ -285,47 +253,25 @@ impl Executor {
 /// State of one compilation: caches the programs of regions that several equations share.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
-    /// The runtime of the programs of regions.
-    pub(crate) runtime: Runtime,
-    bodies: RefCell<FxHashMap<RegionKey, Arc<Program>>>,
-}
-
-/// A compiled region.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct RegionKey {
-    f: *const Function,
-    role: Role,
+    bodies: RefCell<FxHashMap<*const Function, Arc<Program>>>,
 }
 
 impl Compiler<'_> {
-    pub(crate) fn new(executor: &Executor, runtime: Runtime) -> Compiler<'_> {
+    pub(crate) fn new(executor: &Executor) -> Compiler<'_> {
         Compiler {
             executor,
-            runtime,
             bodies: RefCell::default(),
         }
     }
 
     /// The program of a region.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
-        self.program(f, Role::Region)
-    }
-
-    /// The program of a loop body whose first `consts` inputs are the same in each step.
-    pub(crate) fn looped(&self, f: &Arc<Function>, consts: usize) -> Result<Arc<Program>> {
-        self.program(f, Role::Looped(consts))
-    }
-
-    fn program(&self, f: &Arc<Function>, role: Role) -> Result<Arc<Program>> {
         // The program keeps the function alive, so the address is not reused.
-        let key = RegionKey {
-            f: Arc::as_ptr(f),
-            role,
-        };
+        let key = Arc::as_ptr(f);
         if let Some(p) = self.bodies.borrow().get(&key) {
             return Ok(p.clone());
         }
-        let p = Arc::new(Program::compile(self, f, role)?);
+        let p = Arc::new(Program::compile(self, f, Role::Region)?);
         self.bodies.borrow_mut().insert(key, p.clone());
         Ok(p)
     }

@@ -20,7 +20,7 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
-mod across;
+mod alone;
 mod axes;
 mod checks;
 mod contract;
@@ -31,8 +31,6 @@ mod elementwise;
 pub mod executor;
 mod folds;
 mod fourier;
-mod fuse;
-mod fused;
 mod generate;
 mod groups;
 mod interrupt;
@@ -44,10 +42,8 @@ pub mod memory;
 mod movement;
 mod nests;
 pub mod passes;
-mod phases;
 mod plan;
 pub mod pool;
-mod products;
 pub mod profile;
 pub mod program;
 mod raw;
@@ -55,7 +51,6 @@ mod recurrence;
 mod reduce;
 mod scalar;
 mod sliding;
-mod small;
 mod sort;
 mod spare;
 pub mod tensor;
@@ -66,7 +61,6 @@ pub use cotangent_kernels::parallel::forget as forget_threads;
 pub use executor::Executor;
 pub use interrupt::{Hook, with_interrupt};
 #[doc(hidden)]
-pub use plan::Runtime;
 pub use program::{Program, compile, run};
 pub use raw::{Raw, RawMut};
 pub use tensor::Tensor;

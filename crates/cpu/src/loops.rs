@@ -156,7 +156,7 @@ pub(crate) fn is_compiled(s: &Scan) -> Box<dyn Fn(usize) -> bool + Send + Sync> 
 
 /// Kernel of a scan: a loop over the first axis of its inputs.
 pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
-    let body = cx.looped(&s.body, s.consts)?;
+    let body = cx.body(&s.body)?;
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
     let length = Sizes::of(&Shape::from(vec![s.length.clone()]));
     let rows = rows(&body, carries);
@@ -196,7 +196,7 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
 
 /// Kernel of a `while` loop.
 pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
-    let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
+    let (cond, body) = (cx.body(&w.cond)?, cx.body(&w.body)?);
     let (of_cond, of_body, saves) = (w.cond_consts, w.body_consts, w.saves.is_some());
     let rows = rows(&body, w.carry());
     Ok(Box::new(move |env, mut x: Operands| {

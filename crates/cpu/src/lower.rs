@@ -3,22 +3,20 @@
 use crate::checks::resolve;
 use crate::contract::RawContraction;
 use crate::element::limit;
-use crate::elementwise::{dtypes, is_fused};
+use crate::elementwise::is_fused;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
-use crate::plan::Runtime;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
-use crate::program::Program;
 use crate::tensor::Tensor;
 use crate::{
-    contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
+    alone, contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort,
     windows,
 };
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
+use cotangent_core::{Array, Dim, Env, Function, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
 use std::sync::{Arc, OnceLock};
 
@@ -28,8 +26,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
     let on_tensors = on_tensors(cx, op, x, used)?;
     // What a `while` stacks has no memory before it runs, so it is code or runs on tensors.
     let stacks = matches!(op, Op::While(w) if w.saves.is_some());
-    let is_loop = matches!(op, Op::Scan(_) | Op::While(_));
-    if (cx.runtime == Runtime::Old && is_loop || stacks) && !cx.executor.is_stepwise() {
+    if stacks && !cx.executor.is_stepwise() {
         return Ok(loop_as_code(cx, op, on_tensors));
     }
     let Some(nested) = nested(cx, op)?.filter(|_| !stacks) else {
@@ -63,11 +60,7 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     Box::new(move |env, x: Operands| {
         let steps = length.as_ref().map(|n| n.eval(env)).transpose()?;
         if count.is_due(steps) {
-            let make = || {
-                nested(&Compiler::new(&executor, Runtime::New), &op)
-                    .ok()
-                    .flatten()
-            };
+            let make = || nested(&Compiler::new(&executor), &op).ok().flatten();
             let plan: &Option<Arc<dyn Nested>> = plan.get_or_init(make);
             if let Some(plan) = plan
                 && let Some(y) = control::as_code(&**plan, env, &x)?
@@ -79,50 +72,42 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     })
 }
 
-/// The regions of an operation, for a plan that runs them in place. `None` without plans.
+/// The regions of an operation, for a plan that runs them in place.
 pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
-    if cx.runtime != Runtime::New {
+    if cx.executor.is_stepwise() {
         return Ok(None);
     }
     let after = cx.executor.compiled_after();
-    let region =
-        |p: Arc<Program>, own: bool| Some(ControlRegion::new(p.plan()?.clone(), own, after));
+    let region = |f: &Arc<Function>, own: bool| -> Result<ControlRegion> {
+        Ok(ControlRegion::new(cx.body(f)?.plan().clone(), own, after))
+    };
     let control = match op {
-        Op::Scan(s) => region(cx.looped(&s.body, s.consts)?, false).map(|body| Control::Scan {
-            body,
+        Op::Scan(s) => Control::Scan {
+            body: region(&s.body, false)?,
             length: s.length.clone(),
             reverse: s.reverse,
             consts: s.consts,
             carry: s.carry,
             compiled: loops::is_compiled(s),
-        }),
-        Op::While(w) => {
-            let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
-            let regions = region(cond, false).zip(region(body, false));
-            regions.map(|(cond, body)| Control::While {
-                cond,
-                body,
-                cond_consts: w.cond_consts,
-                body_consts: w.body_consts,
-                saves: w.saves.is_some(),
-            })
-        }
+        },
+        Op::While(w) => Control::While {
+            cond: region(&w.cond, false)?,
+            body: region(&w.body, false)?,
+            cond_consts: w.cond_consts,
+            body_consts: w.body_consts,
+            saves: w.saves.is_some(),
+        },
         Op::Switch(s) => {
-            let arms = s.branches.iter().map(|b| cx.body(b));
-            let arms = arms.collect::<Result<Vec<_>>>()?.into_iter();
-            let arms = arms.map(|p| region(p, false)).collect::<Option<_>>();
-            arms.map(Control::Switch)
+            let arms = s.branches.iter().map(|b| region(b, false));
+            Control::Switch(arms.collect::<Result<_>>()?)
         }
-        Op::Call(c) => region(cx.body(&c.callee)?, true).map(Control::Once),
-        Op::CustomJvp(c) => region(cx.body(&c.body)?, false).map(Control::Once),
-        Op::CustomVjp(c) => {
-            let body = if c.saves { &c.fwd } else { &c.body };
-            region(cx.body(body)?, false).map(Control::Once)
-        }
-        Op::LinearSolve(l) => region(cx.body(&l.solve)?, false).map(Control::Once),
-        _ => None,
+        Op::Call(c) => Control::Once(region(&c.callee, true)?),
+        Op::CustomJvp(c) => Control::Once(region(&c.body, false)?),
+        Op::CustomVjp(c) => Control::Once(region(if c.saves { &c.fwd } else { &c.body }, false)?),
+        Op::LinearSolve(l) => Control::Once(region(&l.solve, false)?),
+        _ => return Ok(None),
     };
-    Ok(control.map(|c| Arc::new(c) as Arc<dyn Nested>))
+    Ok(Some(Arc::new(control)))
 }
 
 #[expect(
@@ -153,7 +138,7 @@ fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Resu
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
         | Op::RoundTo(_)
-        | Op::Convert(_) => fused::alone(op, &dtypes(x)).kernel(),
+        | Op::Convert(_) => alone::kernel(op, x)?,
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {
@@ -208,10 +193,10 @@ fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Resu
         Op::Guard(g) => control::guard(g, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => checked(op, x, kernel)?,
-            None if is_fused(op, x) => fused::alone(op, &dtypes(x)).kernel(),
+            None if is_fused(op, x) => alone::kernel(op, x)?,
             None => checked(op, x, evaluated(op))?,
         },
-        Op::Bitcast(_) if is_fused(op, x) => fused::alone(op, &dtypes(x)).kernel(),
+        Op::Bitcast(_) if is_fused(op, x) => alone::kernel(op, x)?,
         Op::Bitcast(b) => movement::bitcast(b.to),
         // Evaluated by the reference: its result is an iota.
         Op::Count(_) => evaluated(op),

@@ -55,30 +55,6 @@ use run::Runs;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The runtime that programs use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Runtime {
-    /// Steps over tensors.
-    Old,
-    /// Plans.
-    #[default]
-    New,
-    /// Both; a difference of their results is an error.
-    Both,
-}
-
-impl Runtime {
-    /// The runtime of this name.
-    pub(crate) fn named(name: &str) -> Option<Runtime> {
-        match name {
-            "old" => Some(Runtime::Old),
-            "new" => Some(Runtime::New),
-            "both" => Some(Runtime::Both),
-            _ => None,
-        }
-    }
-}
-
 /// A function as steps.
 pub(crate) struct Plan {
     function: Arc<Function>,

@@ -6,7 +6,6 @@
 //! for them, so intermediate values of a group do not count. Equations in a loop body belong to the
 //! loop's step.
 
-use crate::executor::Executor;
 pub use crate::plan::StepInfo;
 use crate::plan::{RunObserver, StepTraffic};
 use crate::program::{Program, plan_of};
@@ -163,14 +162,7 @@ impl Program {
     ///
     /// Returns the errors of [`Program::run`].
     pub fn profile(&self, inputs: &[Tensor], runs: usize) -> Result<Profile> {
-        let Some(plan) = self.plan() else {
-            // A straight-line program has no steps, so it is compiled again with steps. It contains
-            // no extension operations, so the default executor suffices.
-            return Executor::new()
-                .stepwise()
-                .compile(self.function())?
-                .profile(inputs, runs);
-        };
+        let plan = self.plan();
         let (f, infos) = (self.function().clone(), plan.step_infos());
         let now = Instant::now();
         let mut measured = Measured {

@@ -1,29 +1,18 @@
-//! [`Program`]: a compiled function: kernels in execution order, with a slot for every live value.
+//! [`Program`]: a compiled function: its plan, and the extents that its arguments bind.
 //!
-//! Dead equations are removed, and elementwise equations run in groups (`fuse`). A
-//! value is moved out of its slot at its last use, so the kernel owns it and may write its result
-//! over it. One program serves every size of its symbols: extents come from the arguments.
-//! Equalities of extents that the graph could only assume are checked in each run, by the type
-//! rule.
-//!
-//! Recursion depth is that of nested bodies and does not depend on the number of equations.
+//! One program serves every size of its symbols: extents come from the arguments. Recursion depth
+//! is that of nested bodies and does not depend on the number of equations.
 
-use crate::checks::{check_types, first_read, needs_check};
 use crate::executor::{Compiler, Executor, RunLimits};
-use crate::fuse::{Node, plan};
-use crate::interrupt::{catch, interrupted, is_active, spend, step_work};
-use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, elements};
+use crate::kernel::{Operands, Results, Sizes};
 use crate::lower::{lower, nested, product};
-use crate::nests::nest::Why;
 use crate::plan::control::DirectProgram;
-use crate::plan::{Kernels, Plan, RunObserver, Runtime};
+use crate::plan::{Kernels, Plan, RunObserver};
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Strides, Tensor, copied};
-use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::{
-    Array, Code, DType, Env, Error, Function, Result, Sym, Type, Val, bail, reference,
+    Array, Code, DType, Env, Error, Function, Result, Sym, Type, bail, reference,
 };
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -33,87 +22,15 @@ pub struct Program {
     params: Vec<Param>,
     /// Symbols, each with the parameter and axis that bind it.
     symbols: Vec<(Sym, usize, usize)>,
-    steps: Vec<Step>,
-    /// Operand and result slots of all steps, concatenated.
-    pool: Vec<Slot>,
-    results: Vec<Slot>,
-    slots: usize,
     limits: RunLimits,
-    /// The plan that runs instead of steps.
-    plan: Option<Arc<Plan>>,
+    plan: Arc<Plan>,
     /// The plan in place, if every value is small.
     direct: Option<DirectProgram>,
-    /// The program whose results are compared with those of this one.
-    other: Option<Box<Program>>,
 }
 
 struct Param {
     dtype: DType,
     shape: Sizes,
-    slot: Slot,
-}
-
-/// One equation or one fused group.
-struct Step {
-    kernel: Kernel,
-    /// Index of the equation; of the last one for a group.
-    eqn: u32,
-    /// Indices into `pool`: start of the operands, start of the results, end of the results.
-    bounds: [u32; 3],
-    /// Whether the type rule is checked in each run with the actual sizes.
-    check: bool,
-    /// Whether the equation defines symbols.
-    binds: bool,
-}
-
-/// Index of a value's slot, with the flag [`Slot::LAST`].
-#[derive(Clone, Copy)]
-struct Slot(u32);
-
-impl Slot {
-    /// Slot of an unused value.
-    const NONE: Slot = Slot(u32::MAX);
-    /// Flag of the last use of the value.
-    const LAST: u32 = 1 << 31;
-
-    fn index(self) -> usize {
-        (self.0 & !Slot::LAST) as usize
-    }
-
-    fn read(self, slots: &mut [Option<Tensor>]) -> Tensor {
-        let slot = &mut slots[self.index()];
-        let value = if self.0 & Slot::LAST != 0 {
-            slot.take()
-        } else {
-            slot.clone()
-        };
-        value.expect("values are read after they are written and before their last use")
-    }
-
-    fn write(self, slots: &mut [Option<Tensor>], value: Tensor) {
-        if self.0 != Slot::NONE.0 {
-            slots[self.index()] = Some(value);
-        }
-    }
-}
-
-/// Allocator of slots.
-#[derive(Default)]
-struct Slots {
-    of: Vec<Slot>,
-    free: Vec<u32>,
-    count: u32,
-}
-
-impl Slots {
-    fn allocate(&mut self, v: Val) -> Slot {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.count += 1;
-            self.count - 1
-        });
-        self.of[v.index()] = Slot(slot);
-        Slot(slot)
-    }
 }
 
 /// The part that a function has in a compilation.
@@ -121,67 +38,22 @@ impl Slots {
 pub(crate) enum Role {
     /// A program.
     Whole,
-    /// A region that runs once.
+    /// A region of an operation.
     Region,
-    /// The body of a loop, with the number of leading inputs that are the same in each step.
-    Looped(usize),
 }
 
-/// The plan of a function, if the compilation makes plans, or the reason for which it has none.
-fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<std::result::Result<Plan, Option<Why>>> {
-    if cx.runtime != Runtime::New {
-        return Ok(Err(None));
-    }
+/// The plan of a function.
+fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<Plan> {
     let kernels = Kernels {
         lower: &|op, types, used| lower(cx, op, types, used),
         nested: &|op| nested(cx, op),
         product: &product,
         extension: &|op| cx.executor.has_kernel(op),
     };
-    Ok(Plan::new(f, &kernels)?.map_err(Some))
-}
-
-/// The results as arrays.
-fn stored(results: &Results) -> Result<Vec<Array>> {
-    results.iter().cloned().map(Tensor::into_array).collect()
-}
-
-/// The results of a program, which must have the bits of those of another runtime.
-fn compared(f: &Function, old: Result<Results>, new: Result<Results>) -> Result<Results> {
-    let (old, new) = match (old, new) {
-        (Ok(old), Ok(new)) => (old, new),
-        (Err(old), Err(new)) if old.code() == new.code() => return Err(old),
-        // A view of few elements that cannot be stored as a whole.
-        (Ok(old), Err(new)) if stored(&old).is_err_and(|e| e.code() == new.code()) => {
-            return Ok(old);
-        }
-        (old, new) => {
-            let text = |r: Result<Results>| r.map_or_else(|e| e.to_string(), |_| "results".into());
-            let (old, new) = (text(old), text(new));
-            bail!(
-                Invalid,
-                "the runtimes differ in `{}`: {old}; the new one: {new}",
-                f.name
-            )
-        }
-    };
-    for (k, (x, y)) in old.iter().zip(&new).enumerate() {
-        let (x, y) = (x.clone().into_array()?, y.clone().into_array()?);
-        if !x.same_bits(&y) {
-            let v = f.results()[k];
-            let what = match f.def(v) {
-                Def::Eqn(e) => format!("equation {e} (`{}`)", f.eqns()[e].op.name()),
-                _ => "an argument".to_owned(),
-            };
-            bail!(
-                Invalid,
-                "the runtimes differ in `{}`, result {k}, {} by {what}: {x:?}; the new one: {y:?}",
-                f.name,
-                f.show(v)
-            );
-        }
-    }
-    Ok(old)
+    Plan::new(f, &kernels)?.map_err(|why| {
+        let text = format!("`{}` has no plan: {}", f.name, why.text());
+        Error::new(Code::Unsupported, text)
+    })
 }
 
 /// The plan of a function as text, for extents of symbols, with row-major arguments: its steps, the
@@ -204,14 +76,7 @@ pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
 /// The plan of a function with the built-in kernels only.
 pub(crate) fn plan_of(f: &Arc<Function>) -> Result<Plan> {
     let executor = Executor::new();
-    let cx = Compiler::new(&executor, Runtime::New);
-    planned(&cx, f)?.map_err(|why| {
-        let why = why.map_or("not asked for", Why::text);
-        Error::new(
-            Code::Unsupported,
-            format!("`{}` has no plan: {why}", f.name),
-        )
-    })
+    planned(&Compiler::new(&executor), f)
 }
 
 /// Compiles a function with the built-in kernels only.
@@ -231,54 +96,19 @@ impl Program {
     }
 
     /// Compiles a function.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "passes over vectors that share the indices of one function"
-    )]
     pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Program> {
-        // The last step that reads each value; results are read after the last step.
-        const UNREAD: u32 = u32::MAX;
-        let need = f.needed(None);
-        let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let plan_of_f = planned(cx, f)?.ok().map(Arc::new);
+        let plan = Arc::new(planned(cx, f)?);
         // Plans run the plans of regions in place.
         let direct = match role == Role::Whole && !cx.executor.is_stepwise() {
-            true => plan_of_f.as_ref().and_then(DirectProgram::new),
+            true => DirectProgram::new(&plan),
             false => None,
-        };
-        let nodes = match plan_of_f.is_some() {
-            true => Vec::new(),
-            false => plan(f, live, true),
-        };
-        let mut last = vec![UNREAD; f.len()];
-        for (i, node) in nodes.iter().enumerate() {
-            match node {
-                Node::Single(e) => f
-                    .operands(&f.eqns()[*e])
-                    .iter()
-                    .for_each(|v| last[v.index()] = i as u32),
-                Node::Group(g) => g.reads().for_each(|v| last[v.index()] = i as u32),
-            }
-        }
-        let end = nodes.len() as u32;
-        f.results().iter().for_each(|v| last[v.index()] = end);
-
-        let mut slots = Slots {
-            of: vec![Slot::NONE; f.len()],
-            ..Slots::default()
         };
         let (mut params, mut symbols) = (Vec::new(), Vec::<(Sym, usize, usize)>::new());
         for (i, &p) in f.params().iter().enumerate() {
             let ty = f.ty(p);
-            let slot = if last[p.index()] == UNREAD {
-                Slot::NONE
-            } else {
-                slots.allocate(p)
-            };
             params.push(Param {
                 dtype: ty.dtype,
                 shape: Sizes::of(&ty.shape),
-                slot,
             });
             for (axis, d) in ty.shape.iter().enumerate() {
                 if let Some(s) = d.as_sym().filter(|s| symbols.iter().all(|(t, ..)| t != *s)) {
@@ -286,102 +116,29 @@ impl Program {
                 }
             }
         }
-
-        let (mut steps, mut pool) = (Vec::with_capacity(nodes.len()), Vec::new());
-        let mut types = Vec::new();
-        for (i, node) in nodes.iter().enumerate() {
-            let start = pool.len() as u32;
-            let ends = |v: Val| last[v.index()] == i as u32;
-            let (eqn, results) = match node {
-                Node::Single(eqn) => {
-                    let e = &f.eqns()[*eqn];
-                    read(&mut pool, &mut slots, f.operands(e), ends);
-                    (*eqn, e.results().collect::<SmallVec<[Val; 4]>>())
-                }
-                Node::Group(g) => {
-                    let reads: SmallVec<[Val; 4]> = g.reads().collect();
-                    read(&mut pool, &mut slots, &reads, ends);
-                    (g.last(), g.results().collect())
-                }
-            };
-            let middle = pool.len() as u32;
-            for r in results {
-                pool.push(if last[r.index()] == UNREAD {
-                    Slot::NONE
-                } else {
-                    slots.allocate(r)
-                });
-            }
-            let e = &f.eqns()[eqn];
-            types.clear();
-            types.extend(f.operands(e).iter().map(|&v| f.ty(v).clone()));
-            let (kernel, check) = match node {
-                Node::Single(_) => {
-                    let used = UsedResults::of(e.results().map(|r| last[r.index()] != UNREAD));
-                    let used = first_read(f, e, live).map_or(used, |first| used.only(first));
-                    (
-                        lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?,
-                        needs_check(f, e, &types),
-                    )
-                }
-                Node::Group(g) => (g.lower(f).kernel(), false),
-            };
-            let bounds = [start, middle, pool.len() as u32];
-            steps.push(Step {
-                kernel,
-                eqn: eqn as u32,
-                bounds,
-                check,
-                binds: !e.op.binds().is_empty(),
-            });
-        }
-        let mut results = Vec::with_capacity(f.results().len());
-        if plan_of_f.is_none() {
-            read(&mut results, &mut slots, f.results(), |_| true);
-        }
-        let slots = slots.count as usize;
         Ok(Program {
             function: f.clone(),
             params,
             symbols,
-            steps,
-            pool,
-            results,
-            slots,
-            direct,
             limits: cx.executor.limits().clone(),
-            plan: plan_of_f,
-            other: None,
+            plan,
+            direct,
         })
     }
 
-    /// Compares every run with one of another program of the same function.
-    pub(crate) fn compared_with(self, other: Program) -> Program {
-        Program {
-            other: Some(Box::new(other)),
-            ..self
-        }
+    /// Live equations that the plan runs without a call of a kernel, and all live equations.
+    #[doc(hidden)]
+    pub fn plan_share(&self) -> [usize; 2] {
+        self.plan.share()
     }
 
-    /// Live equations that a plan runs without a call of a kernel, and all live equations; `None`
-    /// without a plan.
+    /// Operations with regions that the plan runs in place for these arguments, and all of them.
+    /// Extents that data decides end the count.
     #[doc(hidden)]
-    pub fn plan_share(&self) -> Option<[usize; 2]> {
-        let own = self.plan.as_ref().map(|p| p.share());
-        own.or_else(|| self.other.as_ref()?.plan_share())
-    }
-
-    /// Operations with regions that a plan runs in place for these arguments, and all of them;
-    /// `None` without a plan. Extents that data decides end the count.
-    #[doc(hidden)]
-    pub fn regions_in_place(&self, inputs: &[Tensor]) -> Option<Result<[usize; 2]>> {
-        let Some(plan) = &self.plan else {
-            return self.other.as_ref()?.regions_in_place(inputs);
-        };
+    pub fn regions_in_place(&self, inputs: &[Tensor]) -> Result<[usize; 2]> {
         let arguments: Vec<Strides> = inputs.iter().map(|x| x.strides().into()).collect();
         let outer = Env::default();
-        let env = self.bind(inputs, &outer);
-        Some(env.and_then(|env| plan.in_place(&arguments, &env)))
+        self.plan.in_place(&arguments, &*self.bind(inputs, &outer)?)
     }
 
     /// The compiled function.
@@ -415,7 +172,7 @@ impl Program {
         inputs: impl Iterator<Item = &'t Tensor> + Clone,
         mut give: impl FnMut(Tensor),
     ) -> Result<()> {
-        if let Some(direct) = self.direct.as_ref().filter(|_| self.other.is_none())
+        if let Some(direct) = &self.direct
             && let Some(done) = self.limits.apply(|| direct.run(inputs.clone(), &mut give))
         {
             return done;
@@ -513,7 +270,7 @@ impl Program {
         inputs: &[Raw<'_>],
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
-        let direct = self.direct.as_ref().filter(|_| self.other.is_none())?;
+        let direct = self.direct.as_ref()?;
         // SAFETY: the caller guarantees the operands (# Safety), which are aligned.
         let run = || unsafe { direct.run_on(inputs, give) };
         (inputs.iter().all(Raw::is_aligned)).then(|| self.limits.apply(run))?
@@ -525,38 +282,28 @@ impl Program {
         self.direct.is_some()
     }
 
-    /// The plan that runs instead of steps.
-    pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
-        self.plan.as_ref()
+    /// The plan.
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
     }
 
     /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
-        match &self.other {
-            None => self.call_alone(inputs, outer),
-            Some(other) => self.call_both(other, inputs, outer),
+        if let Some(direct) = &self.direct {
+            let mut y = Results::new();
+            let run = || direct.run(inputs.iter(), |t| y.push(t));
+            if let Some(done) = self.limits.apply(run) {
+                return done.map(|()| y);
+            }
         }
-    }
-
-    /// Runs this program and another one, and compares their results.
-    #[cold]
-    fn call_both(&self, other: &Program, inputs: Operands, outer: &Env) -> Result<Results> {
-        let copies = inputs.clone();
-        let own = self.call_alone(inputs, outer);
-        compared(&self.function, own, other.call(copies, outer))
-    }
-
-    #[inline(always)]
-    fn call_alone(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
-        self.limits
-            .apply(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
+        self.limits.apply(|| self.plan.run(inputs, env))
     }
 
     /// Runs the program as a body inside a program with extents `outer`, whose symbols it shares.
     pub(crate) fn run_inside(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind_inside(&inputs, outer)?;
-        self.run_bound(&mut vec![None; self.slots], inputs, env)
+        self.plan.run(inputs, env)
     }
 
     /// Like [`Program::bind`], but extents bound in `outer` must be equal here.
@@ -605,25 +352,6 @@ impl Program {
         Ok(Cow::Owned(env))
     }
 
-    fn run_bound(
-        &self,
-        slots: &mut [Option<Tensor>],
-        inputs: Operands,
-        env: Cow<'_, Env>,
-    ) -> Result<Results> {
-        if let Some(direct) = &self.direct {
-            let mut y = Results::new();
-            direct
-                .run(inputs.iter(), |t| y.push(t))
-                .expect("operands were compared with the parameters")?;
-            return Ok(y);
-        }
-        if let Some(plan) = &self.plan {
-            return plan.run(inputs, env);
-        }
-        self.run_steps(slots, inputs, env)
-    }
-
     /// Runs the plan; `observer` sees its steps.
     pub(crate) fn run_observed(
         &self,
@@ -632,79 +360,15 @@ impl Program {
     ) -> Result<()> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
-        let plan = self.plan.as_ref().expect("a program with a plan");
         self.limits
-            .apply(|| plan.run_observed(inputs, env, observer))
+            .apply(|| self.plan.run_observed(inputs, env, observer))
             .map(drop)
-    }
-
-    fn run_steps(
-        &self,
-        slots: &mut [Option<Tensor>],
-        inputs: Operands,
-        mut env: Cow<'_, Env>,
-    ) -> Result<Results> {
-        for (p, x) in self.params.iter().zip(inputs) {
-            p.slot.write(slots, x);
-        }
-        let watched = is_active();
-        for step in &self.steps {
-            let [start, middle, end] = step.bounds.map(|b| b as usize);
-            let x: Operands = self.pool[start..middle]
-                .iter()
-                .map(|s| s.read(slots))
-                .collect();
-            if step.check {
-                self.check(step, &x, &env)?;
-            }
-            let at = |err: Error| err.at(self.eqn(step).loc);
-            let y = if watched {
-                let work = step_work(elements(&x));
-                let y = catch(|| (step.kernel)(&env, x)).map_err(at)?;
-                if spend(work) {
-                    return Err(at(interrupted()));
-                }
-                y
-            } else {
-                (step.kernel)(&env, x).map_err(at)?
-            };
-            if step.binds {
-                self.bind_results(step, &y, env.to_mut());
-            }
-            for (slot, y) in self.pool[middle..end].iter().zip(y) {
-                slot.write(slots, y);
-            }
-        }
-        Ok(self.results.iter().map(|s| s.read(slots)).collect())
-    }
-
-    fn eqn(&self, step: &Step) -> &Eqn {
-        &self.function.eqns()[step.eqn as usize]
-    }
-
-    /// Checks the type rule of a step with the actual sizes.
-    fn check(&self, step: &Step, x: &[Tensor], env: &Env) -> Result<()> {
-        let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
-        check_types(&self.function, self.eqn(step), &types, env)
-    }
-
-    /// Binds the symbols that an equation defines.
-    fn bind_results(&self, step: &Step, y: &[Tensor], env: &mut Env) {
-        let e = self.eqn(step);
-        for (r, y) in e.results().zip(y) {
-            for (d, &n) in self.function.ty(r).shape.iter().zip(y.shape()) {
-                if let Some(s) = d.as_sym().filter(|s| e.op.binds().contains(s)) {
-                    env.insert(s.clone(), n);
-                }
-            }
-        }
     }
 }
 
-/// A body that runs many times with the same slots.
+/// A body that runs many times.
 pub(crate) struct BodyRun<'p> {
     program: &'p Program,
-    slots: Vec<Option<Tensor>>,
     /// Shapes of the inputs of the previous step, and the extents bound by them.
     bound: Option<(Vec<Extents>, Env)>,
 }
@@ -713,7 +377,6 @@ impl<'p> BodyRun<'p> {
     pub(crate) fn new(program: &'p Program) -> BodyRun<'p> {
         BodyRun {
             program,
-            slots: vec![None; program.slots],
             bound: None,
         }
     }
@@ -728,47 +391,6 @@ impl<'p> BodyRun<'p> {
                 bound.insert((inputs.iter().map(|x| copied(x.shape())).collect(), env))
             }
         };
-        self.program
-            .run_bound(&mut self.slots, inputs, Cow::Borrowed(env))
-    }
-}
-
-/// Appends the slots of values that are read, and frees the slots of values whose last use is here.
-fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -> bool) {
-    let start = pool.len();
-    pool.extend(x.iter().map(|v| slots.of[v.index()]));
-    for (k, &v) in x.iter().enumerate() {
-        if ends(v) && !x[k + 1..].contains(&v) {
-            slots.free.push(slots.of[v.index()].0);
-            pool[start + k].0 |= Slot::LAST;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::nests::tests::function;
-
-    #[test]
-    fn a_difference_of_runtimes_names_the_equation() {
-        let ty = Type::new(DType::F64, [2]);
-        let f = function(&[ty], |cx, x| vec![x[0], cx.exp(x[0])]);
-        let tensor = |x: f64| Tensor::from(Array::vector(vec![1.0, x]));
-        let of = |x: f64| Ok(Results::from_iter([tensor(1.0), tensor(x)]));
-        assert!(compared(&f, of(2.0), of(2.0)).is_ok());
-        let text = compared(&f, of(2.0), of(3.0)).unwrap_err().to_string();
-        assert!(
-            text.contains("result 1, %1 by equation 0 (`exp`)"),
-            "{text}"
-        );
-        let failed = |code| Err(cotangent_core::Error::new(code, "why"));
-        let text = compared(&f, of(2.0), failed(Code::Limit)).unwrap_err();
-        assert!(
-            text.to_string()
-                .contains("the runtimes differ in `f`: results")
-        );
-        let code = compared(&f, failed(Code::Limit), failed(Code::Limit)).unwrap_err();
-        assert_eq!(code.code(), Code::Limit);
+        self.program.plan.run(inputs, Cow::Borrowed(env))
     }
 }

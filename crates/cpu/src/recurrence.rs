@@ -5,8 +5,7 @@
 //! next vector ([`Recurrence`]). Operations that only rearrange axes are no-ops. The instructions
 //! are those of single-operation groups, so the bits are those of the steps.
 
-use crate::elementwise::{Lowering, Typed, is_elementwise};
-use crate::fused::literal;
+use crate::elementwise::{Lowering, Typed, is_elementwise, literal};
 use crate::interrupt::{interrupted, is_active, is_interrupted};
 use crate::kernel::{Operands, Results};
 use crate::loops::shape_of;

@@ -426,20 +426,6 @@ impl Tensor {
         for_any!(self.dtype(), T => of::<T>(self))
     }
 
-    /// Whether another axis has a smaller nonzero stride than the last one, so that reading in
-    /// row-major order wastes most of each cache line. False for at most 256 elements.
-    pub(crate) fn is_across(&self) -> bool {
-        let mut axes = self
-            .shape()
-            .iter()
-            .zip(self.strides())
-            .rev()
-            .filter(|a| *a.0 > 1)
-            .map(|a| a.1.abs());
-        let last = axes.next().unwrap_or(0);
-        last > 1 && self.numel() > 256 && axes.any(|s| (1..last).contains(&s))
-    }
-
     /// The same elements as a whole row-major buffer; copies if necessary.
     pub fn into_dense(self) -> Result<Tensor> {
         if self.is_dense() {

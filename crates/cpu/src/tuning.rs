@@ -15,14 +15,12 @@ macro_rules! tuning {
 // `--bench loops`.
 tuning! {
     /// Maximum size of a value of a program in place, in bytes.
-    MAX_VALUE_BYTES: usize = 4096;
-    /// Maximum memory of a program in place, in multiples of the maximum size of a value.
-    MAX_FRAME_VALUES: usize = 64;
-    /// Maximum number of equations of a program in place.
-    MAX_EQUATIONS: usize = 4096;
-    /// Largest element count for which the unprepared loop is used. Above it a prepared kernel is
-    /// at least as fast.
-    MAX_UNPREPARED_ELEMENTS: usize = 1024;
+    MAX_VALUE_BYTES: usize = 16 << 10;
+    /// Maximum memory of a program in place, in bytes.
+    MAX_FRAME_BYTES: usize = 256 << 10;
+    /// Maximum number of elements of all values of a program in place. Above it the code of groups
+    /// is faster.
+    MAX_DIRECT_ELEMENTS: usize = 1 << 14;
     /// Maximum length, in elements, of a pooled small buffer.
     MAX_SPARE_ELEMENTS: usize = 32;
     /// Maximum number of pooled small buffers per length and type.
@@ -36,23 +34,11 @@ tuning! {
 
 // Elementwise chains and rows: `cargo bench -p cotangent-cpu --bench elementwise_and_rows`.
 tuning! {
-    /// Maximum size of a packed block of strided rows, in bytes; it leaves space in the cache for
-    /// the group's other data.
-    PACK_BLOCK_BYTES: usize = 256 << 10;
-    /// Maximum number of values that a group reads. It bounds the compile time spent per pair of
-    /// result and operand.
-    MAX_GROUP_OPERANDS: usize = 128;
-    /// Minimum size of an operand, in bytes, for prefetching its next block.
-    PREFETCH_MIN_BYTES: usize = 1 << 20;
-    /// Estimated time to store a byte to memory, in ps.
-    STORE_PS_PER_BYTE: u64 = 80;
     /// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the
     /// cache.
     MAX_CACHED_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
     /// Target duration, in ns, of the work that a thread claims.
     CLAIM_NS: u64 = 20_000;
-    /// Estimated time to pack an element, in ps.
-    PACK_PS_PER_ELEMENT: u64 = 700;
     /// Estimated time to pack an element of a read that no box decides, in ps.
     PACKED_PS_PER_ELEMENT: u64 = 2_000;
     /// Minimum number of adjacent results that code stores in place; shorter runs are computed
@@ -76,8 +62,6 @@ tuning! {
     MIN_BLOCK_ROWS: usize = 64;
     /// Number of blocks of a product that suffices to balance the load between threads.
     TARGET_BLOCKS: usize = 8;
-    /// Minimum columns of a product that is computed in a group.
-    MIN_PRODUCT_COLUMNS: usize = 8;
     /// Selection replaces sorting if at most one element in this many is read along the axis.
     AXIS_ELEMENTS_PER_SELECTED: usize = 4;
     /// Minimum window length, in elements, for which windows are sorted by row before they are

@@ -305,7 +305,7 @@ fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
         println!("hash {:016x}", everything());
         return;
     }
-    let of = |level: &str, engine: &str, threads: &str, runtime: &str| {
+    let of = |level: &str, engine: &str, threads: &str| {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "--exact",
@@ -315,30 +315,27 @@ fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
         child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level);
         child
             .env("COTANGENT_ENGINE", engine)
-            .env("COTANGENT_THREADS", threads)
-            .env("COTANGENT_RUNTIME", runtime);
+            .env("COTANGENT_THREADS", threads);
         let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
         let at = text
             .find("hash ")
             .unwrap_or_else(|| panic!("{level}: {text}"));
         text[at..at + 21].to_string()
     };
-    let want = of("portable", "interpreter", "1", "old");
+    let want = of("portable", "interpreter", "1");
     let choices = [
-        ("avx2", "emitter", "2", "old"),
-        ("avx2", "interpreter", "1", "old"),
-        ("avx512", "emitter", "8", "old"),
-        ("avx512", "interpreter", "2", "old"),
-        ("avx512", "", "1", "old"),
-        ("portable", "interpreter", "2", "new"),
-        ("avx2", "interpreter", "1", "new"),
-        ("avx512", "emitter", "8", "new"),
+        ("avx2", "emitter", "2"),
+        ("avx2", "interpreter", "1"),
+        ("avx512", "emitter", "8"),
+        ("avx512", "interpreter", "2"),
+        ("avx512", "", "1"),
+        ("portable", "interpreter", "2"),
     ];
-    for (level, engine, threads, runtime) in choices {
+    for (level, engine, threads) in choices {
         assert_eq!(
-            of(level, engine, threads, runtime),
+            of(level, engine, threads),
             want,
-            "{level}, {engine}, {threads} threads, {runtime}"
+            "{level}, {engine}, {threads} threads"
         );
     }
 }

@@ -8,7 +8,7 @@ use cotangent_core::{Builder, DType, Dim, Emit, Env, Function, Type, Val};
 use cotangent_cpu::memory::memory;
 use cotangent_cpu::pool::release_memory;
 use cotangent_cpu::program::plan_text;
-use cotangent_cpu::{Executor, Program, Runtime, Tensor};
+use cotangent_cpu::{Executor, Program, Tensor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -237,7 +237,7 @@ fn the_arena_that_is_printed_is_allocated() {
     let arena: usize = arena.split_once(' ').unwrap().0.parse().unwrap();
     // Two values are alive at the same time, and the result is a tensor.
     assert_eq!(arena, 2 * 4 * n, "{text}");
-    let executor = Executor::new().with_threads(1).with_runtime(Runtime::New);
+    let executor = Executor::new().with_threads(1);
     let compile = || executor.compile(&f).unwrap();
     let m = measured(&compile, &[ones(f.ty(f.params()[0]))]);
     let want = arena + 4 * n;

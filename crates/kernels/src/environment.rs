@@ -6,7 +6,6 @@
 //! | `COTANGENT_THREADS` | maximum number of threads, 1 or more |
 //! | `COTANGENT_SIMD` | `portable`, `avx2`, `avx512`: the instruction set |
 //! | `COTANGENT_ENGINE` | `interpreter`, `emitter`: the engine of fused loops |
-//! | `COTANGENT_RUNTIME` | `old`, `new`, `both`: how the `cpu` crate runs programs |
 
 use std::io::Write;
 

@@ -6,7 +6,7 @@ mod families;
 mod growth;
 mod interpreter;
 mod meaning;
-mod steps;
+mod programs;
 
 use super::form::{NestGroup, Storage};
 use crate::nests::lower::lower;

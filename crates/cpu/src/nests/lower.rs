@@ -14,7 +14,7 @@ use super::quantity::Quantity;
 use super::views;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{
-    Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
+    Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
 };
 use cotangent_core::{DType, Dim, Function, Type, Val};
 use smallvec::SmallVec;
@@ -357,6 +357,8 @@ impl<'a> NestBuilder<'a> {
         }
         let shape = self.shape(y);
         match op {
+            // Its axes matter for derivatives only.
+            Op::AtKink(_) => Ok(self.elementwise(&Op::Binary(Binary::MulStrongZero), x, y)),
             Op::Constant(c) => Ok(self.constant(c, y)),
             Op::Iota(i) => {
                 let mut expr = Expr::default();
@@ -679,8 +681,6 @@ fn called(op: &Op) -> Why {
         Op::Count(_) => Why::Length,
         Op::Bitcast(_) => Why::Bits,
         Op::Extension(_) => Why::Extension,
-        // The weight of some kinks depends on other elements.
-        Op::AtKink(_) => Why::Kink,
         // Elementwise operations and those that become reads or nests.
         Op::Unary(_)
         | Op::Binary(_)
@@ -695,6 +695,7 @@ fn called(op: &Op) -> Why {
         | Op::ReducePrecision(_)
         | Op::RoundTo(_)
         | Op::Convert(_)
+        | Op::AtKink(_)
         | Op::Constant(_)
         | Op::Iota(_)
         | Op::BroadcastInDim(_)

@@ -199,8 +199,6 @@ pub(crate) enum Why {
     Branch,
     /// A region that is called.
     Region,
-    /// A derivative at a kink whose weight depends on other elements.
-    Kink,
     /// A condition that is checked at run time.
     Check,
     /// A result whose extent depends on data.
@@ -229,7 +227,6 @@ impl Why {
             Why::Loop => "loop",
             Why::Branch => "branch",
             Why::Region => "region",
-            Why::Kink => "kink over several elements",
             Why::Check => "check at run time",
             Why::Length => "length depends on data",
             Why::Extension => "extension operation",

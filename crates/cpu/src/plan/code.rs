@@ -4,9 +4,8 @@
 //! Which instructions an operation has is decided in [`elementwise`](crate::elementwise) alone.
 
 use super::compose::{Composer, Composition, Leaf, Planned};
-use crate::elementwise::{Lowering, Typed};
+use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::{RawFold, RawProduct, fold_type};
-use crate::fused::literal;
 use crate::nests::access::IndexMap;
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Order, Space, What};
 use cotangent_core::ops::{Op, Reduce, Reduction};

@@ -5,9 +5,8 @@
 //! requires it, its reads are guarded by the choice's bounds, so that they stay inside of their
 //! values, and a selection follows.
 
-use crate::elementwise::{Lowering, Typed, is_elementwise};
+use crate::elementwise::{Lowering, Typed, is_elementwise, literal};
 use crate::folds::fold_type;
-use crate::fused::literal;
 use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
 use crate::nests::affine::{Affine, Var};
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};

@@ -50,7 +50,7 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     let stage = Stage { cx, g, of_starts };
     let kept = stage.kept();
     if kept.is_empty()
-        && let Some(staged) = stage.summed().or_else(|| stage.unrolled())
+        && let Some(staged) = stage.unrolled().or_else(|| stage.summed())
     {
         return Ok(staged);
     }

@@ -1,5 +1,5 @@
-//! Plans against steps over tensors: equal bits for every operation, layout of arguments, set of
-//! extents and number of threads.
+//! Plans against equations that run one by one: equal bits for every operation, layout of
+//! arguments, set of extents and number of threads.
 
 mod grouped;
 mod large;
@@ -7,42 +7,72 @@ mod memory;
 mod operations;
 mod programs;
 
-use super::Runtime;
 use crate::executor::Executor;
+use crate::kernel::Operands;
 use crate::program::Program;
 use crate::tensor::Tensor;
-use cotangent_core::{Array, Function, Result};
+use cotangent_core::{Array, Env, Function, Result, Type, reference};
 use std::sync::Arc;
 
-/// The programs of a function by both runtimes.
-struct RuntimePair {
-    old: Program,
-    new: Program,
+/// The results of a function whose live equations run one by one.
+fn one_by_one(f: &Function, x: &[Tensor]) -> Result<Vec<Array>> {
+    let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
+    let mut env = Env::default();
+    reference::bind(f, &types, &mut env)?;
+    let (executor, need) = (Executor::new().stepwise(), f.needed(None));
+    let mut values: Vec<Option<Tensor>> = vec![None; f.len()];
+    for (p, x) in f.params().iter().zip(x) {
+        values[p.index()] = Some(x.clone());
+    }
+    let value = |values: &[Option<Tensor>], v: cotangent_core::Val| {
+        values[v.index()].clone().expect("equations are in order")
+    };
+    for e in f.eqns() {
+        if !e.results().any(|r| need[r.index()]) {
+            continue;
+        }
+        let x: Operands = f.operands(e).iter().map(|&v| value(&values, v)).collect();
+        for (r, y) in e.results().zip(executor.apply(&e.op, x, &env)?) {
+            for (d, &n) in f.ty(r).shape.iter().zip(y.shape()) {
+                if let Some(s) = d.as_sym().filter(|s| e.op.binds().contains(s)) {
+                    env.insert(s.clone(), n);
+                }
+            }
+            values[r.index()] = Some(y);
+        }
+    }
+    let results = f.results().iter();
+    results.map(|&r| value(&values, r).into_array()).collect()
 }
 
-impl RuntimePair {
-    fn new(f: &Function) -> RuntimePair {
-        let f = Arc::new(f.clone());
-        let by = |runtime| Executor::new().with_runtime(runtime);
-        RuntimePair {
-            old: by(Runtime::Old).compile(&f).unwrap(),
-            // Programs over few elements have a plan, too.
-            new: by(Runtime::New).stepwise().compile(&f).unwrap(),
+/// A function and its program.
+struct PlannedFunction {
+    f: Function,
+    program: Program,
+}
+
+impl PlannedFunction {
+    fn new(f: &Function) -> PlannedFunction {
+        // Steps of programs over few elements run on tensors, too.
+        let program = Executor::new().stepwise().compile(&Arc::new(f.clone()));
+        PlannedFunction {
+            f: f.clone(),
+            program: program.unwrap(),
         }
     }
 
-    /// Runs both on tensors; the results have equal bits, or both fail with one code.
+    /// Runs the program on tensors; the results have the bits of its equations, or both fail with
+    /// one code.
     fn check(&self, what: &str, x: &[Tensor]) {
-        let run = |p: &Program| -> Result<Vec<Array>> {
-            let y = p.run_tensors(x.iter().cloned())?;
+        let run = || -> Result<Vec<Array>> {
+            let y = self.program.run_tensors(x.iter().cloned())?;
             y.into_iter().map(Tensor::into_array).collect()
         };
         let text = || {
-            let env = cotangent_core::Env::default();
-            let plan = crate::program::plan_text(self.old.function(), &env);
-            format!("{}{}", self.old.function(), plan.unwrap_or_default())
+            let plan = crate::program::plan_text(self.program.function(), &Env::default());
+            format!("{}{}", self.program.function(), plan.unwrap_or_default())
         };
-        match (run(&self.old), run(&self.new)) {
+        match (one_by_one(&self.f, x), run()) {
             (Ok(want), Ok(got)) => same(what, &want, &got, text),
             (Err(want), Err(got)) if want.code() == got.code() => {}
             (want, got) => panic!("{what}: {want:?} and {got:?}\n{}", text()),

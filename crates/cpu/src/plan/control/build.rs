@@ -3,16 +3,18 @@
 use super::frame::{FrameAddress, InPlaceForm, frame_entry};
 use super::in_place::InPlace;
 use super::instruction::Instruction;
+use super::steps::MAX_OPERATIONS;
 use super::views::{copy_of, is_dense};
 use crate::plan::Plan;
 use crate::plan::arena::{ArenaLayout, padded};
 use crate::plan::build::{CodeStep, Home, PlaceView, StepKind};
 use crate::plan::code::ElementSlot;
-use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved};
+use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
 use cotangent_core::Env;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
 /// Largest number of bytes of an operand or a result of a kernel on tensors. Kernels own larger
@@ -70,7 +72,7 @@ pub(super) struct InPlaceBuilder<'a> {
     pub(super) constants: Vec<(usize, *const u8)>,
     pub(super) outputs: Vec<InPlaceForm>,
     pub(super) output_entries: Vec<usize>,
-    pub(super) over: Vec<Option<usize>>,
+    pub(super) over: Vec<SmallVec<[usize; 1]>>,
     /// The last step that reads each place, results apart.
     pub(super) last_read: Vec<Option<usize>>,
     /// The step after which a result is copied from its place (`None`: before all), or `Direct`.
@@ -109,7 +111,7 @@ impl<'a> InPlaceBuilder<'a> {
             constants: Vec::new(),
             outputs: Vec::new(),
             output_entries: Vec::new(),
-            over: vec![None; plan.parts.results.len()],
+            over: vec![SmallVec::new(); plan.parts.results.len()],
             last_read: vec![None; places],
             copies: Vec::new(),
             frame: resolved.arena,
@@ -321,10 +323,36 @@ impl<'a> InPlaceBuilder<'a> {
                     self.scratch.used = 0;
                     self.code([k, phase], c, laid);
                 }
+                self.changed_inputs(k, c, laid);
                 Some(())
             }
             (StepKind::Call(c), LaidStep::Call { operands, .. }) => self.call(k, c, operands),
             _ => unreachable!("a step is laid as what it is, and none is skipped"),
+        }
+    }
+
+    /// Finds inputs over which the one value of a step may be written: they are read for the last
+    /// time, at the index that is written. A value of few elements may be a part of a loop's code,
+    /// where it needs no memory.
+    fn changed_inputs(&mut self, k: usize, step: &CodeStep, laid: &LaidGroup) {
+        let [output] = step.outputs[..] else {
+            return;
+        };
+        let elements: usize = self.shape(output).iter().product();
+        let result = |r: &usize| {
+            self.copies[*r] == ResultCopy::Direct && self.output_entries[*r] == output as usize
+        };
+        let Some(r) = (0..self.copies.len())
+            .find(result)
+            .filter(|_| elements > MAX_OPERATIONS)
+        else {
+            return;
+        };
+        for &o in &step.over {
+            let argument = matches!(self.plan.parts.places[o as usize].home, Home::Argument);
+            if argument && self.last_read[o as usize] == Some(k) && writes_over(step, laid, o) {
+                self.over[r].push(o as usize);
+            }
         }
     }
 

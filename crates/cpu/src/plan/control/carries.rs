@@ -6,7 +6,7 @@ use crate::plan::arena::{Arena, padded};
 use cotangent_core::Result;
 
 /// The buffers of carries: a step reads one and writes the other, or changes the one buffer of a
-/// carry that is an update of a window.
+/// carry.
 pub(super) struct CarryBuffers<'a> {
     body: &'a InPlace,
     consts: usize,
@@ -17,9 +17,9 @@ pub(super) struct CarryBuffers<'a> {
     _memory: Arena,
 }
 
-/// Whether the carry `k` of a body has one buffer, in which a step changes a window.
+/// Whether the carry `k` of a body has one buffer, which a step changes.
 pub(super) fn is_in_place(body: &InPlace, consts: usize, k: usize) -> bool {
-    body.over[k] == Some(consts + k)
+    body.over[k].contains(&(consts + k))
 }
 
 /// Bytes of the second buffers of the carries.

@@ -126,7 +126,7 @@ impl InPlaceBuilder<'_> {
                 self.copies[r] == ResultCopy::Direct && self.output_entries[r] == *output as usize
             };
             if let Some(r) = (0..self.copies.len()).find(|&r| result(r)) {
-                self.over[r] = Some(form.operand as usize);
+                self.over[r].push(form.operand as usize);
             }
         }
         Some(())

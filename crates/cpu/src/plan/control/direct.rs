@@ -4,12 +4,14 @@
 use super::build::in_place;
 use super::frame::{InPlaceForm, State};
 use super::in_place::InPlace;
+use crate::element::for_size;
 use crate::interrupt::watched;
 use crate::plan::Plan;
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Fresh, Tensor, volume};
-use crate::tuning::{MAX_EQUATIONS, MAX_FRAME_VALUES, MAX_VALUE_BYTES};
+use crate::tuning::{MAX_DIRECT_ELEMENTS, MAX_FRAME_BYTES, MAX_VALUE_BYTES};
 use cotangent_core::{Env, Result, Type};
+use cotangent_kernels::copy::copy_into;
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -17,7 +19,43 @@ use std::sync::{Arc, Mutex, TryLockError};
 pub(crate) struct DirectProgram {
     form: InPlace,
     /// Memory of a run. A run beside another one has its own.
-    state: Mutex<State>,
+    state: Mutex<DirectState>,
+}
+
+/// Memory of a run.
+struct DirectState {
+    state: State,
+    /// Row-major copies of operands that are not row-major, by input.
+    copies: Vec<Vec<u128>>,
+}
+
+impl DirectState {
+    fn new(form: &InPlace) -> Result<DirectState> {
+        Ok(DirectState {
+            state: form.new_state(form.frame)?,
+            copies: vec![Vec::new(); form.inputs.len()],
+        })
+    }
+
+    /// The address of the elements of operand `k`, row-major.
+    #[inline]
+    fn row_major(&mut self, k: usize, x: &Tensor) -> *const u8 {
+        match x.is_row_major() {
+            true => x.first_ptr(),
+            false => self.copied(k, x),
+        }
+    }
+
+    fn copied(&mut self, k: usize, x: &Tensor) -> *const u8 {
+        let (n, to) = (x.numel(), &mut self.copies[k]);
+        to.resize((n * x.dtype().size()).div_ceil(size_of::<u128>()), 0);
+        for_size!(x.dtype(), W => {
+            // SAFETY: there is room for `n` elements, which are plain numbers of at most 16 bytes.
+            let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<W>(), n) };
+            copy_into(to, x.bits());
+        });
+        to.as_ptr().cast()
+    }
 }
 
 /// The extents of a type of known and small size that has elements.
@@ -49,23 +87,24 @@ impl DirectProgram {
     /// place.
     pub(crate) fn new(plan: &Arc<Plan>) -> Option<DirectProgram> {
         let f = &plan.function;
-        let short = f.eqns().len() <= MAX_EQUATIONS && f.depth() == 0;
-        (short && f.vals().all(|v| small(f.ty(v)).is_some())).then_some(())?;
+        let mut all = f.vals().map(|v| small(f.ty(v)));
+        let elements = all.try_fold(0, |sum, shape| Some(sum + volume(&shape?).ok()?))?;
+        (f.depth() == 0 && elements <= MAX_DIRECT_ELEMENTS).then_some(())?;
         let inputs = f.params().iter().map(|&p| small(f.ty(p)));
         let inputs: Vec<Extents> = inputs.collect::<Option<_>>()?;
         let form = in_place(plan, &inputs, Env::default())?;
-        (form.memory() <= MAX_FRAME_VALUES * MAX_VALUE_BYTES).then_some(())?;
-        let state = Mutex::new(form.new_state(form.frame).ok()?);
+        (form.memory() <= MAX_FRAME_BYTES).then_some(())?;
+        let state = Mutex::new(DirectState::new(&form).ok()?);
         Some(DirectProgram { form, state })
     }
 
     /// Calls `f` with memory for a run.
     #[inline]
-    fn with_state<R>(&self, f: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
+    fn with_state<R>(&self, f: impl FnOnce(&mut DirectState) -> Result<R>) -> Result<R> {
         match self.state.try_lock() {
             Ok(mut state) => f(&mut state),
             Err(TryLockError::Poisoned(e)) => f(&mut e.into_inner()),
-            Err(TryLockError::WouldBlock) => f(&mut self.form.new_state(self.form.frame)?),
+            Err(TryLockError::WouldBlock) => f(&mut DirectState::new(&self.form)?),
         }
     }
 
@@ -86,36 +125,27 @@ impl DirectProgram {
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
         let mut types = x.clone();
-        let fits = |form: &InPlaceForm| {
-            (types.next()).is_some_and(|x| form.has(x.dtype(), x.shape()))
-        };
+        let fits =
+            |form: &InPlaceForm| (types.next()).is_some_and(|x| form.has(x.dtype(), x.shape()));
         if !self.form.inputs.iter().all(fits) || types.next().is_some() {
             return None;
         }
-        let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
         Some(self.with_state(|s| {
             for (k, x) in x.enumerate() {
-                let at = match x.is_row_major() {
-                    true => x.first_ptr(),
-                    false => {
-                        dense.push(x.clone().into_dense()?);
-                        dense[dense.len() - 1].first_ptr()
-                    }
-                };
-                self.form.set_input(s, k, at);
+                let at = s.row_major(k, x);
+                self.form.set_input(&mut s.state, k, at);
             }
             // SAFETY: every operand has the type of its input and is row-major or was copied. `x`
-            // and `dense` keep them alive.
-            unsafe { self.give_results(s, give) }
+            // and the state keep them alive.
+            unsafe { self.give_results(&mut s.state, give) }
         }))
     }
 
     /// Whether operands have the types of the inputs and are contiguous.
     fn takes_raw(&self, x: &[Raw<'_>]) -> bool {
         let inputs = &self.form.inputs;
-        let fits = |(x, form): (&Raw<'_>, &InPlaceForm)| {
-            form.has(x.dtype, x.shape) && x.is_row_major()
-        };
+        let fits =
+            |(x, form): (&Raw<'_>, &InPlaceForm)| form.has(x.dtype, x.shape) && x.is_row_major();
         x.len() == inputs.len() && x.iter().zip(inputs).all(fits)
     }
 
@@ -131,6 +161,7 @@ impl DirectProgram {
     ) -> Option<Result<()>> {
         self.takes_raw(x).then(|| {
             self.with_state(|s| {
+                let s = &mut s.state;
                 (x.iter().enumerate()).for_each(|(k, x)| self.form.set_input(s, k, x.data));
                 // SAFETY: operands have the types of the inputs and are contiguous (checked above).
                 // The caller guarantees that they can be read (# Safety).
@@ -150,6 +181,7 @@ impl DirectProgram {
         let results = y.len() == outputs.len() && y.iter().zip(outputs).all(fits);
         (self.takes_raw(x) && results).then(|| {
             self.with_state(|s| {
+                let s = &mut s.state;
                 (x.iter().enumerate()).for_each(|(k, x)| self.form.set_input(s, k, x.data));
                 (y.iter().enumerate()).for_each(|(k, y)| self.form.set_output(s, k, y.data));
                 // SAFETY: operands and results have the types of inputs and outputs, and operands

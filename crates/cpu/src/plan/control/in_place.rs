@@ -33,9 +33,10 @@ pub(crate) struct InPlace {
     pub(super) outputs: Vec<InPlaceForm>,
     /// The entry of the table for the address of each result.
     pub(super) output_entries: Vec<usize>,
-    /// For each result the input whose memory it may have, which the run then changes: the result
-    /// is an update of a window of that input, which nothing reads afterwards.
-    pub(super) over: Vec<Option<usize>>,
+    /// For each result the inputs whose memory it may have, one of which the run then changes: the
+    /// result is an update of a window of that input, or has many elements that are computed from
+    /// those at their indices, and nothing reads the input afterwards.
+    pub(super) over: Vec<SmallVec<[usize; 1]>>,
     /// Entries of the table that are addresses in the frame, with their offsets.
     pub(super) entries: Vec<(usize, usize)>,
     /// Entries of the table that are tensors of the plan.

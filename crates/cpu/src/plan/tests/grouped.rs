@@ -3,8 +3,8 @@
 use super::super::arena::ARENA_BYTES;
 use super::super::build::{PlanParts, StepKind};
 use super::super::laid::{LaidStep, Resolved};
+use super::PlannedFunction;
 use super::memory::resolved;
-use super::{Runtime, RuntimePair};
 use crate::executor::Executor;
 use crate::nests::tests::function;
 use crate::tensor::Tensor;
@@ -80,7 +80,7 @@ fn functions_of_rows_are_one_step_without_an_arena() {
             // Rows of four are unrolled: there is one phase.
             assert_eq!(count[0] == 1, shape[1] == 4, "{name} of {shape:?}");
             assert_eq!((r.arena, by_rows(&r)), (0, shape[1] > 4), "{name}");
-            RuntimePair::new(&f).check(name, &[Tensor::from(numbers(&shape))]);
+            PlannedFunction::new(&f).check(name, &[Tensor::from(numbers(&shape))]);
         }
     }
 }
@@ -94,7 +94,7 @@ fn long_rows_run_phase_after_phase_in_the_arena() {
     assert!(phases(&parts).len() == 1 && !by_rows(&r));
     // The exponentials, and the greatest numbers of rows, then their sums.
     assert_eq!(r.arena, 3 * 40_000 * 4 + 64);
-    RuntimePair::new(&f).check("softmax", &[Tensor::from(numbers(&shape))]);
+    PlannedFunction::new(&f).check("softmax", &[Tensor::from(numbers(&shape))]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_chain_of_elementwise_operations_is_one_phase_without_an_arena() {
     let (parts, r) = resolved(&one);
     assert_eq!((phases(&parts), r.arena), (vec![1], 0));
     for f in [f, one] {
-        RuntimePair::new(&f).check("a chain", &[Tensor::from(numbers(&[100, 100]))]);
+        PlannedFunction::new(&f).check("a chain", &[Tensor::from(numbers(&[100, 100]))]);
     }
 }
 
@@ -149,7 +149,7 @@ fn the_gradient_of_a_vector_product_is_one_phase_without_an_arena() {
     let text = crate::program::plan_text(&f, &Env::default()).unwrap();
     assert_eq!((phases(&parts), r.arena), (vec![1], 0), "{text}");
     let x = numbers(&[1000, 3]);
-    RuntimePair::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
+    PlannedFunction::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
 }
 
 /// A run takes the arena that its plan prints from the pool.
@@ -164,8 +164,7 @@ fn the_printed_arena_is_what_is_allocated() {
     let text = crate::program::plan_text(&f, &Env::default()).unwrap();
     assert!(text.contains(&format!("arena {} B", r.arena)), "{text}");
     assert!(r.arena >= 1_200_000, "{text}");
-    let program = Executor::new().with_runtime(Runtime::New).stepwise();
-    let program = program.compile(&f).unwrap();
+    let program = Executor::new().stepwise().compile(&f).unwrap();
     ARENA_BYTES.set(0);
     program.run(&[numbers(&[600, 500])]).unwrap();
     assert_eq!(ARENA_BYTES.get(), r.arena);
@@ -199,10 +198,10 @@ fn a_sum_of_pads_adds_each_term_where_it_is_not_zero() {
         );
         let x = numbers(&[n, 1]);
         let x = cotangent_core::reference::run(&convert(dtype, n), &[x]).unwrap();
-        RuntimePair::new(&g).check("a sum of pads", &[Tensor::from(&x[0])]);
+        PlannedFunction::new(&g).check("a sum of pads", &[Tensor::from(&x[0])]);
         // Signs of zeros.
         let zeros = Array::zeros(dtype, vec![n, 1]).unwrap();
-        RuntimePair::new(&g).check("zeros", &[Tensor::from(zeros)]);
+        PlannedFunction::new(&g).check("zeros", &[Tensor::from(zeros)]);
     }
 }
 

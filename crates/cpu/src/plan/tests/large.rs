@@ -1,6 +1,6 @@
 //! Programs over many elements: several threads, long rows, both engines, and concurrent runs.
 
-use super::{Runtime, RuntimePair, same};
+use super::{PlannedFunction, one_by_one, same};
 use crate::executor::Executor;
 use crate::nests::tests::function;
 use crate::plan::folded::row_boxes;
@@ -59,23 +59,15 @@ fn threads_engines_and_repeated_runs_change_no_bit() {
             let x = Tensor::from(numbers(&shape, k));
             let what = format!("body {k} of {shape:?}");
             // The second run of a body is compiled.
-            let pair = RuntimePair::new(&f);
+            let pair = PlannedFunction::new(&f);
             (0..2).for_each(|_| pair.check(&what, std::slice::from_ref(&x)));
+            let want = one_by_one(&f, std::slice::from_ref(&x)).unwrap();
             let f = Arc::new(f);
             for threads in [1, 2, 8] {
-                let program = |runtime| {
-                    let executor = Executor::new().with_threads(threads);
-                    executor.with_runtime(runtime).compile(&f).unwrap()
-                };
-                let run = |runtime| {
-                    let y = program(runtime).run_tensors([x.clone()]).unwrap();
-                    y.into_iter()
-                        .map(|y| y.into_array().unwrap())
-                        .collect::<Vec<_>>()
-                };
-                same(&what, &run(Runtime::Old), &run(Runtime::New), || {
-                    f.to_string()
-                });
+                let executor = Executor::new().with_threads(threads);
+                let y = executor.compile(&f).unwrap().run_tensors([x.clone()]);
+                let y = y.unwrap().into_iter().map(|y| y.into_array().unwrap());
+                same(&what, &want, &y.collect::<Vec<_>>(), || f.to_string());
             }
         }
     }
@@ -87,7 +79,7 @@ fn one_program_runs_on_two_threads_at_once() {
         let y = cx.softmax(cx.exp(x[0]), 1);
         vec![cx.add(y, cx.transpose(cx.transpose(x[0], &[1, 0]), &[1, 0]))]
     });
-    let pair = RuntimePair::new(&f);
+    let pair = PlannedFunction::new(&f);
     std::thread::scope(|s| {
         for k in 0..2 {
             let pair = &pair;
@@ -112,7 +104,7 @@ fn extents_are_resolved_for_each_run() {
             cx.exp(cx.concatenate(&[s, s], 0)),
         ]
     });
-    let pair = RuntimePair::new(&f);
+    let pair = PlannedFunction::new(&f);
     for round in 0..2 {
         for shape in [
             [3, 4],

@@ -4,7 +4,7 @@ use super::super::build::{Home, Kernels, PlanParts, StepKind, build};
 use super::super::laid::Resolved;
 use super::super::resolve::Extent;
 use super::super::verify::verify;
-use super::{Runtime, RuntimePair};
+use super::{PlannedFunction, one_by_one};
 use crate::executor::{Compiler, Executor};
 use crate::lower::lower;
 use crate::nests::tests::function;
@@ -21,11 +21,7 @@ fn a_result_is_written_over_an_argument_that_was_given_up() {
     let f = Arc::new(function(&[Type::new(DType::F64, [100])], |cx, x| {
         vec![cx.exp(cx.sin(x[0]))]
     }));
-    let program = Executor::new()
-        .with_runtime(Runtime::New)
-        .stepwise()
-        .compile(&f)
-        .unwrap();
+    let program = Executor::new().stepwise().compile(&f).unwrap();
     let want = program.run(&[count(100)]).unwrap();
     let x = Tensor::from(count(100));
     let (at, kept) = (x.first_ptr(), x.clone());
@@ -47,19 +43,19 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
             cx.add(x[0], cx.reverse(x[0], &[0])),
         ]
     });
-    let pair = RuntimePair::new(&f);
-    // The argument of the new program is not shared.
-    let old = pair.old.run(&[count(1000)]).unwrap();
-    let new = pair.new.run_tensors([Tensor::from(count(1000))]).unwrap();
-    for (old, new) in old.iter().zip(new) {
-        assert!(old.same_bits(&new.into_array().unwrap()));
+    let want = one_by_one(&f, &[Tensor::from(count(1000))]).unwrap();
+    // The argument of the program is not shared.
+    let program = PlannedFunction::new(&f).program;
+    let got = program.run_tensors([Tensor::from(count(1000))]).unwrap();
+    for (want, got) in want.iter().zip(got) {
+        assert!(want.same_bits(&got.into_array().unwrap()));
     }
 }
 
 /// The parts of the plan of a function.
 pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let executor = Executor::new();
-    let cx = Compiler::new(&executor, Runtime::New);
+    let cx = Compiler::new(&executor);
     let kernels = Kernels {
         lower: &|op, types, used| lower(&cx, op, types, used),
         nested: &|_| Ok(None),

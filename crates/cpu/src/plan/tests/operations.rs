@@ -2,7 +2,7 @@
 
 use super::super::build::{PlanStep, StepKind};
 use super::memory::parts_of;
-use super::{RuntimePair, layouts};
+use super::{PlannedFunction, layouts};
 use crate::nests::tests::function;
 use crate::nests::tests::meaning::viewed;
 use crate::tensor::Tensor;
@@ -18,7 +18,7 @@ fn samples() -> impl Iterator<Item = Sample> {
 #[test]
 fn every_sample_in_every_layout_of_arguments() {
     for s in samples() {
-        let pair = RuntimePair::new(&function_of(&s).unwrap());
+        let pair = PlannedFunction::new(&function_of(&s).unwrap());
         let all: Vec<_> = s.operands.iter().map(layouts).collect();
         for k in 0..3 {
             let x: Vec<_> = all.iter().map(|x| x[k].clone()).collect();
@@ -30,7 +30,7 @@ fn every_sample_in_every_layout_of_arguments() {
 #[test]
 fn every_sample_on_broadcast_arguments() {
     for s in samples().filter(|s| !s.operands.is_empty()) {
-        let pair = RuntimePair::new(&function_of(&s).unwrap());
+        let pair = PlannedFunction::new(&function_of(&s).unwrap());
         let equal = |a: &Array| {
             let x = Tensor::from(a);
             let shape = a.shape().to_vec();
@@ -58,7 +58,7 @@ fn every_sample_between_views() {
                 let x: Vec<Val> = x.iter().map(|&v| viewed(cx, v, form)).collect();
                 cx.emit(s.op.clone(), &x).to_vec()
             });
-            RuntimePair::new(&before).check(&format!("{:?} of views {form}", s.op), &x);
+            PlannedFunction::new(&before).check(&format!("{:?} of views {form}", s.op), &x);
             let after = function(&types, |cx, x| {
                 let y = cx.emit(s.op.clone(), x).to_vec();
                 let known = |v: &Val| cx.ty(*v).shape.as_const().is_some();
@@ -66,7 +66,7 @@ fn every_sample_between_views() {
                 y.map(|v| viewed(cx, viewed(cx, v, form), (form + 1) % 3))
                     .collect()
             });
-            RuntimePair::new(&after).check(&format!("views {form} of {:?}", s.op), &x);
+            PlannedFunction::new(&after).check(&format!("views {form} of {:?}", s.op), &x);
         }
     }
 }
@@ -111,6 +111,6 @@ fn a_step_computes_several_values_of_one_space() {
                 .map(|i| (i % 97) as f32 / 50.0 - 1.0)
                 .collect::<Vec<f32>>(),
         );
-        RuntimePair::new(&f).check("one step", &[Tensor::from(x.unwrap())]);
+        PlannedFunction::new(&f).check("one step", &[Tensor::from(x.unwrap())]);
     }
 }

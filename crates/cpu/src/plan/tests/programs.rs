@@ -1,6 +1,6 @@
 //! Random graphs with their adjoints, the corpus, symbols at several extents, and threads.
 
-use super::{RuntimePair, layouts};
+use super::{PlannedFunction, layouts};
 use crate::nests::tests::meaning::corpus;
 use crate::tensor::Tensor;
 use cotangent_core::check::random::graph;
@@ -15,7 +15,7 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
     for seed in 0..seeds {
         let case = graph(seed, 4 + seed as usize % 20).unwrap();
         let (f, args) = (case.function, case.args);
-        let pair = RuntimePair::new(&f);
+        let pair = PlannedFunction::new(&f);
         let all: Vec<_> = args.iter().map(layouts).collect();
         for k in 0..3 {
             let x: Vec<_> = all.iter().map(|x| x[k].clone()).collect();
@@ -27,7 +27,7 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
             let y = reference::run(&f, &args).unwrap();
             let cts = y.into_iter().filter(|y| tangent(&y.ty()));
             let x: Vec<Tensor> = args.iter().cloned().chain(cts).map(Tensor::from).collect();
-            RuntimePair::new(&simplify(&g)).check(&format!("adjoint of {seed}"), &x);
+            PlannedFunction::new(&simplify(&g)).check(&format!("adjoint of {seed}"), &x);
         }
     }
 }
@@ -36,11 +36,8 @@ fn random_graphs_and_their_adjoints_in_every_layout() {
 fn programs_of_the_corpus() {
     let (mut count, mut share) = (0, [0, 0]);
     corpus(1 << 16, &mut |name, f, args| {
-        let pair = RuntimePair::new(f);
-        let [own, all] = pair
-            .new
-            .plan_share()
-            .expect("a plan of a program without extensions");
+        let pair = PlannedFunction::new(f);
+        let [own, all] = pair.program.plan_share();
         share = [share[0] + own, share[1] + all];
         count += 1;
         pair.check(name, &args.iter().map(Tensor::from).collect::<Vec<_>>());
