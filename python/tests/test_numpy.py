@@ -191,6 +191,14 @@ def test_floor_division_at_infinities_is_the_array_api_s():
         assert np.signbit(got[2]) and np.signbit(got[3])
 
 
+def test_from_dlpack_takes_every_array_of_numpy():
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    assert np.shares_memory(np.asarray(ct.from_dlpack(x)), x)
+    assert ct.from_dlpack(np.arange(3.0)[::-1]).tolist() == [2.0, 1.0, 0.0]
+    assert ct.from_dlpack(np.arange(3, dtype=">i4")).tolist() == [0, 1, 2]
+
+
 def test_ufuncs_of_scipy_are_known_whenever_it_is_imported():
     code = """
 import numpy as np, cotangent as ct

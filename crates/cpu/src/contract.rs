@@ -7,10 +7,10 @@
 //! The contracted index runs over the pairs of axes in the order of the left operand's axes. So the
 //! order of summation depends on the operation only.
 
-use crate::alone;
 use crate::element::for_any;
 use crate::folds::RawProduct;
 use crate::kernel::{Kernel, kernel, operands};
+use crate::maps::Elementwise;
 use crate::tensor::{Extents, Strides, Tensor};
 use cotangent_core::ops::{Binary, DotGeneral, Op};
 use cotangent_core::{DType, Result};
@@ -156,7 +156,7 @@ fn strided_matrices(
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
     let axes = Contraction::new(d, lhs, rhs);
     if axes.count == 0 {
-        return outer(axes, d.multiplied());
+        return outer(axes, d.multiplied(), dtype);
     }
     let stable = d.stable;
     for_any!(dtype, T => kernel(move |_, [a, b]| {
@@ -171,7 +171,8 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
 
 /// Kernel for a contraction without contracted axes: the outer product, elementwise over batch
 /// axes. Nothing is summed, so no zero is added to a product.
-fn outer(axes: Contraction, multiplied: Binary) -> Kernel {
+fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
+    let product = Elementwise::new(&Op::Binary(multiplied), &[dtype, dtype]);
     let Contraction {
         left,
         right,
@@ -187,8 +188,7 @@ fn outer(axes: Contraction, multiplied: Binary) -> Kernel {
         let columns: Vec<usize> = (0..batch).chain(batch + rows..shape.len()).collect();
         let rows: Vec<usize> = (0..batch + rows).collect();
         let x = smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?];
-        let program = alone::program(&Op::Binary(multiplied), &x)?;
-        alone::run(&program.expect("a product is elementwise"), x)
+        Ok(smallvec![product.run(x)?])
     })
 }
 

@@ -5,11 +5,8 @@
 //! wrap. Complex numbers to real types give their real part. A pair without a direct kernel is
 //! converted through a type that holds every value of the source type, so it rounds once.
 
-use crate::alone;
-use crate::tensor::Tensor;
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::Convert;
-use cotangent_core::{C64, C128, DType, Result, bf16, f16};
+use cotangent_core::{C64, C128, DType, bf16, f16};
 use cotangent_kernels::tile::convert::cast;
 use cotangent_kernels::tile::halves::{self, Half};
 use cotangent_kernels::tile::{TileFloat, TileOp};
@@ -127,14 +124,4 @@ fn direct(from: DType, to: DType) -> TileOp {
         C64 C64 => Bool bool, F32 f32, C128 C128;
         C128 C128 => Bool bool, F64 f64, C64 C64;
     }
-}
-
-/// Converts the elements to type `to`.
-pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
-    if x.dtype() == to {
-        return Ok(x);
-    }
-    let x = smallvec![x];
-    let program = alone::program(&Convert { to }.into(), &x)?;
-    Ok(alone::run(&program.expect("a conversion is elementwise"), x)?.remove(0))
 }

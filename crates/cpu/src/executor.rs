@@ -1,11 +1,11 @@
 //! [`Executor`]: settings of a compilation: kernels of extension operations, the number of threads,
 //! and the hook of its runs.
 
-use crate::alone;
 use crate::checks::resolve;
 use crate::interrupt::{Hook, catch, is_active, with_interrupt};
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
 use crate::lower::lower;
+use crate::maps;
 use crate::program::{Program, Role};
 use crate::tensor::Tensor;
 use crate::tuning::MIN_LOOP_STEPS;
@@ -13,7 +13,7 @@ use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
 use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -224,12 +224,13 @@ impl Executor {
     /// symbols of its attributes.
     pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         self.check()?;
-        if let Some(program) = alone::program(op, &x)? {
-            return self.limits.apply(|| alone::run(&program, x));
-        }
+        let run = || match maps::known(op, &x) {
+            Some(map) => Ok(smallvec![map.run(x)?]),
+            None => self.apply_prepared(op, x, env),
+        };
         self.limits.apply(|| match is_active() {
-            true => catch(|| self.apply_prepared(op, x, env)),
-            false => self.apply_prepared(op, x, env),
+            true => catch(run),
+            false => run(),
         })
     }
 
@@ -239,6 +240,9 @@ impl Executor {
         let op = resolved.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
         op.infer(&types)?.iter().try_for_each(Type::check_array)?;
+        if let Some(map) = maps::kept(op, &x) {
+            return Ok(smallvec![map.run(x)?]);
+        }
         lower(&Compiler::new(self), op, &types, UsedResults::ALL)?(env, x)
     }
 

@@ -20,7 +20,6 @@
 //! two exceptions. Sums and products may be folded in another fixed order. Functions of
 //! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
-mod alone;
 mod axes;
 mod checks;
 mod contract;
@@ -38,6 +37,7 @@ pub mod kernel;
 mod linalg;
 mod loops;
 pub mod lower;
+mod maps;
 pub mod memory;
 mod movement;
 mod nests;

@@ -1,9 +1,9 @@
 //! Factorisations and solves of batches of row-major matrices. Single precision is computed in
 //! double precision.
 
-use crate::convert::converted;
 use crate::element::{PlainElement, collected, limit, pick, zeroed};
 use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
+use crate::maps::converted;
 use crate::tensor::{Extents, Tensor, copied};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Result};

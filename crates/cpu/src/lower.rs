@@ -3,15 +3,15 @@
 use crate::checks::resolve;
 use crate::contract::RawContraction;
 use crate::element::limit;
-use crate::elementwise::is_fused;
+use crate::elementwise::{dtypes, is_fused};
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
+use crate::maps::Elementwise;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
 use crate::tensor::Tensor;
 use crate::{
-    alone, contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort,
-    windows,
+    contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort, windows,
 };
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
@@ -138,7 +138,7 @@ fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Resu
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
         | Op::RoundTo(_)
-        | Op::Convert(_) => alone::kernel(op, x)?,
+        | Op::Convert(_) => Elementwise::new(op, &dtypes(x)).kernel(),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {
@@ -193,10 +193,10 @@ fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Resu
         Op::Guard(g) => control::guard(g, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => checked(op, x, kernel)?,
-            None if is_fused(op, x) => alone::kernel(op, x)?,
+            None if is_fused(op, x) => Elementwise::new(op, &dtypes(x)).kernel(),
             None => checked(op, x, evaluated(op))?,
         },
-        Op::Bitcast(_) if is_fused(op, x) => alone::kernel(op, x)?,
+        Op::Bitcast(_) if is_fused(op, x) => Elementwise::new(op, &dtypes(x)).kernel(),
         Op::Bitcast(b) => movement::bitcast(b.to),
         // Evaluated by the reference: its result is an iota.
         Op::Count(_) => evaluated(op),

@@ -240,8 +240,8 @@ impl Program {
         Ok(())
     }
 
-    /// Like [`Program::run_each`], for operands in memory: a [direct](Program::is_direct)
-    /// program creates no tensors for them. `None`, without running, for another program, another number or
+    /// Like [`Program::run_each`], for operands in memory: a [direct](Program::is_direct) program
+    /// creates no tensors for them. `None`, without running, for another program, another number or
     /// types of operands, and operands that are not contiguous and aligned.
     ///
     /// ```

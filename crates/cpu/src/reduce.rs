@@ -1,7 +1,6 @@
 //! Reductions over axes and cumulative operations along an axis, in the fixed orders of the
 //! kernels.
 
-use crate::convert::converted;
 use crate::element::{
     PlainElement, RealElement, compute, compute_exact, for_complex, for_compute,
     for_compute_ordered, for_real, limit, pick,
@@ -9,6 +8,7 @@ use crate::element::{
 use crate::folds::{Fold, FoldUse, fold_type, with_fold};
 use crate::kernel::{Kernel, kernel};
 use crate::lower::{ResolvedOp, evaluated};
+use crate::maps::converted;
 use crate::tensor::{Extents, Tensor, copied, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Running};

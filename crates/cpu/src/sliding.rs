@@ -1,11 +1,11 @@
 //! Kernels of operations with sliding windows: convolutions, window reductions and window
 //! selections.
 
-use crate::convert::converted;
 use crate::element::{
     PlainElement, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick,
 };
 use crate::kernel::{Kernel, kernel};
+use crate::maps::converted;
 use crate::reduce::through;
 use crate::tensor::{Extents, Tensor, copied, row_major};
 use cotangent_core::dtype::Kind;

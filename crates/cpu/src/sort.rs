@@ -1,8 +1,8 @@
 //! Sorting, and positions of extrema (argmin, argmax).
 
-use crate::convert::converted;
 use crate::element::{PlainElement, compute, for_compute_ordered, for_size, limit, pick};
 use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
+use crate::maps::converted;
 use crate::tensor::{Extents, Tensor, row_major, volume};
 use crate::tuning::AXIS_ELEMENTS_PER_SELECTED;
 use cotangent_core::ops::{ArgReduce, Sort};

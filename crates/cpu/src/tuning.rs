@@ -34,6 +34,8 @@ tuning! {
 
 // Elementwise chains and rows: `cargo bench -p cotangent-cpu --bench elementwise_and_rows`.
 tuning! {
+    /// Estimated time to store a byte to memory, in ps.
+    STORE_PS_PER_BYTE: u64 = 80;
     /// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the
     /// cache.
     MAX_CACHED_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;

@@ -5,12 +5,12 @@
 //! call moves the windows of a block that are in bounds. A window that is partly out of bounds
 //! (only where such elements are dropped) is moved separately, in order with the others.
 
-use crate::convert::converted;
 use crate::element::{
     PlainElement, collected, compute, compute_exact, for_complex, for_compute, for_integer_or_bool,
     for_real, for_size, limit, pick,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
+use crate::maps::converted;
 use crate::movement::owned;
 use crate::tensor::{Extents, Strides, Tensor, copied, row_major};
 use crate::tuning::{MIN_SORTED_WINDOW_ELEMENTS, SORT_ELEMENTS_PER_UPDATE};

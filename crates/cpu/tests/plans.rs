@@ -288,7 +288,12 @@ fn plans_are_the_known_ones() {
         let mut env = Env::default();
         env.insert("n".into(), ROWS);
         let f = with_simple_loops(&f);
-        let now = format!("{f}\n{}", plan_text(&f, &env).unwrap());
+        // Whether a loop is machine code depends on the processor.
+        let plan = plan_text(&f, &env).unwrap();
+        let plan = plan
+            .lines()
+            .map(|l| l.split_once(": loop, ").map_or(l, |l| l.0));
+        let now = format!("{f}\n{}\n", plan.collect::<Vec<_>>().join("\n"));
         let path = folder.join(format!("{name}.txt"));
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&path, &now).unwrap();

@@ -8,7 +8,7 @@ use cotangent::{DType, Tensor};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 use std::ffi::{CStr, c_void};
 
 #[repr(C)]
@@ -202,8 +202,9 @@ impl Array {
     }
 }
 
-/// The array of a DLPack object: through NumPy, which checks versions and flags. `copy`:
-/// `Some(false)` and `None` share its memory.
+/// The array of a DLPack object: through NumPy, which checks versions and flags. An array of NumPy
+/// is read as it is: before 2.1 NumPy exports no array that is read-only. `copy`: `Some(false)` and
+/// `None` share its memory.
 pub(crate) fn array(x: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Array> {
     let py = x.py();
     let device: Bound<'_, PyTuple> = x
@@ -218,7 +219,10 @@ pub(crate) fn array(x: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Array>
         )));
     }
     let np = py.import("numpy")?;
-    let a = np.call_method("from_dlpack", (x,), Some(&PyDict::new(py)))?;
+    let a = match x.is_instance(&np.getattr("ndarray")?)? {
+        true => x.clone(),
+        false => np.call_method1("from_dlpack", (x,))?,
+    };
     let shared = match copy {
         Some(true) => crate::numpy::array(&a)?,
         _ => crate::numpy::shared(&a).or_else(|e| match copy {

@@ -50,8 +50,6 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "within its capacity",
     ),
     ("kernels/src/parallel/mod.rs", "CPU_SETSIZE", "cores"),
-    ("cpu/src/fuse.rs", "", "equations of a function"),
-    ("cpu/src/fuse/lower.rs", "", "equations of a function"),
     ("cpu/src/groups/", "", "equations of a function, and ranks"),
     ("cpu/src/nests/", "", "equations of a function, and ranks"),
     (
@@ -64,26 +62,13 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "",
         "equations of a function, and a measurement of a fixed size",
     ),
-    ("cpu/src/program.rs", "", "equations of a function"),
     (
         "cpu/src/recurrence.rs",
         "f.len()",
         "equations of a function",
     ),
-    (
-        "cpu/src/tiny.rs",
-        "",
-        "programs whose values are few and small",
-    ),
-    (
-        "cpu/src/tiny/layout.rs",
-        "",
-        "programs whose values are few and small",
-    ),
-    ("cpu/src/loops.rs", "first[of_cond..]", "operands of a loop"),
-    ("cpu/src/loops.rs", "stacks.len()", "results of a loop"),
+    ("cpu/src/maps.rs", "to.resize(", "copies of small operands"),
     ("cpu/src/movement.rs", "axes.to_vec()", "rank"),
-    ("cpu/src/phases.rs", "shape.len()", "rank"),
     ("cpu/src/tensor.rs", "shape().to_vec()", "rank"),
 ];
 

@@ -22,19 +22,7 @@ const PERMITTED: &[(&str, &str)] = &[
     ("core/src/ops/entry.rs", "`Spelled`"),
     ("core/src/ops/linalg/triangular_solve.rs", "`Turn`"),
     ("core/src/transform/kinks.rs", "`Step`"),
-    ("cpu/src/fuse.rs", "`How`"),
-    ("cpu/src/fuse.rs", "`Part`"),
-    ("cpu/src/fused.rs", "`Place`"),
-    ("cpu/src/phases.rs", "`Made`"),
-    ("cpu/src/phases.rs", "`Room`"),
-    ("cpu/src/phases.rs", "`Passing`"),
-    ("cpu/src/phases.rs", "`Run`"),
-    ("cpu/src/products.rs", "`Cut`"),
-    ("cpu/src/program.rs", "`Step`"),
-    ("cpu/src/program.rs", "`Slot`"),
-    ("cpu/src/program.rs", "`Slots`"),
     ("cpu/src/recurrence.rs", "`Known`"),
-    ("cpu/src/tiny.rs", "`Place`"),
 ];
 
 fn rules() -> Vec<Rule> {

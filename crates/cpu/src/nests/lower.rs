@@ -12,6 +12,7 @@ use super::nest::{
 };
 use super::quantity::Quantity;
 use super::views;
+use crate::elementwise::is_elementwise;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{
     Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
@@ -32,9 +33,15 @@ const MIN_DISTANCE: u32 = 16;
 /// Maximum number of multiplications of one matrix product that is a fold.
 pub(crate) const MAX_FOLDED_PRODUCT: usize = 4096;
 
-/// The nests of a function. Values that no result needs have none.
+/// The nests of a function for an executor without kernels of extensions.
 pub(crate) fn lower(f: &Function) -> Nests<'_> {
-    let mut b = NestBuilder::new(f);
+    lower_with(f, &|_| false)
+}
+
+/// The nests of a function. Values that no result needs have none. An extension operation with a
+/// kernel of its own (`has_kernel`) is a call of it.
+pub(crate) fn lower_with<'f>(f: &'f Function, has_kernel: &'f dyn Fn(&Op) -> bool) -> Nests<'f> {
+    let mut b = NestBuilder::new(f, has_kernel);
     for (i, e) in f.eqns().iter().enumerate() {
         if e.results().any(|r| b.live[r.index()]) {
             b.equation(i as u32, e);
@@ -68,6 +75,7 @@ struct ValueSource {
 
 struct NestBuilder<'a> {
     f: &'a Function,
+    has_kernel: &'a dyn Fn(&Op) -> bool,
     live: Vec<bool>,
     values: Vec<ValueSource>,
     /// `None`: part of the expression of its reader.
@@ -84,7 +92,7 @@ enum Lowered {
 }
 
 impl<'a> NestBuilder<'a> {
-    fn new(f: &'a Function) -> NestBuilder<'a> {
+    fn new(f: &'a Function, has_kernel: &'a dyn Fn(&Op) -> bool) -> NestBuilder<'a> {
         let live = f.needed(None);
         let mut values = vec![ValueSource::default(); f.len()];
         for (i, e) in f.eqns().iter().enumerate() {
@@ -107,6 +115,7 @@ impl<'a> NestBuilder<'a> {
         }
         NestBuilder {
             f,
+            has_kernel,
             live,
             values,
             nests: Vec::new(),
@@ -346,7 +355,9 @@ impl<'a> NestBuilder<'a> {
         if op.is_elementwise(types.iter().copied()) {
             let dtypes: Vec<DType> = types.iter().map(|t| t.dtype).collect();
             return match op {
-                Op::Extension(p) if p.scalar(&dtypes).is_none() => Err(Why::Extension),
+                Op::Extension(_) if (self.has_kernel)(op) || !is_elementwise(op, &dtypes) => {
+                    Err(Why::Extension)
+                }
                 // The type rule of an extension may admit operands of other extents.
                 Op::Extension(_) if types.iter().any(|t| t.shape[..] != *self.shape(y)) => {
                     Err(Why::Extension)

@@ -13,7 +13,7 @@ use crate::contract::RawContraction;
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read, Source};
-use crate::nests::lower::lower;
+use crate::nests::lower::lower_with;
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
 use crate::tensor::Tensor;
 use cotangent_core::graph::{Def, Eqn};
@@ -171,7 +171,7 @@ struct Builder<'a> {
 
 /// The parts of the plan of a function, or the reason for which it has none.
 pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<PlanParts>> {
-    let nests = lower(f);
+    let nests = lower_with(f, kernels.extension);
     let groups = groups::group(&nests);
     // A bound that the verifier of nests cannot prove refuses no program: offsets are compared with
     // the extents of values when the plan is laid out.
@@ -343,11 +343,9 @@ impl Builder<'_> {
     }
 
     /// A step of code.
+    #[inline(never)] // its frame is large, and `group` recurs through regions
     fn code(&mut self, g: &NestGroup) -> Planned<()> {
-        let cx = Composition {
-            nests: self.nests,
-            extension: self.kernels.extension,
-        };
+        let cx = Composition { nests: self.nests };
         let staged = staged(&cx, g)?;
         let roots = g
             .members
@@ -444,10 +442,7 @@ impl Builder<'_> {
             nests: vec![copy],
             results: Vec::new(),
         };
-        let cx = Composition {
-            nests: &nests,
-            extension: self.kernels.extension,
-        };
+        let cx = Composition { nests: &nests };
         self.step(eqn, Vec::new(), super::stage::alone(&cx, 0)?);
         Ok(Read::identity(value, ty.rank()))
     }

@@ -5,7 +5,7 @@
 //! requires it, its reads are guarded by the choice's bounds, so that they stay inside of their
 //! values, and a selection follows.
 
-use crate::elementwise::{Lowering, Typed, is_elementwise, literal};
+use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::fold_type;
 use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
 use crate::nests::affine::{Affine, Var};
@@ -38,8 +38,6 @@ pub(crate) struct Leaf {
 /// The parts that expressions are composed of.
 pub(crate) struct Composition<'a> {
     pub(crate) nests: &'a Nests<'a>,
-    /// Whether an extension operation has a kernel of its own.
-    pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
 
 /// The operation that a fold of a few elements is, if instructions give the bits of its kernel: its
@@ -324,12 +322,6 @@ impl<'a> Composer<'a> {
                 ExprOp::Apply { op, operands } => {
                     let x: SmallVec<[Typed; 3]> =
                         operands.iter().map(|&x| nodes[x as usize]).collect();
-                    let dtypes: SmallVec<[DType; 3]> = x.iter().map(|x| x.1).collect();
-                    if matches!(**op, Op::Extension(_))
-                        && ((self.cx.extension)(op) || !is_elementwise(op, &dtypes))
-                    {
-                        return Err(Why::Extension);
-                    }
                     self.lowering.emit(op, &x)
                 }
             });

@@ -3,9 +3,9 @@
 //! Members of one space are one phase, unless one reads another at other indices. If all axes of
 //! rows but those of the lanes are unrolled, the group is one phase over the remaining axes: each
 //! index of an unrolled axis has instructions of its own. A sum of many pads has a phase for each
-//! term ([`terms`](super::terms)).
+//! term ([`terms`](super::terms)), unless unrolled axes decide where a term is not zero.
 
-use super::code::{Code, CodeRoot, ElementSlot, code};
+use super::code::{Code, CodeRoot, ElementSlot, Region, code};
 use super::compose::{Composition, Planned, indices, unrolled_fold};
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
@@ -50,7 +50,7 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     let stage = Stage { cx, g, of_starts };
     let kept = stage.kept();
     if kept.is_empty()
-        && let Some(staged) = stage.unrolled().or_else(|| stage.summed())
+        && let Some(staged) = stage.summed().or_else(|| stage.unrolled())
     {
         return Ok(staged);
     }
@@ -224,6 +224,20 @@ impl<'a> Stage<'a> {
         let nests = &self.cx.nests.nests;
         let sum = sum_of_pads(nests, m.nest, &|v| inline.get(&v).copied())?;
         let (n, mut phases) = (self.nest(m), Vec::new());
+        // Code with instructions for each index of the unrolled axes has a term only where it is
+        // not zero, if these axes decide that.
+        let is_whole = |region: &Region| {
+            let mut axes = region.iter().zip(n.space.iter()).zip(&m.axes);
+            axes.all(|((r, axis), a)| {
+                let all = axis.extent.as_const() == Some(r.len());
+                all || self.g.schedule.unrolled.contains(a)
+            })
+        };
+        if sum.others.iter().all(|(_, region)| is_whole(region))
+            && let Some(unrolled) = self.unrolled()
+        {
+            return Some(unrolled);
+        }
         let first = [(sum.first, None)];
         let others = sum.others.into_iter().map(|(e, region)| (e, Some(region)));
         for (expr, region) in first.into_iter().chain(others) {

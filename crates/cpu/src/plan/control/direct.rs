@@ -4,14 +4,13 @@
 use super::build::in_place;
 use super::frame::{InPlaceForm, State};
 use super::in_place::InPlace;
-use crate::element::for_size;
 use crate::interrupt::watched;
+use crate::maps::copied;
 use crate::plan::Plan;
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tuning::{MAX_DIRECT_ELEMENTS, MAX_FRAME_BYTES, MAX_VALUE_BYTES};
 use cotangent_core::{Env, Result, Type};
-use cotangent_kernels::copy::copy_into;
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -42,19 +41,8 @@ impl DirectState {
     fn row_major(&mut self, k: usize, x: &Tensor) -> *const u8 {
         match x.is_row_major() {
             true => x.first_ptr(),
-            false => self.copied(k, x),
+            false => copied(&mut self.copies[k], x),
         }
-    }
-
-    fn copied(&mut self, k: usize, x: &Tensor) -> *const u8 {
-        let (n, to) = (x.numel(), &mut self.copies[k]);
-        to.resize((n * x.dtype().size()).div_ceil(size_of::<u128>()), 0);
-        for_size!(x.dtype(), W => {
-            // SAFETY: there is room for `n` elements, which are plain numbers of at most 16 bytes.
-            let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<W>(), n) };
-            copy_into(to, x.bits());
-        });
-        to.as_ptr().cast()
     }
 }
 
@@ -85,6 +73,7 @@ impl InPlaceForm {
 impl DirectProgram {
     /// The program of a plan, if its values are small and of known extents and it has a form in
     /// place.
+    #[inline(never)] // its frame is large, and programs of regions are compiled by recursion
     pub(crate) fn new(plan: &Arc<Plan>) -> Option<DirectProgram> {
         let f = &plan.function;
         let mut all = f.vals().map(|v| small(f.ty(v)));
