@@ -186,6 +186,7 @@ fn products_and_calls() -> Vec<(&'static str, Arc<Function>)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of programs")]
 fn loops() -> Vec<(&'static str, Arc<Function>)> {
     let number = |cx: &dyn Emit, x: f64| cx.full(&f64s(&[]), x);
     let attractor = build(&[f64s(&[3])], |cx, x| {
