@@ -29,7 +29,9 @@ pub use crate::plan::Memory;
 /// let y = cx.matmul(cx.sin(x), cx.cos(x));
 /// let f = b.finish(&[y]).unwrap();
 /// let memory = cotangent_cpu::memory::memory(&f, &[ty], &Env::default()).unwrap();
-/// assert_eq!((memory.peak, memory.results), (6_000_000, 2_000_000));
+/// // The sine, the cosine and the product. Buffers of 2 MiB and more fill huge pages.
+/// assert!((6_000_000..6_300_000).contains(&memory.peak));
+/// assert_eq!(memory.results, 2_000_000);
 /// ```
 pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
     let env = reference::bind_body(f, arguments, outer)?;

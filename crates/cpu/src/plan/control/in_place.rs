@@ -389,7 +389,7 @@ unsafe fn moved(
 }
 
 /// Reduces `count` rows of `len` elements, where `len` is at least 1 and at most
-/// [`FOLD_CHUNK_ELEMENTS`](cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS).
+/// [`FOLD_CHUNK_ELEMENTS`].
 ///
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
