@@ -34,7 +34,7 @@ struct Param {
 }
 
 /// The part that a function has in a compilation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(PartialEq)]
 pub(crate) enum Role {
     /// A program.
     Whole,

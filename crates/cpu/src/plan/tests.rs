@@ -11,7 +11,7 @@ use crate::executor::Executor;
 use crate::kernel::Operands;
 use crate::program::Program;
 use crate::tensor::Tensor;
-use cotangent_core::{Array, Env, Function, Result, Type, reference};
+use cotangent_core::{Array, Env, Function, Result, Type, Val, reference};
 use std::sync::Arc;
 
 /// The results of a function whose live equations run one by one.
@@ -24,7 +24,7 @@ fn one_by_one(f: &Function, x: &[Tensor]) -> Result<Vec<Array>> {
     for (p, x) in f.params().iter().zip(x) {
         values[p.index()] = Some(x.clone());
     }
-    let value = |values: &[Option<Tensor>], v: cotangent_core::Val| {
+    let value = |values: &[Option<Tensor>], v: Val| {
         values[v.index()].clone().expect("equations are in order")
     };
     for e in f.eqns() {

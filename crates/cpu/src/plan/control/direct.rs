@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tuning::{MAX_DIRECT_ELEMENTS, MAX_FRAME_BYTES, MAX_VALUE_BYTES};
-use cotangent_core::{Env, Result, Type};
+use cotangent_core::{DType, Env, Result, Type};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -58,7 +58,7 @@ fn small(ty: &Type) -> Option<Extents> {
 impl InPlaceForm {
     /// Whether these are its element type and extents.
     #[inline]
-    fn has(&self, dtype: cotangent_core::DType, shape: &[usize]) -> bool {
+    fn has(&self, dtype: DType, shape: &[usize]) -> bool {
         // Compared inline: a call to `memcmp` takes longer for a few extents.
         let same =
             self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
