@@ -1,6 +1,6 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
-use cotangent_core::ops::Comparison;
+use cotangent_core::ops::{Comparison, entries};
 use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, Primitive, no_rule};
 use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::transform::{Lin, Lv, Session};
@@ -322,5 +322,46 @@ fn effects_happen_in_every_step_although_nothing_reads_their_results() {
             assert_eq!(names(&g)[0], "sin", "{g}");
             assert_eq!(evaluations(&g), steps, "{counted}: {g}");
         }
+    }
+}
+
+/// A scan whose two steps apply an operation to rows of operands, and operands with two rows.
+fn stepped(op: &Op, operands: &[Array]) -> (Arc<Function>, Vec<Array>) {
+    let types: Vec<Type> = operands
+        .iter()
+        .map(|x| Type::new(x.dtype(), &[&[2], x.shape()].concat()[..]))
+        .collect();
+    let f = build(&types, |cx, rows| {
+        let body = |cx: &dyn Emit, _: &[Val], _: &[Val], x: &[Val]| {
+            (vec![], cx.emit(op.clone(), x).to_vec())
+        };
+        cx.scan(&[], &[], rows, &2.into(), false, body).1
+    });
+    let types: Vec<Type> = operands.iter().map(Array::ty).collect();
+    let twice = build(&types, |cx, x| {
+        x.iter()
+            .map(|&x| {
+                let one = cx.reshape(x, &[&[Dim::Const(1)], &cx.ty(x).shape[..]].concat());
+                cx.concatenate(&[one, one], 0)
+            })
+            .collect()
+    });
+    (f, reference::run(&twice, operands).unwrap())
+}
+
+#[test]
+fn operations_on_few_elements_in_steps_have_the_same_bits() {
+    let mut rewritten = std::collections::BTreeMap::<&str, usize>::new();
+    for name in ["scatter", "argmax", "argmin", "sort"] {
+        let entry = entries().into_iter().find(|e| e.name == name).unwrap();
+        for sample in (entry.samples)(name) {
+            let (f, x) = stepped(&sample.op, &sample.operands);
+            let g = simple(&f, &x);
+            let kept = scan_of(&g).1.iter().any(|n| n == name);
+            *rewritten.entry(name).or_default() += usize::from(!kept);
+        }
+    }
+    for (name, least) in [("scatter", 8), ("argmax", 2), ("argmin", 2), ("sort", 4)] {
+        assert!(rewritten[name] >= least, "{name}: {rewritten:?}");
     }
 }

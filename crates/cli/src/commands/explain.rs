@@ -10,7 +10,7 @@ use crate::{draw, page, show};
 use cotangent::ad;
 use cotangent::cpu::{Memory, memory, passes, plan_text, steps};
 use cotangent::error::shown;
-use cotangent::rewrite::simplify;
+use cotangent::rewrite::{simplify, with_simple_loops};
 use cotangent::{Array, Dim, Env, Function, Result, Type, Val, files, reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let f = &*loaded.function;
     let simple = Arc::new(simplify(f));
     if args.passes {
-        print(out, &passes(&simple)?)?;
+        print(out, &passes(&with_simple_loops(&simple))?)?;
         return Ok(Outcome::Good);
     }
     let extents = Extents::read(args, &target, f)?;
     if args.plan {
-        print(out, &plan_text(&simple, &extents.env)?)?;
+        print(out, &plan_text(&with_simple_loops(&simple), &extents.env)?)?;
         return Ok(Outcome::Good);
     }
     let wrt = wrt(args, f)?;

@@ -38,7 +38,7 @@ impl Combine {
     }
 
     /// The binary function; `None` for `Set`.
-    fn binary(self) -> Option<Binary> {
+    pub(crate) fn binary(self) -> Option<Binary> {
         match self {
             Combine::Set => None,
             Combine::Add => Some(Binary::Add),

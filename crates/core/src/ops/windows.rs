@@ -200,7 +200,7 @@ impl Windows {
     }
 
     /// Extents of a window along the axes of an operand of this rank.
-    pub(super) fn sizes(&self, rank: usize, windows: &[Dim]) -> Vec<Dim> {
+    pub(crate) fn sizes(&self, rank: usize, windows: &[Dim]) -> Vec<Dim> {
         let mut at = self.window.iter();
         let mut size = |k| {
             if self.extends(k) {

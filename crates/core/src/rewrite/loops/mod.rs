@@ -7,6 +7,7 @@
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
+//! scatter, argmax, sort     ->  simpler operations              in steps, on few elements ([`small`])
 //! ```
 //! The pass is for a function that runs: derivatives are derived before it, so their sums keep
 //! their order. Each body is visited once, inner ones first. Results keep their bits, but for the
@@ -16,6 +17,7 @@
 mod carries;
 mod form;
 mod hoist;
+mod small;
 mod total;
 mod unroll;
 
@@ -46,7 +48,7 @@ use std::sync::Arc;
 /// # Ok::<(), cotangent_core::Error>(())
 /// ```
 pub fn with_simple_loops(f: &Arc<Function>) -> Arc<Function> {
-    LoopPass::default().function(f)
+    LoopPass::default().function(f, false)
 }
 
 /// Rewritten functions by identity. The original is stored with the result, so that its address is
@@ -57,21 +59,23 @@ struct LoopPass {
     loops: FxHashMap<*const Function, bool>,
     /// Functions between both passes, kept so that their addresses are not reused.
     kept: Vec<Arc<Function>>,
-    done: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
+    /// By the function and whether it is part of a step.
+    done: FxHashMap<(*const Function, bool), (Arc<Function>, Arc<Function>)>,
 }
 
 impl LoopPass {
-    fn function(&mut self, f: &Arc<Function>) -> Arc<Function> {
-        if !self.has_loop(f) {
+    /// The function, which is part of the step of a loop if `in_step`.
+    fn function(&mut self, f: &Arc<Function>, in_step: bool) -> Arc<Function> {
+        if !in_step && !self.has_loop(f) {
             return f.clone();
         }
-        let key = Arc::as_ptr(f);
+        let key = (Arc::as_ptr(f), in_step);
         if let Some((_, new)) = self.done.get(&key) {
             return new.clone();
         }
         let counted = counted_loops(f).map_or_else(|| f.clone(), Arc::new);
         let new = self
-            .rewritten(&counted)
+            .rewritten(&counted, in_step)
             .map_or_else(|| counted.clone(), Arc::new);
         self.kept.push(counted);
         self.done.insert(key, (f.clone(), new.clone()));
@@ -94,7 +98,7 @@ impl LoopPass {
     }
 
     /// The function with other loops and regions; `None` if none changes.
-    fn rewritten(&mut self, f: &Function) -> Option<Function> {
+    fn rewritten(&mut self, f: &Function, in_step: bool) -> Option<Function> {
         let mut pass = Pass::new(&f.name, f.eqns().len());
         pass.b.reserve(f);
         let needed = f.needed(None);
@@ -102,11 +106,11 @@ impl LoopPass {
         walk.copy_params(&pass.b);
         let mut changed = false;
         while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
-            let new = self.regions(&op);
+            let new = self.regions(&op, in_step);
             changed |= new.is_some();
             let op = new.unwrap_or_else(|| op.into_owned());
             let used: Vec<bool> = eqn.results().map(|r| needed[r.index()]).collect();
-            let y = match simpler(&mut pass, &op, &x, &used) {
+            let y = match simpler(&mut pass, &op, &x, &used, in_step) {
                 Some(y) => {
                     changed = true;
                     y
@@ -134,9 +138,10 @@ impl LoopPass {
     }
 
     /// The operation with rewritten regions, if one changes.
-    fn regions(&mut self, op: &Op) -> Option<Op> {
+    fn regions(&mut self, op: &Op, in_step: bool) -> Option<Op> {
+        let in_step = in_step || matches!(op, Op::Scan(_) | Op::While(_));
         let old = op.regions();
-        let new: Vec<Arc<Function>> = old.iter().map(|r| self.function(r)).collect();
+        let new: Vec<Arc<Function>> = old.iter().map(|r| self.function(r, in_step)).collect();
         let same = old.iter().zip(&new).all(|(a, b)| Arc::ptr_eq(a, b));
         (!same).then(|| op.with_regions(&new))
     }
@@ -145,10 +150,19 @@ impl LoopPass {
 /// Results of a loop by a simpler one, in order; `None` for those that are not used.
 type LoopResults = Vec<Option<Val>>;
 
-/// The results of a loop that becomes simpler.
-fn simpler(pass: &mut Pass, op: &Op, x: &[Val], used: &[bool]) -> Option<LoopResults> {
+/// The results of an equation that becomes simpler.
+fn simpler(
+    pass: &mut Pass,
+    op: &Op,
+    x: &[Val],
+    used: &[bool],
+    in_step: bool,
+) -> Option<LoopResults> {
     if let Op::Shard(_) = op {
         return Some(vec![Some(x[0])]);
+    }
+    if in_step && let Some(y) = small::written(&pass.b, op, x) {
+        return Some(y.into_iter().map(Some).collect());
     }
     let form = LoopForm::of(op, x)?;
     let loc = pass.b.loc();

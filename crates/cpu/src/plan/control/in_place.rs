@@ -184,6 +184,12 @@ impl InPlace {
         Ok(())
     }
 
+    /// The name of the operation that a step computes.
+    pub(super) fn operation(&self, step: usize) -> &str {
+        let eqn = self.plan.parts.steps[step].eqn as usize;
+        self.plan.function.eqns()[eqn].op.name()
+    }
+
     /// The entry of the table with the address of the frame.
     pub(super) fn frame_entry(&self) -> usize {
         frame_entry(self.plan.parts.places.len())

@@ -90,7 +90,7 @@ impl LoopCode {
         &self,
         compile: impl FnOnce() -> Compiled<LoopSteps>,
     ) -> Compiled<&LoopSteps> {
-        self.code.get_or_init(compile).as_ref().map_err(|&why| why)
+        self.code.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 }
 

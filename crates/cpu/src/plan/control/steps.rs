@@ -84,7 +84,7 @@ pub(super) struct StepRecorder<'a> {
 }
 
 /// The reason for which a loop is no machine code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NotCode {
     /// No loop: another region.
     NoLoop,
@@ -94,8 +94,8 @@ pub(super) enum NotCode {
     Operations,
     /// Kernels on vectors take less time.
     Vectors,
-    /// A kernel on tensors.
-    Call,
+    /// A kernel on tensors, of an operation of this name.
+    Call(String),
     /// A loop in the step that is not written out.
     Inner,
     /// Another instruction that has no code.
@@ -111,9 +111,9 @@ pub(super) type Compiled<T> = std::result::Result<T, NotCode>;
 
 impl NotCode {
     /// The reason for which a step with an instruction that was not recorded is no code.
-    fn of(i: &Instruction) -> NotCode {
+    fn of(f: &InPlace, i: &Instruction) -> NotCode {
         match i {
-            Instruction::Call(_) => NotCode::Call,
+            Instruction::Call(c) => NotCode::Call(f.operation(c.step).to_owned()),
             Instruction::Control { .. } => NotCode::Inner,
             Instruction::Body(_) => NotCode::Instruction("a kernel"),
             Instruction::Fold { .. } => NotCode::Instruction("a fold"),
@@ -132,13 +132,13 @@ impl NotCode {
     }
 
     /// A noun phrase that follows "because of".
-    pub(super) fn text(self) -> String {
+    pub(super) fn text(&self) -> String {
         let text = match self {
             NotCode::NoLoop => "no loop",
             NotCode::Compiler => "the processor, for which no code is compiled",
             NotCode::Operations => return format!("more than {MAX_OPERATIONS} operations"),
             NotCode::Vectors => "kernels on vectors, which take less time",
-            NotCode::Call => "a kernel on tensors",
+            NotCode::Call(name) => return format!("the kernel of `{name}`"),
             NotCode::Inner => "a loop in its steps",
             NotCode::Instruction(name) => return format!("{name} in its steps"),
             NotCode::Carries => "its carries",
@@ -183,7 +183,7 @@ impl<'a> StepRecorder<'a> {
 
     /// The reason for which the step is no code.
     pub(super) fn why_not(&self) -> NotCode {
-        self.why.unwrap_or(NotCode::Carries)
+        self.why.clone().unwrap_or(NotCode::Carries)
     }
 
     /// Adds the entries of a function: values of the step, but for inputs, which are fixed, and
@@ -440,7 +440,7 @@ impl<'a> StepRecorder<'a> {
         for i in &p.f.instructions {
             let recorded = self.instruction(p, i);
             if recorded.is_none() {
-                self.why.get_or_insert(NotCode::of(i));
+                self.why.get_or_insert(NotCode::of(p.f, i));
             }
             recorded?;
             self.bounded()?;
