@@ -125,6 +125,11 @@ impl Lowering {
         )
     }
 
+    /// The instructions so far.
+    pub(crate) fn builder(&self) -> &Builder {
+        &self.body
+    }
+
     fn step(&mut self, kernel: TileOp, to: DType, x: &[Value]) -> Typed {
         self.push((kernel, 0), to, x, 20 * to.size() as u64)
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::build;
 use cotangent_core::check::random::loop_graph;
-use cotangent_core::ops::{Bounds, Comparison, Cumulative, Running};
+use cotangent_core::ops::{Bounds, Comparison, Cumulative, DotGeneral, Running};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad, vjp};
 use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, reference};
@@ -448,4 +448,84 @@ fn carries_of_many_elements_are_changed_where_nothing_else_reads_them() {
             compare(&format!("{what}, {steps} steps"), &f, &x);
         }
     }
+}
+
+#[test]
+fn products_that_leave_out_zeros_have_numbers_beside_infinities() {
+    let product = || DotGeneral {
+        lhs_batch: vec![],
+        rhs_batch: vec![],
+        lhs_contract: vec![1],
+        rhs_contract: vec![0],
+        stable: false,
+        strong_zero: true,
+    };
+    for dtype in [DType::F64, DType::F32, DType::BF16, DType::C128] {
+        let ty = |shape: &[usize]| Type::new(dtype, shape);
+        let f = build(&[ty(&[4, 3]), ty(&[40, 2, 4])], |cx, x| {
+            let n = 40.into();
+            let first = [cx.zeros(&ty(&[2, 3]))];
+            let step = |cx: &dyn Emit, w: &[Val], c: &[Val], row: &[Val]| {
+                let y = cx.op(product(), &[row[0], w[0]]);
+                (vec![cx.add(c[0], y)], vec![y])
+            };
+            let y = cx.scan(&x[..1], &first, &x[1..], &n, false, step);
+            vec![y.0[0], y.1[0]]
+        });
+        // A zero meets an infinity in the steps 3, 6, ..; others have a NaN of their own.
+        let factor = |k: usize| match k % 24 {
+            0 => 0.0,
+            _ if k > 200 && k % 50 == 3 => f64::NAN,
+            k => k as f64 - 11.5,
+        };
+        let other = |k: usize| {
+            if k == 1 {
+                f64::INFINITY
+            } else {
+                0.5 + k as f64
+            }
+        };
+        let args = [(12, other as fn(usize) -> f64), (320, factor)];
+        let args: Vec<Array> = std::iter::zip(f.params(), args)
+            .map(|(&p, (n, x))| {
+                let to = build(&[f64s(&[n])], |cx, x| {
+                    let y = cx.convert(x[0], dtype);
+                    vec![cx.reshape(y, &f.ty(p).shape)]
+                });
+                let x = Array::vector((0..n).map(x).collect::<Vec<f64>>());
+                reference::run(&to, &[x]).unwrap().remove(0)
+            })
+            .collect();
+        compare("products without zeros", &f, &args);
+    }
+}
+
+#[test]
+fn inner_loops_read_carries_at_computed_places() {
+    let i64s = |shape: &[usize]| Type::new(DType::I64, shape);
+    let types = [f64s(&[8]), i64s(&[20, 5])];
+    let f = build(&types, |cx, x| {
+        let step = |cx: &dyn Emit, _: &[Val], c: &[Val], row: &[Val]| {
+            let inner = |cx: &dyn Emit, _: &[Val], c: &[Val], at: &[Val]| {
+                let next = cx.add(at[0], cx.full(&i64s(&[]), 3i64));
+                let value = cx.dynamic_index_axis(c[0], 0, next);
+                let half = cx.mul(value, cx.full_like(value, 0.5));
+                let y = cx.dynamic_update_index_axis(c[0], cx.sin(half), 0, at[0]);
+                (vec![y], vec![half])
+            };
+            let y = cx.scan(&[], c, row, &5.into(), false, inner);
+            (y.0, y.1)
+        };
+        let y = cx.scan(&[], &x[..1], &x[1..], &20.into(), false, step);
+        vec![y.0[0], y.1[0]]
+    });
+    let at = (0..100)
+        .map(|k| (k * 7 % 11 - 1) as i64)
+        .collect::<Vec<i64>>();
+    let args = [
+        numbers(&f64s(&[8])),
+        Array::from_vec(vec![20, 5], at).unwrap(),
+    ];
+    compare("inner loops", &f, &args);
+    assert!(is_in_place(&f, &args));
 }

@@ -9,7 +9,10 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Maximum number of boxes of a space.
-const MAX_BOXES: usize = 32;
+const MAX_BOXES: usize = 128;
+
+/// Maximum number of boxes times reads.
+const MAX_BOX_READS: usize = 4096;
 
 /// A read that is strided along loop axes.
 #[derive(Clone, Debug)]
@@ -35,6 +38,7 @@ pub(crate) fn boxes(axes: &LoopAxes, cut: Range<usize>, reads: &[&NumRead]) -> V
     for r in reads {
         r.source.bounds(&mut |b| add_cuts(&mut cuts, b, axes));
     }
+    let most = MAX_BOXES.min(MAX_BOX_READS / reads.len().max(1));
     let mut all = vec![axes.clone()];
     for (a, axis) in axes.iter().enumerate() {
         if !cut.contains(&a) {
@@ -44,7 +48,7 @@ pub(crate) fn boxes(axes: &LoopAxes, cut: Range<usize>, reads: &[&NumRead]) -> V
         cuts.retain(|c| (1..axis.extent).contains(c));
         cuts.sort_unstable();
         cuts.dedup();
-        if cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > MAX_BOXES {
+        if cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > most {
             continue;
         }
         let ends: Vec<usize> = cuts.iter().copied().chain([axis.extent]).collect();

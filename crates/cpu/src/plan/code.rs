@@ -11,7 +11,7 @@ use crate::nests::nest::{AxisKind, Expr, ExprOp, Order, Space, What};
 use cotangent_core::ops::{Op, Reduce, Reduction};
 use cotangent_core::{Array, DType, Dim, Env, Val};
 use cotangent_kernels::tile::fold::ReduceOp;
-use cotangent_kernels::tile::{Body, Value};
+use cotangent_kernels::tile::{Body, Builder, Value};
 use cotangent_kernels::tree::Lanes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -100,6 +100,23 @@ pub(crate) struct Code {
     /// Estimated time for each index, in ps.
     pub(crate) cost: u64,
     pub(crate) members: Vec<CodeMember>,
+    /// Choices between values that the code computes, which a box may decide.
+    pub(crate) choices: Option<Box<CodeChoices>>,
+}
+
+/// A choice between values that the code computes.
+pub(crate) struct CodeChoice {
+    pub(crate) value: Value,
+    /// The input that tells whether the first side is chosen.
+    pub(crate) holds: usize,
+    pub(crate) sides: [Value; 2],
+}
+
+/// What the code is made of, to make it again with fewer choices.
+pub(crate) struct CodeChoices {
+    pub(crate) builder: Builder,
+    pub(crate) results: Vec<Value>,
+    pub(crate) of: Vec<CodeChoice>,
 }
 
 impl Code {
@@ -175,6 +192,14 @@ pub(crate) fn code(
         });
         results.extend(outputs.iter().map(|y| y.0));
     }
+    let of = std::mem::take(&mut b.choices);
+    let choices = (!of.is_empty()).then(|| {
+        Box::new(CodeChoices {
+            builder: b.lowering.builder().clone(),
+            results: results.clone(),
+            of,
+        })
+    });
     let (body, cost) = b.lowering.finish(&results);
     Ok(Code {
         space: space.clone(),
@@ -184,6 +209,7 @@ pub(crate) fn code(
         body,
         cost,
         members,
+        choices,
     })
 }
 

@@ -11,6 +11,7 @@ use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts}
 use crate::nests::affine::{Affine, Var};
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
 use crate::nests::views::zeros;
+use crate::plan::code::CodeChoice;
 use cotangent_core::ops::{Binary, Op, Reduction, Select};
 use cotangent_core::{DType, Dim, Scalar, Val};
 use rustc_hash::FxHashMap;
@@ -114,6 +115,8 @@ pub(crate) struct Composer<'a> {
     inputs: Vec<Typed>,
     required: Vec<Required>,
     by_nest: FxHashMap<u32, SmallVec<[usize; 2]>>,
+    /// Choices between values that the code computes.
+    pub(crate) choices: Vec<CodeChoice>,
 }
 
 impl<'a> Composer<'a> {
@@ -131,6 +134,7 @@ impl<'a> Composer<'a> {
             inputs: Vec::new(),
             required: Vec::new(),
             by_nest: FxHashMap::default(),
+            choices: Vec::new(),
         }
     }
 
@@ -388,7 +392,13 @@ impl<'a> Composer<'a> {
                     sides.push(self.source(source, starts, dtype, &guards, prefix)?);
                 }
                 let select = Op::from(Select);
-                Ok(self.lowering.emit(&select, &[holds, sides[0], sides[1]]))
+                let y = self.lowering.emit(&select, &[holds, sides[0], sides[1]]);
+                self.choices.push(CodeChoice {
+                    value: y.0,
+                    holds: self.input_of(holds).expect("an input"),
+                    sides: [sides[0].0, sides[1].0],
+                });
+                Ok(y)
             }
             Source::Number(_) => unreachable!("a number is a literal"),
         }

@@ -231,7 +231,8 @@ impl CodeRun<'_> {
 
     /// Estimated time of an index of a box, in ps.
     pub(super) fn cost(&self, b: &LaidBox) -> u64 {
-        let packed = b.leaves.iter().filter(|l| matches!(l, LaidLeaf::Packed(_)));
+        let read = b.inputs().map(|k| &b.leaves[k]);
+        let packed = read.filter(|l| matches!(l, LaidLeaf::Packed(_)));
         (self.code.cost + packed.count() as u64 * PACKED_PS_PER_ELEMENT).max(1)
     }
 
@@ -261,19 +262,20 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
-        let each = |k: usize, first: usize, from: *const u8, n: usize| {
+        let each = |k: usize, [first, step, n]: [usize; 3], from: *const u8| {
             let (m, slot) = (&all[k], all[k].slot);
             let first = (slot.before * self.laid.rows + first) * slot.step + slot.after;
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
-            unsafe { spread(m.dtype, to[k], from, [first, slot.step, n]) }
+            unsafe { spread(m.dtype, to[k], from, [first, slot.step * step, n]) }
         };
         // SAFETY: the caller guarantees the inputs (# Safety).
         unsafe { self.tiles(b, range, 1, &each) }
     }
 
     /// Computes the outputs at positions of a box, tile by tile in scratch memory `which`, and
-    /// calls `f` for each run of a tile that is adjacent in the row-major order of the space: the
-    /// number of the output, the position in the space, the elements, and their number.
+    /// calls `f` for each run of a tile whose elements are equally far apart in the row-major order
+    /// of the space: the number of the output, the first position in the space, the distance of
+    /// positions and their number, and the elements.
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`] for the inputs.
@@ -282,7 +284,7 @@ impl CodeRun<'_> {
         b: &LaidBox,
         range: Range<usize>,
         which: usize,
-        f: &dyn Fn(usize, usize, *const u8, usize),
+        f: &dyn Fn(usize, [usize; 3], *const u8),
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         // Results of a tile that are far apart stay in the cache.
@@ -297,10 +299,10 @@ impl CodeRun<'_> {
                 // SAFETY: the memory has as many elements of each output as a tile. The caller
                 // guarantees the inputs (# Safety).
                 unsafe { self.body(b, tile.clone(), memory)? };
-                pieces(b, tile, |positions, first| {
+                pieces(b, tile, |positions, first, step| {
                     for (k, (from, d)) in memory.iter().zip(types()).enumerate() {
                         let from = from.wrapping_add((positions.start - start) * d.size());
-                        f(k, first, from, positions.len());
+                        f(k, [first, step, positions.len()], from);
                     }
                     Ok(())
                 })?;
@@ -323,14 +325,14 @@ impl CodeRun<'_> {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
             let types: SmallVec<[DType; 4]> = types().copied().collect();
-            let each = |k: usize, first: usize, from: *const u8, n: usize| {
+            let each = |k: usize, run: [usize; 3], from: *const u8| {
                 // SAFETY: the caller guarantees the outputs (# Safety).
-                unsafe { spread(types[k], to[k], from, [first, 1, n]) }
+                unsafe { spread(types[k], to[k], from, run) }
             };
             // SAFETY: the caller guarantees the inputs (# Safety).
             return unsafe { self.tiles(b, range, 3, &each) };
         }
-        pieces(b, range, |positions, first| {
+        pieces(b, range, |positions, first, _| {
             let outputs: SmallVec<[*mut u8; 4]> = to
                 .iter()
                 .zip(types())
@@ -372,9 +374,12 @@ impl CodeRun<'_> {
         outputs: &[*mut u8],
     ) -> Fallible {
         let mut inputs: SmallVec<[*const u8; 8]> = SmallVec::new();
-        let mut packed: SmallVec<[usize; 4]> = SmallVec::new();
-        for (k, (l, leaf)) in b.leaves.iter().zip(&self.code.leaves).enumerate() {
-            inputs.push(match l {
+        // Inputs of the code that are packed, and their leaves.
+        let mut packed: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        let code = b.decided.as_ref().map_or(&self.code.body, |d| &d.body);
+        for (j, k) in b.inputs().enumerate() {
+            let leaf = &self.code.leaves[k];
+            inputs.push(match &b.leaves[k] {
                 LaidLeaf::Strided {
                     base,
                     offset,
@@ -382,7 +387,7 @@ impl CodeRun<'_> {
                     ..
                 } => self.input(*base, *offset, dynamic, leaf.dtype.size()),
                 LaidLeaf::Packed(_) => {
-                    packed.push(k);
+                    packed.push((j, k));
                     std::ptr::null()
                 }
             });
@@ -390,10 +395,10 @@ impl CodeRun<'_> {
         if packed.is_empty() {
             // SAFETY: inputs are strided inside of their values, over all indices of the box. The
             // caller guarantees the outputs (# Safety).
-            unsafe { self.code.body.run(&b.layouts, range, &inputs, outputs) };
+            unsafe { code.run(&b.layouts, range, &inputs, outputs) };
             return Ok(());
         }
-        if let ([m], [k]) = (&self.code.members[..], &packed[..])
+        if let ([m], [(_, k)]) = (&self.code.members[..], &packed[..])
             && m.copies[..] == [Some(*k)]
             && let LaidLeaf::Packed(r) = &b.leaves[*k]
         {
@@ -404,13 +409,13 @@ impl CodeRun<'_> {
         }
         let sizes: SmallVec<[usize; 4]> = packed
             .iter()
-            .map(|&k| PACKED_ELEMENTS.min(range.len()) * self.code.leaves[k].dtype.size())
+            .map(|&(_, k)| PACKED_ELEMENTS.min(range.len()) * self.code.leaves[k].dtype.size())
             .collect();
         with_scratch(0, &sizes, |memory| {
             let (mut outputs, mut start) = (SmallVec::<[*mut u8; 4]>::from(outputs), range.start);
             while start < range.end {
                 let n = PACKED_ELEMENTS.min(range.end - start);
-                for (&k, &to) in packed.iter().zip(memory) {
+                for (&(j, k), &to) in packed.iter().zip(memory) {
                     if let LaidLeaf::Packed(r) = &b.leaves[k] {
                         // SAFETY: the memory has `n` elements. The caller guarantees the table
                         // (# Safety).
@@ -418,16 +423,12 @@ impl CodeRun<'_> {
                     }
                     // A packed input is row-major from its first position on.
                     let before = start * self.code.leaves[k].dtype.size();
-                    inputs[k] = to.wrapping_sub(before).cast_const();
+                    inputs[j] = to.wrapping_sub(before).cast_const();
                 }
                 // SAFETY: strided inputs are inside of their values, over all indices of the box,
                 // and packed ones have the elements of the range. The caller guarantees the
                 // outputs.
-                unsafe {
-                    self.code
-                        .body
-                        .run(&b.layouts, start..start + n, &inputs, &outputs)
-                };
+                unsafe { code.run(&b.layouts, start..start + n, &inputs, &outputs) };
                 let types = self.code.members.iter().flat_map(|m| &m.outputs);
                 for (o, d) in outputs.iter_mut().zip(types) {
                     *o = o.wrapping_add(n * d.size());
@@ -439,23 +440,28 @@ impl CodeRun<'_> {
     }
 }
 
-/// Calls `f` with pieces of positions of a box that have adjacent outputs, and with the position
-/// of the first output in row-major order of the space.
+/// Calls `f` with pieces of positions of a box whose outputs are adjacent, or equally far apart if
+/// no two are adjacent: the positions, that of the first output in row-major order of the space,
+/// and the distance of outputs.
 pub(super) fn pieces(
     b: &LaidBox,
     range: Range<usize>,
-    mut f: impl FnMut(Range<usize>, usize) -> Fallible,
+    mut f: impl FnMut(Range<usize>, usize, usize) -> Fallible,
 ) -> Fallible {
+    // Indices whose outputs are far apart are a run along the innermost loop over blocks.
+    let (length, step) = match (b.block, b.outer.first()) {
+        (1, Some(&(count, step))) => (count, step),
+        _ => (b.block, 1),
+    };
     let mut start = range.start;
     while start < range.end {
-        let block = start / b.block;
-        let n = range.end.min((block + 1) * b.block) - start;
-        let (mut position, mut rest) = (b.first + start % b.block, block);
+        let n = range.end.min((start / length + 1) * length) - start;
+        let (mut position, mut rest) = (b.first + start % b.block, start / b.block);
         for &(count, step) in &b.outer {
             position += rest % count * step;
             rest /= count;
         }
-        f(start..start + n, position)?;
+        f(start..start + n, position, step)?;
         start += n;
     }
     Ok(())

@@ -362,15 +362,22 @@ impl CodeRun<'_> {
         let (rows, n) = (self.laid.rows, columns.len());
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         let part = |range: Range<usize>| {
-            pieces(b, range, |positions, first| {
-                let at = first / rows * n + first % rows - columns.start;
-                let outputs = memory.iter().zip(types());
-                let outputs: SmallVec<[*mut u8; 4]> = outputs
-                    .map(|(to, d)| to.wrapping_add(at * d.size()))
-                    .collect();
-                // SAFETY: the caller guarantees the inputs and the columns (# Safety), of which
-                // these are adjacent.
-                unsafe { self.body(b, positions, &outputs) }
+            pieces(b, range, |positions, first, step| {
+                let store = |positions: Range<usize>, first: usize| {
+                    let at = first / rows * n + first % rows - columns.start;
+                    let outputs = memory.iter().zip(types());
+                    let outputs: SmallVec<[*mut u8; 4]> = outputs
+                        .map(|(to, d)| to.wrapping_add(at * d.size()))
+                        .collect();
+                    // SAFETY: the caller guarantees the inputs and the columns (# Safety), of which
+                    // these are adjacent.
+                    unsafe { self.body(b, positions, &outputs) }
+                };
+                if step == 1 {
+                    return store(positions, first);
+                }
+                let mut each = positions.enumerate();
+                each.try_for_each(|(k, at)| store(at..at + 1, first + k * step))
             })
         };
         if n == rows {

@@ -7,8 +7,9 @@ use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::{DType, Error};
-use cotangent_kernels::tile::InputLayouts;
+use cotangent_kernels::tile::{Body, InputLayouts};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The bytes of a number, aligned for any type.
 #[derive(Clone, Copy)]
@@ -53,18 +54,38 @@ pub(crate) enum LaidLeaf {
     Packed(Box<PackedRead>),
 }
 
+/// Code without what a box does not choose.
+pub(crate) struct DecidedCode {
+    pub(crate) body: Body,
+    /// The leaves that are its inputs.
+    pub(crate) inputs: Vec<usize>,
+}
+
 /// A part of a space over which every input has one source.
 pub(crate) struct LaidBox {
     pub(crate) axes: LoopAxes,
     pub(crate) extents: Extents,
     pub(crate) layouts: InputLayouts,
     pub(crate) leaves: Vec<LaidLeaf>,
+    /// The code, if it is not that of all boxes.
+    pub(crate) decided: Option<Arc<DecidedCode>>,
     /// Number of indices, and of those whose outputs are adjacent.
     pub(crate) volume: usize,
     pub(crate) block: usize,
     /// Position of the first output, and loops over blocks, innermost first.
     pub(crate) first: usize,
     pub(crate) outer: SmallVec<[(usize, usize); 4]>,
+}
+
+impl LaidBox {
+    /// The leaves that are inputs of its code, in order.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = usize> {
+        let all = match &self.decided {
+            Some(d) => d.inputs.len(),
+            None => self.leaves.len(),
+        };
+        (0..all).map(|j| self.decided.as_ref().map_or(j, |d| d.inputs[j]))
+    }
 }
 
 /// Rows that all phases of a step run on before the next ones.

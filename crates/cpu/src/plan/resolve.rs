@@ -6,11 +6,11 @@ use super::boxes::{Decided, boxes, decided};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
-use super::code::{Code, CodeMember, Finish, bytes_of};
+use super::code::{Code, CodeChoice, CodeMember, Finish, bytes_of};
 use super::compose::LeafSource;
 use super::laid::{
-    Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes, PackedRead,
-    Resolved, RowBlocks, is_direct,
+    Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes,
+    PackedRead, Resolved, RowBlocks, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -30,10 +30,12 @@ use crate::tuning::{
 };
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
+use cotangent_kernels::tile::Body;
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Minimum number of results of folds along an outer axis that are computed together.
 const MIN_COLUMNS: usize = 256;
@@ -342,6 +344,7 @@ impl Extent<'_> {
             let own = r.iter().flat_map(|r| &r.starts);
             count += own.filter(|s| s.read.is_fixed()).count();
         }
+        let mut known = KnownCodes::default();
         for b in parts {
             let mut leaves = Vec::with_capacity(reads.len());
             for ((r, own), first) in reads.iter().zip(&fixed).zip(&starts) {
@@ -358,7 +361,8 @@ impl Extent<'_> {
                     (None, None) => unreachable!("an input is read or fixed"),
                 });
             }
-            laid.boxes.push(laid_box(code, axes, b, leaves));
+            let decided = decided_code(code, &leaves, &laid.numbers, &mut known);
+            laid.boxes.push(laid_box(code, axes, b, leaves, decided));
         }
         Ok(())
     }
@@ -579,14 +583,58 @@ fn outputs(axes: &LoopAxes, b: &LoopAxes) -> (usize, usize, BlockLoops) {
     (block, first, outer)
 }
 
-fn laid_box(code: &Code, axes: &LoopAxes, b: LoopAxes, leaves: Vec<LaidLeaf>) -> LaidBox {
+/// Code by the choices that boxes decide.
+type KnownCodes = FxHashMap<Vec<Option<bool>>, Arc<DecidedCode>>;
+
+/// The code of a box that decides choices between values that the code computes: what the box does
+/// not choose is left out.
+fn decided_code(
+    code: &Code,
+    leaves: &[LaidLeaf],
+    numbers: &[NumberBytes],
+    known: &mut KnownCodes,
+) -> Option<Arc<DecidedCode>> {
+    let choices = code.choices.as_ref()?;
+    let holds = |leaf: usize| match &leaves[leaf] {
+        LaidLeaf::Strided {
+            base: Base::Number(n),
+            ..
+        } => Some(numbers[*n].0[0] != 0),
+        _ => None,
+    };
+    let decided: Vec<Option<bool>> = choices.of.iter().map(|c| holds(c.holds)).collect();
+    decided.iter().any(Option::is_some).then_some(())?;
+    let own = known.entry(decided).or_insert_with_key(|decided| {
+        let each = choices.of.iter().zip(decided);
+        let side = |c: &CodeChoice, inside: bool| c.sides[usize::from(!inside)];
+        let chosen = each.filter_map(|(c, d)| Some((c.value, side(c, (*d)?))));
+        let (body, inputs) = choices
+            .builder
+            .choosing(&choices.results, &chosen.collect());
+        Arc::new(DecidedCode { body, inputs })
+    });
+    Some(own.clone())
+}
+
+fn laid_box(
+    code: &Code,
+    axes: &LoopAxes,
+    b: LoopAxes,
+    leaves: Vec<LaidLeaf>,
+    decided: Option<Arc<DecidedCode>>,
+) -> LaidBox {
     let extents: Extents = b.iter().map(|a| a.extent).collect();
     let dense = row_major(&extents);
-    let strides = leaves.iter().map(|l| match l {
-        LaidLeaf::Strided { strides, .. } => &strides[..],
-        LaidLeaf::Packed(_) => &dense[..],
-    });
-    let layouts = code.body.laid(&extents, strides);
+    let strides = |l: &'_ LaidLeaf| match l {
+        LaidLeaf::Strided { strides, .. } => strides.clone(),
+        LaidLeaf::Packed(_) => dense.clone(),
+    };
+    let (body, read): (&Body, SmallVec<[usize; 8]>) = match &decided {
+        Some(d) => (&d.body, d.inputs.iter().copied().collect()),
+        None => (&code.body, (0..leaves.len()).collect()),
+    };
+    let strides: SmallVec<[Strides; 8]> = read.iter().map(|&k| strides(&leaves[k])).collect();
+    let layouts = body.laid(&extents, strides.iter().map(|s| &s[..]));
     let (block, first, outer) = outputs(axes, &b);
     LaidBox {
         volume: extents.iter().product(),
@@ -594,6 +642,7 @@ fn laid_box(code: &Code, axes: &LoopAxes, b: LoopAxes, leaves: Vec<LaidLeaf>) ->
         extents,
         layouts,
         leaves,
+        decided,
         block,
         first,
         outer,

@@ -210,6 +210,20 @@ impl StepRecorder {
         with(|p| p.both(x, y))
     }
 
+    pub(crate) fn either(&mut self, x: TraceId, y: TraceId) -> TraceId {
+        with(|p| p.either(x, y))
+    }
+
+    /// Whether a float is NaN.
+    pub(crate) fn is_nan(&mut self, x: TraceId) -> TraceId {
+        with(|p| p.compare(predicate::opposite(predicate::EQ), x, x))
+    }
+
+    /// The step needs the scalar fallback where the boolean is true.
+    pub(crate) fn rare(&mut self, x: TraceId) {
+        with(|p| p.rare.push(x));
+    }
+
     pub(crate) fn select(&mut self, holds: TraceId, x: TraceId, y: TraceId) -> TraceId {
         with(|p| p.select(holds, x, y))
     }
@@ -227,6 +241,21 @@ impl StepRecorder {
                 p.pair(parts)
             }
             size => p.constant(number(bytes), size),
+        })
+    }
+
+    /// The parts of a complex number of `size` bytes.
+    pub(crate) fn parts(&mut self, z: TraceId, size: usize) -> [TraceId; 2] {
+        with(|p| p.parts_of(z, size))
+    }
+
+    /// The complex number `re + i im` of the parts of `x` and `y`: `re = x[0] - x[1]`,
+    /// `im = y[0] + y[1]`.
+    pub(crate) fn complex(&mut self, x: [TraceId; 2], y: [TraceId; 2]) -> TraceId {
+        with(|p| {
+            let re = p.two(BinaryInst::Sub, x[0], x[1]);
+            let im = p.two(BinaryInst::Add, y[0], y[1]);
+            p.pair([re, im])
         })
     }
 

@@ -6,6 +6,7 @@ use super::variants::{CodeVariants, RowLoop};
 use super::{TILE_BYTES, TileFn, TileOp, kernels};
 use crate::emit::MemoryFlags;
 use crate::tuning::{MIN_STREAM_BYTES, MIN_STREAM_BYTES_INTEL, REGISTER_FILE_BYTES};
+use rustc_hash::FxHashMap;
 
 pub use crate::emit::PREFETCH_ELEMENTS;
 use crate::simd::{Isa, is_intel};
@@ -65,6 +66,7 @@ pub fn min_stream_bytes() -> usize {
     }
 }
 
+#[derive(Clone)]
 enum Definition {
     Input(usize),
     Constant([u8; 16]),
@@ -79,7 +81,7 @@ enum Definition {
 pub type KernelData = Arc<dyn Any + Send + Sync>;
 
 /// A body under construction: values in order, each defined once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Builder {
     values: Vec<(Definition, usize)>,
     inputs: usize,
@@ -207,6 +209,53 @@ impl Builder {
             emitted: CodeVariants::default(),
             data: self.data,
         }
+    }
+
+    /// The code for these results if some values are others, which were defined before them: the
+    /// keys of `chosen` are its values. Returns the inputs that are left, too. O(values).
+    pub fn choosing(
+        &self,
+        results: &[Value],
+        chosen: &FxHashMap<Value, Value>,
+    ) -> (Body, Vec<usize>) {
+        let real = |mut v: Value| {
+            while let Some(&other) = chosen.get(&v) {
+                v = other;
+            }
+            v.0 as usize
+        };
+        let mut needed = vec![false; self.values.len()];
+        results.iter().for_each(|&r| needed[real(r)] = true);
+        for i in (0..self.values.len()).rev() {
+            if let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) {
+                x.iter().for_each(|&v| needed[real(v)] = true);
+            }
+        }
+        let mut new = Builder {
+            data: self.data.clone(),
+            ..Builder::default()
+        };
+        let (mut at, mut inputs) = (vec![Value(0); self.values.len()], Vec::new());
+        for i in (0..self.values.len()).filter(|&i| needed[i]) {
+            let (definition, size) = &self.values[i];
+            at[i] = match definition {
+                Definition::Input(k) => {
+                    inputs.push(*k);
+                    new.input(*size)
+                }
+                Definition::Step { kernel, x, data } => {
+                    let step = Definition::Step {
+                        kernel: *kernel,
+                        x: x.iter().map(|&v| at[real(v)]).collect(),
+                        data: *data,
+                    };
+                    new.push(step, *size)
+                }
+                constant @ Definition::Constant(_) => new.push(constant.clone(), *size),
+            };
+        }
+        let results: Vec<Value> = results.iter().map(|&r| at[real(r)]).collect();
+        (new.finish(&results), inputs)
     }
 
     /// The values that are outputs. A result is copied if it is an input or a constant, or if it

@@ -99,6 +99,16 @@ impl StepsBuilder {
         StepValue(self.recorder.fma(a.0, b.0, c.0))
     }
 
+    /// The parts of a complex number of `size` bytes.
+    pub fn parts(&mut self, z: StepValue, size: usize) -> [StepValue; 2] {
+        self.recorder.parts(z.0, size).map(StepValue)
+    }
+
+    /// The complex number `(x[0] - x[1]) + i (y[0] + y[1])`.
+    pub fn complex(&mut self, x: [StepValue; 2], y: [StepValue; 2]) -> StepValue {
+        StepValue(self.recorder.complex(x.map(|x| x.0), y.map(|y| y.0)))
+    }
+
     /// The integer `clamp(x, 0, last)`, for an integer of `size` bytes. `last` is below 2^31.
     pub fn start(&mut self, x: StepValue, size: usize, signed: bool, last: u32) -> StepValue {
         let x = self
@@ -131,6 +141,21 @@ impl StepsBuilder {
     /// The conjunction of two booleans.
     pub fn both(&mut self, x: StepValue, y: StepValue) -> StepValue {
         StepValue(self.recorder.both(x.0, y.0))
+    }
+
+    /// The disjunction of two booleans.
+    pub fn either(&mut self, x: StepValue, y: StepValue) -> StepValue {
+        StepValue(self.recorder.either(x.0, y.0))
+    }
+
+    /// Whether a float is NaN.
+    pub fn is_nan(&mut self, x: StepValue) -> StepValue {
+        StepValue(self.recorder.is_nan(x.0))
+    }
+
+    /// Ends the loop before a step in which the boolean is true: it needs the scalar fallback.
+    pub fn rare(&mut self, x: StepValue) {
+        self.recorder.rare(x.0);
     }
 
     /// `x` where the boolean holds, otherwise `y`, an element of the same type.

@@ -2,6 +2,7 @@
 //! by element: a kernel of their own takes longer to call than to run.
 //!
 //! ```text
+//! gather(x, i)         =  x[i] if i is inside, else 0
 //! scatter(x, i, u)     =  x with combine(x[i], u) in the window at i, if i is inside
 //! argmax(x)            =  min of the positions of max(x) and of NaN
 //! sort(x)              =  x at the positions that hold the ranks 0, 1, ..
@@ -10,7 +11,9 @@
 
 use crate::dtype::DType;
 use crate::ir::{Emit, Op, Val, Vals};
-use crate::ops::{ArgReduce, Bounds, Combine, Comparison, Reduction, Scatter, Sort, Windows};
+use crate::ops::{
+    ArgReduce, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows,
+};
 use crate::shape::{Dim, Type};
 
 /// Largest number of windows of a scatter that are written one after the other.
@@ -32,6 +35,7 @@ const MAX_COMPARED: usize = 4096;
 pub(super) fn written(cx: &dyn Emit, op: &Op, x: &[Val]) -> Option<Vals> {
     match op {
         Op::Scatter(s) => Some(Vals::from_slice(&[scatter(cx, s, [x[0], x[1], x[2]])?])),
+        Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
         Op::Sort(s) => sorted(cx, s, x),
         _ => None,
@@ -105,18 +109,10 @@ fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
             let i = element(cx, at, &from);
             start[axis] = i;
             if s.bounds == Bounds::Drop {
-                let last = shape[axis] as i128 - 1;
-                if last < 0 {
+                if shape[axis] == 0 {
                     return Some(x);
                 }
-                let mut limits = vec![(Comparison::Ge, 0)];
-                if last < largest {
-                    limits.push((Comparison::Le, last as i64));
-                }
-                for (order, limit) in limits {
-                    let holds = cx.compare(i, order, cx.full(&number, limit));
-                    inside = Some(inside.map_or(holds, |m| cx.and(m, holds)));
-                }
+                inside = bounded(cx, i, shape[axis], inside);
             }
         }
         let mut new = window(cx, u, &tu, w, &g, &sizes);
@@ -135,6 +131,52 @@ fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
     Some(y)
 }
 
+/// A gather whose windows outside are zeros: of windows inside of the operand, chosen by bounds.
+fn gather(cx: &dyn Emit, g: &Gather, x: Val, at: Val) -> Option<Val> {
+    let (tx, ti) = (cx.ty(x), cx.ty(at));
+    let (shape, places) = (tx.shape.as_const()?, ti.shape.as_const()?);
+    let w = &g.windows;
+    // A window that is partly outside is zero in part.
+    let one = |&axis: &usize| g.sizes[axis].is(1) && shape[axis] > 0;
+    if g.bounds != Bounds::Drop || !w.axes.iter().all(one) || places.iter().product::<usize>() == 0
+    {
+        return None;
+    }
+    let clipped = Gather {
+        bounds: Bounds::Clip,
+        ..g.clone()
+    };
+    let y = cx.op(clipped, &[x, at]);
+    let ty = cx.ty(y);
+    // The axes of the result that count windows.
+    let counts: Vec<usize> = (0..ty.rank()).filter(|k| !w.window.contains(k)).collect();
+    let mut inside: Option<Val> = None;
+    for (component, &axis) in w.axes.iter().enumerate() {
+        let i = match w.vector < places.len() {
+            true => cx.index_axis(at, w.vector, component),
+            false => at,
+        };
+        inside = bounded(cx, i, shape[axis], inside);
+    }
+    let inside = cx.broadcast_in_dim(inside?, &ty.shape, &counts);
+    Some(cx.select(inside, y, cx.zeros(&ty)))
+}
+
+/// Whether indices are below an extent and not negative, and `others` hold.
+fn bounded(cx: &dyn Emit, i: Val, extent: usize, others: Option<Val>) -> Option<Val> {
+    let ty = cx.ty(i);
+    let (_, largest) = ty.dtype.int_range();
+    let last = extent as i128 - 1;
+    let mut limits = vec![(Comparison::Ge, 0)];
+    if last < largest {
+        limits.push((Comparison::Le, last as i64));
+    }
+    limits.into_iter().fold(others, |all, (order, limit)| {
+        let holds = cx.compare(i, order, cx.full(&ty, limit));
+        Some(all.map_or(holds, |m| cx.and(m, holds)))
+    })
+}
+
 /// An element, as a number.
 fn element(cx: &dyn Emit, x: Val, at: &[usize]) -> Val {
     let from: Vec<Dim> = at.iter().map(|&k| Dim::Const(k)).collect();
@@ -148,7 +190,11 @@ fn window(cx: &dyn Emit, u: Val, ty: &Type, w: &Windows, g: &[usize], sizes: &[D
     let mut at = g.iter();
     let (mut from, mut to) = (Vec::new(), Vec::new());
     for (k, n) in ty.shape.iter().enumerate() {
-        let counts = if w.window.contains(&k) { None } else { at.next() };
+        let counts = if w.window.contains(&k) {
+            None
+        } else {
+            at.next()
+        };
         from.push(Dim::Const(counts.copied().unwrap_or(0)));
         to.push(counts.map_or(n.clone(), |&k| Dim::Const(k + 1)));
     }
@@ -170,7 +216,11 @@ fn position(cx: &dyn Emit, a: &ArgReduce, x: Val) -> Option<Val> {
     if all > MAX_COMPARED || ty.dtype == DType::Bool || shape[a.axis] as i128 > largest {
         return None;
     }
-    let how = if a.min { Reduction::Min } else { Reduction::Max };
+    let how = if a.min {
+        Reduction::Min
+    } else {
+        Reduction::Max
+    };
     let best = cx.reduce(how, x, &[a.axis]);
     let best = cx.spread(best, &ty, &[a.axis]);
     let mut found = cx.compare(x, Comparison::Eq, best);
@@ -208,7 +258,11 @@ fn sorted(cx: &dyn Emit, s: &Sort, x: &[Val]) -> Option<Vals> {
     let mut before = cx.compare(cx.iota(&i, axis + 1), Comparison::Lt, cx.iota(&i, axis));
     for &key in keys.iter().rev() {
         let [own, other] = [along(key, axis + 1), along(key, axis)];
-        let order = if s.descending { Comparison::Gt } else { Comparison::Lt };
+        let order = if s.descending {
+            Comparison::Gt
+        } else {
+            Comparison::Lt
+        };
         let mut less = cx.compare(other, order, own);
         let mut same = cx.compare(other, Comparison::Eq, own);
         if let (Some(a), Some(b)) = (is_nan(cx, own), is_nan(cx, other)) {

@@ -4,6 +4,7 @@ use super::frame::State;
 use super::in_place::InPlace;
 use crate::plan::arena::{Arena, padded};
 use cotangent_core::Result;
+use smallvec::SmallVec;
 
 /// The buffers of carries: a step reads one and writes the other, or changes the one buffer of a
 /// carry.
@@ -12,9 +13,9 @@ pub(super) struct CarryBuffers<'a> {
     consts: usize,
     carry: usize,
     /// The buffers of each carry.
-    pub(super) at: Vec<[*mut u8; 2]>,
+    pub(super) at: SmallVec<[[*mut u8; 2]; 8]>,
     /// The memory of the second buffers.
-    _memory: Arena,
+    memory: Arena,
 }
 
 /// Whether the carry `k` of a body has one buffer, which a step changes.
@@ -35,6 +36,16 @@ impl CarryBuffers<'_> {
         y: &[*mut u8],
     ) -> Result<CarryBuffers<'a>> {
         let memory = Arena::new(second_buffers(body, [consts, carry]))?;
+        Ok(CarryBuffers::in_memory(body, [consts, carry], y, memory))
+    }
+
+    /// Buffers of which the second ones are in this memory, which has [`second_buffers`] bytes.
+    pub(super) fn in_memory<'a>(
+        body: &'a InPlace,
+        [consts, carry]: [usize; 2],
+        y: &[*mut u8],
+        memory: Arena,
+    ) -> CarryBuffers<'a> {
         let mut offset = 0;
         let at = (0..carry)
             .map(|k| match is_in_place(body, consts, k) {
@@ -46,13 +57,18 @@ impl CarryBuffers<'_> {
                 }
             })
             .collect();
-        Ok(CarryBuffers {
+        CarryBuffers {
             body,
             consts,
             carry,
             at,
-            _memory: memory,
-        })
+            memory,
+        }
+    }
+
+    /// The memory of the second buffers.
+    pub(super) fn into_memory(self) -> Arena {
+        self.memory
     }
 
     /// Sets the addresses of constants, and of the carries: their first buffers are read, their

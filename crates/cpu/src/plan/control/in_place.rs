@@ -7,7 +7,7 @@ use crate::element::limit;
 use crate::folds::RawView;
 use crate::kernel::Operands;
 use crate::plan::Plan;
-use crate::plan::arena::Arena;
+use crate::plan::arena::{Arena, padded};
 use crate::plan::build::{CallStep, StepKind};
 use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::GroupRun;
@@ -18,10 +18,11 @@ use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest memory of a run that stays with the function between runs, in bytes.
-const MAX_KEPT_FRAME_BYTES: usize = 1 << 20;
+pub(super) const MAX_KEPT_FRAME_BYTES: usize = 1 << 20;
 
 /// A function in place.
 pub(crate) struct InPlace {
@@ -87,9 +88,16 @@ impl InPlace {
         self.frame + self.table * size_of::<Shared<u8>>() + most.unwrap_or(0)
     }
 
-    /// Memory for runs as a part of a loop's code: its results have memory, too.
-    pub(super) fn new_part_state(&self) -> Result<State> {
-        let mut state = self.new_state(self.frame_with_results)?;
+    /// Memory for runs as a part of a loop's code: its results and these inputs have memory, too.
+    pub(super) fn new_part_state(&self, inputs: Range<usize>) -> Result<State> {
+        let bytes = |k: usize| padded(self.inputs[k].bytes);
+        let of_inputs: usize = inputs.clone().map(bytes).sum();
+        let mut state = self.new_state(self.frame_with_results + of_inputs)?;
+        let mut at = self.frame_with_results;
+        for k in inputs {
+            state.table[k] = Shared(state.frame.ptr().wrapping_add(at));
+            at += bytes(k);
+        }
         for &(entry, at) in &self.results {
             state.table[entry] = Shared(state.frame.ptr().wrapping_add(at));
         }

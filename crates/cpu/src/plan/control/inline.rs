@@ -79,7 +79,7 @@ impl<'a> StepRecorder<'a> {
         f: &'a Arc<InPlace>,
         x: &[FrameAddress],
     ) -> Option<Vec<Elements>> {
-        let q = self.add_part(f);
+        let q = self.add_part(f, 0..0);
         for (k, &x) in x.iter().enumerate() {
             self.alias(q.first + k as u32, p.at(x));
         }
@@ -118,7 +118,7 @@ impl<'a> StepRecorder<'a> {
         if steps > MAX_STEPS {
             return None;
         }
-        let q = self.add_part(body);
+        let q = self.add_part(body, consts..consts + carry);
         for (k, &x) in x[..consts].iter().enumerate() {
             self.alias(q.first + k as u32, p.at(x));
         }

@@ -2,11 +2,12 @@
 
 use super::carries::{CarryBuffers, is_in_place};
 use super::in_place::InPlace;
-use super::steps::{Compiled, LoopSteps, NotCode, Placed, StepRecorder, table};
+use super::steps::{Compiled, LoopMemory, LoopSteps, NotCode, Placed, StepRecorder, table};
 use crate::interrupt::{Pulse, interrupted};
 use crate::plan::nested::RoomFn;
 use cotangent_core::Result;
 use cotangent_kernels::tile::StepsEnd;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -90,7 +91,10 @@ impl LoopCode {
         &self,
         compile: impl FnOnce() -> Compiled<LoopSteps>,
     ) -> Compiled<&LoopSteps> {
-        self.code.get_or_init(compile).as_ref().map_err(Clone::clone)
+        self.code
+            .get_or_init(compile)
+            .as_ref()
+            .map_err(Clone::clone)
     }
 }
 
@@ -156,10 +160,9 @@ pub(super) fn while_code(both: [&Arc<InPlace>; 2], consts: [usize; 2]) -> Compil
     let Some(advances) = record_while(&mut r, both, consts) else {
         return Err(r.why_not());
     };
-    Ok(LoopSteps {
-        condition: Some(both[0].clone()),
-        ..r.finish(advances)?
-    })
+    let mut steps = r.finish(advances)?;
+    steps.condition = Some(both[0].clone());
+    Ok(steps)
 }
 
 /// Records the condition and the steps of a `while`. Bytes by which entries advance in a step.
@@ -235,13 +238,13 @@ pub(super) unsafe fn run_scan(
     x: &[*const u8],
     y: &[*mut u8],
 ) -> Result<()> {
-    let buffers = CarryBuffers::new(body, [consts, carry], y)?;
+    let LoopMemory { carries, parts } = code.memory(body, [consts, carry])?;
+    let buffers = CarryBuffers::in_memory(body, [consts, carry], y, carries);
     // SAFETY: the caller guarantees the first values (# Safety).
     unsafe { buffers.finish(|k| x[consts + k]) };
     let most = steps_of_a_call(body.work);
     let mut pulse = Pulse::new(body.work.saturating_mul(most));
-    let parts = code.part_states()?;
-    body.with_state(|s| {
+    let done = body.with_state(|s| {
         buffers.set_first(s, x);
         let (mut done, mut span) = (0, InterpretedSpan::default());
         while done < steps {
@@ -273,7 +276,10 @@ pub(super) unsafe fn run_scan(
             }
         }
         Ok(())
-    })
+    });
+    let carries = buffers.into_memory();
+    code.keep(LoopMemory { carries, parts });
+    done
 }
 
 /// Runs a `while` by code. Returns the number of steps.
@@ -290,20 +296,21 @@ pub(super) unsafe fn run_while(
     room: &mut RoomFn<'_>,
 ) -> Result<usize> {
     let carry = body.inputs.len() - of_body;
-    let buffers = CarryBuffers::new(body, [of_body, carry], y)?;
+    let LoopMemory { carries, parts } = code.memory(body, [of_body, carry])?;
+    let buffers = CarryBuffers::in_memory(body, [of_body, carry], y, carries);
     // SAFETY: the caller guarantees the first values (# Safety).
     unsafe { buffers.finish(|k| x[of_cond + of_body + k]) };
     let work = cond.work + body.work;
     let most = steps_of_a_call(work);
     let mut pulse = Pulse::new(work.saturating_mul(most));
-    let parts = code.part_states()?;
-    cond.with_state(|t| {
+    let done = cond.with_state(|t| {
         body.with_state(|s| {
             let mut holds = 0u8;
             buffers.set_first(s, &x[of_cond..]);
             buffers.set_condition(cond, t, &x[..of_cond], &raw mut holds);
             let (mut done, mut span) = (0, InterpretedSpan::default());
-            let mut rows = vec![std::ptr::null_mut(); body.outputs.len() - carry];
+            let mut rows: SmallVec<[*mut u8; 4]> = SmallVec::new();
+            rows.resize(body.outputs.len() - carry, std::ptr::null_mut());
             loop {
                 if pulse.is_interrupted() {
                     return Err(interrupted());
@@ -336,7 +343,10 @@ pub(super) unsafe fn run_while(
                 }
             }
         })
-    })
+    });
+    let carries = buffers.into_memory();
+    code.keep(LoopMemory { carries, parts });
+    done
 }
 
 #[cfg(test)]

@@ -126,12 +126,16 @@ impl StepRecorder<'_> {
                     }
                 }
                 Finish::Product(product) => {
+                    let mut nan = None;
                     for r in 0..laid.rows {
                         let row = r * laid.len..(r + 1) * laid.len;
                         let [a, c] = [0, 1].map(|k| &values[m.output + k][row.clone()]);
                         let pairs = a.iter().copied().zip(c.iter().copied());
-                        let value = self.chain(product, m.dtype, pairs)?;
+                        let value = self.chain(product, m.dtype, pairs, &mut nan)?;
                         self.write(p.element(y, r, size), size, value)?;
+                    }
+                    if let Some(nan) = nan {
+                        self.b.rare(nan);
                     }
                 }
             }

@@ -57,22 +57,60 @@ impl StepRecorder<'_> {
         }
     }
 
-    /// The sum of products of pairs, as matrix products add them.
+    /// The sum of products of pairs, as matrix products add them. Where zero factors are left out,
+    /// `nan` collects whether a sum is NaN: those sums are computed anew, element by element.
     pub(super) fn chain(
         &mut self,
         product: &RawProduct,
         dtype: DType,
         pairs: impl ExactSizeIterator<Item = (StepValue, StepValue)>,
+        nan: &mut Option<StepValue>,
     ) -> Option<StepValue> {
-        if product.has_strong_zero() || pairs.len() > K_BLOCK_STEPS {
+        if pairs.len() > K_BLOCK_STEPS {
             return None;
         }
-        let chain = ProductChain::of(dtype)?;
-        let mut sum = self.b.constant(&[0; 16][..dtype.size()]);
-        for (a, c) in pairs {
-            sum = chain.step(&mut self.b, a, c, sum)?;
+        let sum = match ProductChain::of(dtype)? {
+            ProductChain::Complex => self.complex_chain(dtype, pairs),
+            chain => {
+                let mut sum = self.b.constant(&[0; 16][..dtype.size()]);
+                for (a, c) in pairs {
+                    sum = chain.step(&mut self.b, a, c, sum)?;
+                }
+                sum
+            }
+        };
+        if product.has_strong_zero() && !dtype.is_int() {
+            let parts: SmallVec<[StepValue; 2]> = match dtype.is_complex() {
+                true => self.b.parts(sum, dtype.size()).into(),
+                false => SmallVec::from_slice(&[sum]),
+            };
+            for part in parts {
+                let own = self.b.is_nan(part);
+                *nan = Some(match *nan {
+                    Some(others) => self.b.either(others, own),
+                    None => own,
+                });
+            }
         }
         Some(sum)
+    }
+
+    /// The sum of products of complex numbers: that of each product of parts in a chain of its own.
+    fn complex_chain(
+        &mut self,
+        dtype: DType,
+        pairs: impl Iterator<Item = (StepValue, StepValue)>,
+    ) -> StepValue {
+        let size = dtype.size();
+        let mut sums = [self.b.constant(&[0; 8][..size / 2]); 4];
+        for (x, y) in pairs {
+            let [x, y] = [x, y].map(|z| self.b.parts(z, size));
+            for (sum, [i, j]) in sums.iter_mut().zip([[0, 0], [1, 1], [0, 1], [1, 0]]) {
+                *sum = self.b.fma(x[i], y[j], *sum);
+            }
+        }
+        let [rr, ii, ri, ir] = sums;
+        self.b.complex([rr, ii], [ri, ir])
     }
 
     pub(super) fn product(
@@ -93,7 +131,7 @@ impl StepRecorder<'_> {
             .saturating_mul(columns);
         self.limited(all)?;
         let size = dtype.size();
-        let mut to = 0;
+        let (mut to, mut nan) = (0, None);
         for b in 0..count {
             let of_batch = |f: usize| -> isize {
                 let mut left = b;
@@ -117,12 +155,15 @@ impl StepRecorder<'_> {
                         let c = self.operand(p, x[1].at, at(1, k, j), size)?;
                         pairs.push((a, c));
                     }
-                    let sum = self.chain(&product, dtype, pairs.into_iter())?;
+                    let sum = self.chain(&product, dtype, pairs.into_iter(), &mut nan)?;
                     self.write(p.element(y, to, size), size, sum)?;
                     to += 1;
                 }
                 self.bounded()?;
             }
+        }
+        if let Some(nan) = nan {
+            self.b.rare(nan);
         }
         Some(())
     }
@@ -217,6 +258,8 @@ impl StepRecorder<'_> {
 /// A step of a product of a type.
 enum ProductChain {
     Fma,
+    /// Four chains, one for each product of parts.
+    Complex,
     /// A product and a sum.
     Both(Box<[Body; 2]>),
 }
@@ -225,6 +268,9 @@ impl ProductChain {
     fn of(dtype: DType) -> Option<ProductChain> {
         if matches!(dtype, DType::F32 | DType::F64) {
             return Some(ProductChain::Fma);
+        }
+        if dtype.is_complex() {
+            return Some(ProductChain::Complex);
         }
         let exact = dtype.is_int();
         exact.then(|| {
@@ -243,6 +289,7 @@ impl ProductChain {
     ) -> Option<StepValue> {
         match self {
             ProductChain::Fma => Some(b.fma(x, y, sum)),
+            ProductChain::Complex => None,
             ProductChain::Both(bodies) => {
                 let [times, plus] = &**bodies;
                 let product = b.body(times, &[x, y])?[0];

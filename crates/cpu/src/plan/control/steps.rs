@@ -8,9 +8,11 @@
 //! A step is code if each of its instructions can be recorded, in at most [`MAX_OPERATIONS`]
 //! operations, and if these are faster than the instructions, whose kernels use vectors.
 
+use super::carries::second_buffers;
 use super::frame::{FrameAddress, InPlaceForm, State};
-use super::in_place::InPlace;
+use super::in_place::{InPlace, MAX_KEPT_FRAME_BYTES};
 use super::instruction::{Instruction, TileBody};
+use crate::plan::arena::Arena;
 use crate::plan::build::{CodeStep, StepKind};
 use crate::plan::code::Finish;
 use crate::tuning::OPERATION_PS;
@@ -18,7 +20,8 @@ use cotangent_core::Result;
 use cotangent_kernels::tile::{Body, ElementAddress, StepValue, Steps, StepsBuilder};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest number of operations of a step.
 pub(super) const MAX_OPERATIONS: usize = 8000;
@@ -72,7 +75,7 @@ pub(super) struct StepRecorder<'a> {
     /// Entries that lead to a frame, with the function whose constants it has.
     images: FxHashMap<u32, &'a InPlace>,
     /// Functions that were added after the first ones, whose memory a run needs, too.
-    parts: Vec<Arc<InPlace>>,
+    parts: Vec<LoopPart>,
     /// Entries that are another entry, with a distance in bytes.
     alias: FxHashMap<u32, FrameAddress>,
     /// Starts of windows, and the largest that each can be.
@@ -154,8 +157,24 @@ pub(super) struct LoopSteps {
     /// Number of operations of a step.
     pub(super) operations: usize,
     /// Functions whose tables follow those of the loop's own in the table of a run.
-    pub(super) parts: Vec<Arc<InPlace>>,
+    parts: Vec<LoopPart>,
     pub(super) condition: Option<Arc<InPlace>>,
+    /// Memory of former runs, for the next ones.
+    kept: Mutex<Vec<LoopMemory>>,
+}
+
+/// A function that is a part of a loop's code.
+struct LoopPart {
+    form: Arc<InPlace>,
+    /// Inputs that the code writes.
+    written: Range<usize>,
+}
+
+/// Memory of a run besides that of the body.
+pub(super) struct LoopMemory {
+    /// Of the second buffers of carries.
+    pub(super) carries: Arena,
+    pub(super) parts: Vec<State>,
 }
 
 /// The entries of a function in place in the table of a loop.
@@ -200,10 +219,17 @@ impl<'a> StepRecorder<'a> {
         p
     }
 
-    /// Adds the entries of a function whose inputs and outputs are values of the step.
-    pub(super) fn add_part(&mut self, f: &'a Arc<InPlace>) -> Placed<'a> {
-        self.parts.push(f.clone());
+    /// Adds the entries of a function whose inputs and outputs are values of the step. These inputs
+    /// are written, those before and after are other addresses.
+    pub(super) fn add_part(&mut self, f: &'a Arc<InPlace>, written: Range<usize>) -> Placed<'a> {
+        self.parts.push(LoopPart {
+            form: f.clone(),
+            written: written.clone(),
+        });
         let p = self.add_values(f);
+        for k in written {
+            self.entries[p.first as usize + k].has_memory = true;
+        }
         for &(entry, _) in &f.results {
             self.entries[p.first as usize + entry].has_memory = true;
         }
@@ -299,6 +325,7 @@ impl<'a> StepRecorder<'a> {
             operations,
             parts: self.parts,
             condition: None,
+            kept: Mutex::default(),
         })
     }
 
@@ -648,7 +675,7 @@ impl InPlace {
 }
 
 /// The table of a loop: that of a run of each function.
-pub(super) fn table(own: &[&State], parts: &[State]) -> Vec<*mut u8> {
+pub(super) fn table(own: &[&State], parts: &[State]) -> SmallVec<[*mut u8; 64]> {
     let all = own.iter().copied().chain(parts);
     all.flat_map(|s| s.table.iter().map(|at| at.get()))
         .collect()
@@ -662,8 +689,29 @@ impl LoopSteps {
             .is_some_and(|c| Arc::ptr_eq(c, condition))
     }
 
-    /// Memory for a run of each part.
-    pub(super) fn part_states(&self) -> Result<Vec<State>> {
-        self.parts.iter().map(|f| f.new_part_state()).collect()
+    /// Memory for a run of a body with these constants and carries.
+    pub(super) fn memory(&self, body: &InPlace, counts: [usize; 2]) -> Result<LoopMemory> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().pop();
+        if let Some(memory) = known {
+            return Ok(memory);
+        }
+        Ok(LoopMemory {
+            carries: Arena::new(second_buffers(body, counts))?,
+            parts: self
+                .parts
+                .iter()
+                .map(|p| p.form.new_part_state(p.written.clone()))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    /// Keeps the memory of a run for the next one, unless it is large.
+    pub(super) fn keep(&self, memory: LoopMemory) {
+        let frames = memory.parts.iter().map(|s| s.frame.bytes());
+        if memory.carries.bytes() + frames.sum::<usize>() <= MAX_KEPT_FRAME_BYTES {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push(memory);
+        }
     }
 }

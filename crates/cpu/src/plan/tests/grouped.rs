@@ -10,7 +10,7 @@ use crate::nests::tests::function;
 use crate::tensor::Tensor;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad};
-use cotangent_core::{Array, DType, Emit, Env, Function, Type, Val};
+use cotangent_core::{Array, DType, Dim, Emit, Env, Function, Type, Val, reference};
 use std::sync::Arc;
 
 fn rows(cx: &dyn Emit, v: Val, of: Val) -> Val {
@@ -210,4 +210,61 @@ fn convert(to: DType, n: usize) -> Function {
     function(&[Type::new(DType::F32, [n, 1])], |cx, x| {
         vec![cx.convert(x[0], to)]
     })
+}
+
+/// Sums and differences of neighbours, side by side, of the sums again and again.
+fn haar(cx: &dyn Emit, x: Val, levels: usize) -> Val {
+    let n = cx.ty(x).shape[0].clone();
+    let part = |i: usize, j: usize| {
+        let first = [i, j].map(Dim::from);
+        cx.slice(x, &first, &[n.clone(), n.clone()], &[2, 2])
+    };
+    let [a, b, c, d] = [part(0, 0), part(0, 1), part(1, 0), part(1, 1)];
+    // The sum and the difference along the second axis, of both rows.
+    let rows = [[a, b], [c, d]].map(|[p, q]| [cx.add(p, q), cx.sub(p, q)]);
+    let [low, across] = [0, 1].map(|k| cx.add(rows[0][k], rows[1][k]));
+    let [down, both] = [0, 1].map(|k| cx.sub(rows[0][k], rows[1][k]));
+    let low = match levels {
+        1 => low,
+        _ => haar(cx, low, levels - 1),
+    };
+    let [top, bottom] = [[low, across], [down, both]].map(|x| cx.concatenate(&x, 1));
+    cx.concatenate(&[top, bottom], 0)
+}
+
+#[test]
+fn a_box_computes_the_pieces_that_it_chooses() {
+    for dtype in [DType::F32, DType::F64, DType::BF16, DType::I16, DType::C64] {
+        let ty = Type::new(dtype, [32, 32]);
+        let f = Arc::new(function(&[ty], |cx, x| {
+            let y = haar(cx, x[0], 3);
+            vec![y, cx.reduce_sum(cx.mul(y, y), &[0, 1])]
+        }));
+        let (parts, r) = resolved(&f);
+        let mut least = usize::MAX;
+        for (step, laid) in parts.steps.iter().zip(&r.steps) {
+            let (StepKind::Code(c), LaidStep::Code(l)) = (&step.kind, laid) else {
+                continue;
+            };
+            for (p, l) in c.phases.iter().zip(&l.phases) {
+                let decided = l.boxes.iter().filter_map(|b| b.decided.as_ref());
+                let share = |n: usize| 100 * n / p.code.body.steps();
+                least = decided
+                    .map(|d| share(d.body.steps()))
+                    .fold(least, usize::min);
+            }
+        }
+        assert!(least < 50, "{dtype}: at least {least} % of the operations");
+        let x = reference_numbers(dtype, &[32, 32]);
+        for x in super::layouts(&x) {
+            PlannedFunction::new(&f).check("pieces", &[x]);
+        }
+    }
+}
+
+fn reference_numbers(dtype: DType, shape: &[usize]) -> Array {
+    let to = function(&[Type::new(DType::F32, shape)], |cx, x| {
+        vec![cx.convert(cx.mul(x[0], cx.full_like(x[0], 50.0)), dtype)]
+    });
+    reference::run(&to, &[numbers(shape)]).unwrap().remove(0)
 }
