@@ -9,10 +9,10 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Maximum number of boxes of a space.
-const MAX_BOXES: usize = 128;
+const MAX_BOXES: usize = 160;
 
 /// Maximum number of boxes times reads.
-const MAX_BOX_READS: usize = 4096;
+const MAX_BOX_READS: usize = 8192;
 
 /// A read that is strided along loop axes.
 #[derive(Clone, Debug)]

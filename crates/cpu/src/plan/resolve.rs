@@ -511,16 +511,27 @@ fn fastest_boxes(
     let time = |parts: &Vec<LoopAxes>| -> u64 {
         let of_box = |b: &LoopAxes| {
             let volume: usize = b.iter().map(|a| a.extent).product();
-            let block = outputs(axes, b).0;
-            let packed = reads.iter().filter(|r| decided(r, b).is_none()).count() as u64;
-            let one = code.cost + packed * PACKED_PS_PER_ELEMENT;
-            (volume / block) as u64 * block_time(block) + volume as u64 * one
+            let run = match outputs(axes, b) {
+                // Outputs that are equally far apart are copied together.
+                (1, _, outer) => outer.first().map_or(1, |o| o.0),
+                (block, ..) => block,
+            };
+            let packed = reads.iter().filter(|r| decided(r, b).is_none());
+            let one = code.cost + packed.map(|r| packing_time(r)).sum::<u64>();
+            (volume / run) as u64 * block_time(run) + volume as u64 * one
         };
         parts.iter().map(of_box).sum()
     };
     let fewer = cut.clone().map(|end| boxes(axes, cut.start..end, reads));
     let fastest = [all].into_iter().chain(fewer).min_by_key(time);
     fastest.expect("one candidate at least")
+}
+
+/// Estimated time to pack an element of a read that no box decides, in ps.
+fn packing_time(r: &NumRead) -> u64 {
+    let mut bounds = 0;
+    r.source.bounds(&mut |_| bounds += 1);
+    (1 + bounds) * PACKED_PS_PER_ELEMENT
 }
 
 /// Estimated time of a run of adjacent outputs besides that of its code, in ps.
