@@ -100,6 +100,8 @@ tuning! {
     ELEMENT_PS: usize = 60;
     /// Estimated time to copy an element that is no part of a row, in ps.
     MOVE_PS: usize = 600;
+    /// Estimated time of a box of a phase in its general form, in ps.
+    BOX_PS: usize = 150_000;
     /// Estimated time of a small product besides its elements, and of a phase in its general form,
     /// in ps.
     CALL_PS: usize = 400_000;

@@ -12,6 +12,7 @@ use crate::plan::code::ElementSlot;
 use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
+use crate::tuning::{BOX_PS, CALL_PS};
 use cotangent_core::Env;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -356,7 +357,7 @@ impl<'a> InPlaceBuilder<'a> {
         }
     }
 
-    /// A phase of a step of code, by instructions if its values are small.
+    /// A phase of a step of code: by instructions if its values are small and they take less time.
     fn code(&mut self, at: [usize; 2], step: &CodeStep, laid: &LaidGroup) {
         let (phase, laid) = (&step.phases[at[1]], &laid.phases[at[1]]);
         let (code, outputs) = (&*phase.code, &phase.places[..]);
@@ -367,12 +368,17 @@ impl<'a> InPlaceBuilder<'a> {
             true if code.rank == code.space.len() => self.map(at, code, laid, outputs),
             true => self.fold(at, code, laid, outputs),
         };
-        if done.is_none() {
+        let elements = laid.rows.saturating_mul(laid.len.max(1));
+        let time = elements.saturating_mul(code.cost as usize);
+        let time = time.saturating_add(CALL_PS + laid.boxes.len() * BOX_PS);
+        let own = &self.code[before..];
+        let slower = own.iter().map(Instruction::time).sum::<usize>() > time
+            && !own.iter().any(|i| matches!(i, Instruction::Update(_)));
+        if done.is_none() || slower {
             self.code.truncate(before);
             self.work = work;
-            let elements = laid.rows.saturating_mul(laid.len.max(1));
             let work = elements.saturating_mul(1 + (code.cost / 1000) as usize);
-            self.push(work, Instruction::Code { at });
+            self.push(work, Instruction::Code { at, time });
         }
     }
 

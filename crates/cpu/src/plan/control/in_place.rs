@@ -337,7 +337,7 @@ impl InPlace {
                     u.run(s);
                     Ok(())
                 }
-                Instruction::Code { at } => self.general(s, *at).map_err(limit),
+                Instruction::Code { at, .. } => self.general(s, *at).map_err(limit),
                 Instruction::Call(c) => self.call(s, c),
                 Instruction::Control { run, eqn, x, y } => {
                     let x: SmallVec<[*const u8; 8]> =

@@ -113,6 +113,8 @@ pub(super) enum Instruction {
     /// A phase of a step of code in its general form.
     Code {
         at: [usize; 2],
+        /// Estimated time, in ps.
+        time: usize,
     },
     /// A kernel on tensors that are lent for the time of the call.
     Call(Box<InPlaceCall>),
@@ -145,7 +147,8 @@ impl Instruction {
                 CALL_PS + n * depth * ELEMENT_PS * 2
             }
             Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * 20,
-            Instruction::Code { .. } | Instruction::Call(_) => CALL_PS,
+            Instruction::Code { time, .. } => *time,
+            Instruction::Call(_) => CALL_PS,
             // Its own instructions count.
             Instruction::Control { .. } => 4 * KERNEL_PS,
         }
