@@ -29,7 +29,7 @@ const MAX_SORTED: usize = 16;
 const MAX_COMPARISONS: usize = 1024;
 
 /// Largest number of elements of the operand of an `argmax`.
-const MAX_COMPARED: usize = 4096;
+const MAX_COMPARED: usize = 256;
 
 /// The results of an operation on few elements; `None` for other operations.
 pub(super) fn written(cx: &dyn Emit, op: &Op, x: &[Val]) -> Option<Vals> {
