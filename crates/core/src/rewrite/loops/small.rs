@@ -55,10 +55,11 @@ fn indices(extents: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
 }
 
 /// Whether windows that are written one after the other have the bits of the kernel's results. It
-/// adds the updates of one element in another way.
+/// adds the updates of one element in another way, and multiplies complex numbers in another one.
 fn is_exact(s: &Scatter, dtype: DType, windows: usize) -> bool {
     let any_order = match s.combine {
         Combine::Set | Combine::Min | Combine::Max => true,
+        Combine::Mul if dtype.is_complex() => return false,
         Combine::Add | Combine::Mul => !dtype.has_tangent(),
     };
     any_order || s.unique || windows == 1
