@@ -12,11 +12,12 @@ use crate::executor::Compiler;
 use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::plan::nested::RoomFn;
-use crate::program::{BodyRun, Program};
+use crate::program::{BodyRun, Program, Role};
 use crate::recurrence::Loop;
 use crate::tensor::{Extents, Tensor, copied, volume};
+use crate::tuning::{MAX_WRITTEN_STEPS, MIN_RECURRENCE_ELEMENTS};
 use cotangent_core::ops::{Scan, While};
-use cotangent_core::{DType, Dim, Env, Result, Shape, bail};
+use cotangent_core::{DType, Dim, Env, Result, Shape, Val, bail};
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 use std::sync::OnceLock;
@@ -145,10 +146,16 @@ fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) ->
 }
 
 /// Whether all steps of a scan of this length run as one compiled loop. The loop is compiled when
-/// that is asked.
-pub(crate) fn is_compiled(s: &Scan) -> Box<dyn Fn(usize) -> bool + Send + Sync> {
+/// that is asked. In a region, few steps on few elements are a part of the region's own code.
+pub(crate) fn is_compiled(s: &Scan, role: Role) -> Box<dyn Fn(usize) -> bool + Send + Sync> {
     let (s, elements) = (s.clone(), OnceLock::new());
+    let of = |y: &Val| s.body.ty(*y).shape.numel().as_const();
+    let count = s.body.results().first().and_then(of);
+    let few = role == Role::Region && count.is_some_and(|n| n < MIN_RECURRENCE_ELEMENTS);
     Box::new(move |steps| {
+        if few && steps <= MAX_WRITTEN_STEPS {
+            return false;
+        }
         let elements: &Option<Loop> = elements.get_or_init(|| Loop::of(&s));
         elements.as_ref().is_some_and(|e| e.is_ready(steps))
     })

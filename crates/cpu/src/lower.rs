@@ -9,6 +9,7 @@ use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
 use crate::maps::Elementwise;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
+use crate::program::Role;
 use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort, windows,
@@ -29,7 +30,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
     if stacks && !cx.executor.is_stepwise() {
         return Ok(loop_as_code(cx, op, on_tensors));
     }
-    let Some(nested) = nested(cx, op)?.filter(|_| !stacks) else {
+    let Some(nested) = nested(cx, op, Role::Whole)?.filter(|_| !stacks) else {
         return Ok(on_tensors);
     };
     Ok(Box::new(move |env, x| {
@@ -60,7 +61,11 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     Box::new(move |env, x: Operands| {
         let steps = length.as_ref().map(|n| n.eval(env)).transpose()?;
         if count.is_due(steps) {
-            let make = || nested(&Compiler::new(&executor), &op).ok().flatten();
+            let make = || {
+                nested(&Compiler::new(&executor), &op, Role::Whole)
+                    .ok()
+                    .flatten()
+            };
             let plan: &Option<Arc<dyn Nested>> = plan.get_or_init(make);
             if let Some(plan) = plan
                 && let Some(y) = control::as_code(&**plan, env, &x)?
@@ -72,8 +77,8 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     })
 }
 
-/// The regions of an operation, for a plan that runs them in place.
-pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
+/// The regions of an operation of a function with this role, for a plan that runs them in place.
+pub(crate) fn nested(cx: &Compiler<'_>, op: &Op, role: Role) -> Result<Option<Arc<dyn Nested>>> {
     if cx.executor.is_stepwise() {
         return Ok(None);
     }
@@ -88,7 +93,7 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested
             reverse: s.reverse,
             consts: s.consts,
             carry: s.carry,
-            compiled: loops::is_compiled(s),
+            compiled: loops::is_compiled(s, role),
         },
         Op::While(w) => Control::While {
             cond: region(&w.cond, false)?,

@@ -34,7 +34,7 @@ struct Param {
 }
 
 /// The part that a function has in a compilation.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     /// A program.
     Whole,
@@ -43,10 +43,10 @@ pub(crate) enum Role {
 }
 
 /// The plan of a function.
-fn planned(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<Plan> {
+fn planned(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Plan> {
     let kernels = Kernels {
         lower: &|op, types, used| lower(cx, op, types, used),
-        nested: &|op| nested(cx, op),
+        nested: &|op| nested(cx, op, role),
         product: &product,
         extension: &|op| cx.executor.has_kernel(op),
     };
@@ -76,7 +76,7 @@ pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
 /// The plan of a function with the built-in kernels only.
 pub(crate) fn plan_of(f: &Arc<Function>) -> Result<Plan> {
     let executor = Executor::new();
-    planned(&Compiler::new(&executor), f)
+    planned(&Compiler::new(&executor), f, Role::Whole)
 }
 
 /// Compiles a function with the built-in kernels only.
@@ -97,7 +97,7 @@ impl Program {
 
     /// Compiles a function.
     pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Program> {
-        let plan = Arc::new(planned(cx, f)?);
+        let plan = Arc::new(planned(cx, f, role)?);
         // Plans run the plans of regions in place.
         let direct = match role == Role::Whole && !cx.executor.is_stepwise() {
             true => DirectProgram::new(&plan),

@@ -27,6 +27,10 @@ tuning! {
     MAX_SPARE_PER_LENGTH: usize = 128;
     /// Minimum number of steps for which the loop of a recurrence is compiled.
     MIN_COMPILED_STEPS: usize = 32;
+    /// Minimum number of elements for which a recurrence in a region has a loop of its own.
+    MIN_RECURRENCE_ELEMENTS: usize = 16;
+    /// Maximum number of steps of a loop that is written out in the code of another one.
+    MAX_WRITTEN_STEPS: usize = 64;
     /// Number of steps, in all runs of a loop, from which its steps are compiled: about as many as
     /// take the time of a compilation.
     MIN_LOOP_STEPS: usize = 256;
@@ -100,6 +104,9 @@ tuning! {
     ELEMENT_PS: usize = 60;
     /// Estimated time to copy an element that is no part of a row, in ps.
     MOVE_PS: usize = 600;
+    /// Minimum number of elements of a phase that runs in its general form although it has
+    /// instructions.
+    MIN_GENERAL_ELEMENTS: usize = 64;
     /// Estimated time of a box of a phase in its general form, in ps.
     BOX_PS: usize = 150_000;
     /// Estimated time of a small product besides its elements, and of a phase in its general form,

@@ -19,6 +19,10 @@ const VECTOR_BYTES: usize = 64;
 /// Maximum number of ranges of an axis.
 pub(crate) const MAX_RANGES: usize = 9;
 
+/// Maximum number of indices of an axis that is unrolled although its elements are adjacent. More
+/// elements are lanes, also if they are small and fill no vector.
+const MAX_UNROLLED_LANES: usize = 16;
+
 /// Target size of what a block of rows reads, keeps and writes, in bytes: a part of the L2 cache.
 /// The calls of a phase take as long as some hundred elements.
 const BLOCK_BYTES: usize = 192 << 10;
@@ -60,7 +64,8 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     let (mut lanes, mut all) = (None, 1usize);
     for &a in &order {
         let n = extents[a as usize];
-        let long = n.saturating_mul(size) >= VECTOR_BYTES || !is_short_axis(a, all);
+        let vector = n.saturating_mul(size) >= VECTOR_BYTES || n > MAX_UNROLLED_LANES;
+        let long = vector || !is_short_axis(a, all);
         if lanes.is_none() && long {
             lanes = Some(a);
         } else if lanes.is_none_or(|l| is_row(l) && !is_row(a)) && is_short_axis(a, all) {

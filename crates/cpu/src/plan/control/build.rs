@@ -12,7 +12,7 @@ use crate::plan::code::ElementSlot;
 use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
-use crate::tuning::{BOX_PS, CALL_PS};
+use crate::tuning::{BOX_PS, CALL_PS, MIN_GENERAL_ELEMENTS};
 use cotangent_core::Env;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -372,7 +372,8 @@ impl<'a> InPlaceBuilder<'a> {
         let time = elements.saturating_mul(code.cost as usize);
         let time = time.saturating_add(CALL_PS + laid.boxes.len() * BOX_PS);
         let own = &self.code[before..];
-        let slower = own.iter().map(Instruction::time).sum::<usize>() > time
+        let slower = elements >= MIN_GENERAL_ELEMENTS
+            && own.iter().map(Instruction::time).sum::<usize>() > time
             && !own.iter().any(|i| matches!(i, Instruction::Update(_)));
         if done.is_none() || slower {
             self.code.truncate(before);

@@ -6,11 +6,9 @@ use super::in_place::InPlace;
 use super::steps::{Placed, StepRecorder};
 use super::{ControlRun, InPlaceForm};
 use crate::plan::nested::NestedRun;
+use crate::tuning::MAX_WRITTEN_STEPS;
 use cotangent_kernels::tile::StepValue;
 use std::sync::Arc;
-
-/// Largest number of steps of a loop that is written out.
-const MAX_STEPS: usize = 64;
 
 /// The elements of a value.
 type Elements = Vec<StepValue>;
@@ -115,7 +113,7 @@ impl<'a> StepRecorder<'a> {
         x: &[FrameAddress],
         y: &[FrameAddress],
     ) -> Option<()> {
-        if steps > MAX_STEPS {
+        if steps > MAX_WRITTEN_STEPS {
             return None;
         }
         let q = self.add_part(body, consts..consts + carry);
