@@ -1,6 +1,7 @@
 """Doors: what goes in and out of programs, what they keep, and what ends them."""
 
 import gc
+import operator
 import os
 import pathlib
 import re
@@ -440,6 +441,54 @@ def test_mistakes_are_named_in_python_s_words(name):
     text = str(e.value)
     assert re.search(words, text) and not RUST.search(text), text
     assert code is None or e.value.code == code
+
+
+NUMBERS = [True, 0, 1, 2, -3, 200, 2**53 + 1, 0.0, -0.0, 0.1, -2.5, 1e300, np.inf, np.nan, 1j, 2.5 - 0.5j]
+ELEMENTS = [0, 1, 2, 3, 7, 100, 1, 5]
+OPERATORS = {
+    f"{f.__name__}": f for f in (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+                                 operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.and_, operator.or_,
+                                 operator.xor, ct.maximum, ct.minimum, ct.atan2, ct.add, ct.less)
+}
+
+
+@pytest.mark.parametrize("dtype", [getattr(ct, n) for n in
+                                   "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 "
+                                   "complex128".split()], ids=str)
+def test_numbers_beside_few_elements_are_numbers_beside_many(dtype):
+    """Operations on few elements have a way of their own: elements, element types and errors are those of long arrays."""
+    few = ct.asarray(ELEMENTS, dtype=dtype)
+    if ct.isdtype(dtype, "real floating"):
+        few = ct.concat([few[:4] * -0.3, few[4:6], ct.asarray([np.nan, -np.inf], dtype=dtype)])
+    if ct.isdtype(dtype, "complex floating"):
+        few = few * ct.asarray(0.5 - 1j, dtype=dtype)
+    many = ct.tile(few, 1 << 12)
+
+    def outcome(f, x, y):
+        try:
+            z = f(x, y)
+        except Exception as e:
+            return type(e), getattr(e, "code", None)
+        return z.dtype, np.asarray(z[:8]).tobytes()
+
+    quick = 0
+    for name, f in OPERATORS.items():
+        for n in NUMBERS:
+            for left in (False, True):
+                operands = lambda x: (n, x) if left else (x, n)
+                got = outcome(f, *operands(few))
+                assert got == outcome(f, *operands(many)), (name, n, left)
+                with ct.no_grad():
+                    assert got == outcome(f, *operands(few)), (name, n, left)
+                quick += isinstance(got[0], ct.DType)
+    assert quick > 100, "most operations of a number and an array have a result"
+
+
+@pytest.mark.parametrize("f", [lambda x: 2.0 * x, lambda x: x * 2, lambda x: 3 - x, lambda x: 2.0 / x, lambda x: 2 ** x, lambda x: ct.maximum(0.5, x)])
+def test_numbers_beside_recorded_arrays_have_derivatives(f):
+    w = ct.variable([0.25, 0.5, 1.5])
+    ct.sum(f(w)).backward()
+    np.testing.assert_array_equal(w.grad, ct.grad(lambda x: ct.sum(f(x)))(w.detach()))
 
 
 def test_rules_and_equations_on_recorded_arrays_are_operations_of_the_tape():

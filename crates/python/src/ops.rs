@@ -7,8 +7,12 @@ use crate::program::PyProgram;
 use crate::tree::check_level;
 use crate::{device, dims, dtype, place, scope, tape};
 use cotangent::extend::{Attr, Attrs, Entry, Kind, Spelled};
-use cotangent::ops::{Comparison, Composite, Op, composites, entries};
-use cotangent::{DType, Dim, EagerTensor, Emit, Error, Scalar, TensorOps, TracedTensor, Type, Val};
+use cotangent::ops::{
+    BINARY, Binary, COMPARISONS, Compare, Comparison, Composite, Op, composites, entries,
+};
+use cotangent::{
+    DType, Dim, EagerTensor, Emit, Error, Scalar, TensorOps, TracedTensor, Type, Val, methods,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
@@ -431,40 +435,58 @@ fn few<'a>(o: &'a Operand<'_>) -> Option<Cow<'a, EagerTensor>> {
     (x.len() < DETACHED_ELEMENTS).then_some(x)
 }
 
-/// The operation of one of these names on eager operands without conversion, if it is one.
+/// An elementwise operation of two operands.
+#[derive(Clone, Copy)]
+enum Pair {
+    Function(Binary),
+    Comparison(Comparison),
+}
+
+static PAIRS: LazyLock<FxHashMap<&'static str, Pair>> = LazyLock::new(|| {
+    let functions = BINARY.iter().map(|f| (f.name, Pair::Function(f.op)));
+    let comparisons = COMPARISONS.iter().map(|c| (c.name, Pair::Comparison(c.op)));
+    functions.chain(comparisons).collect()
+});
+
+/// The operation on eager arrays of few elements and one element type, or on one of them and a
+/// number, if no operand is converted.
 fn quick(
-    name: &str,
+    py: Python<'_>,
+    pair: Pair,
+    kind: &str,
     operands: &[Operand<'_>; 2],
-) -> Option<Result<EagerTensor, cotangent::ad::Error>> {
-    if tape::is_silent() {
-        return None;
+) -> PyResult<Option<EagerTensor>> {
+    let arrays = operands.each_ref().map(few);
+    let Some(array) = arrays.iter().flatten().next() else {
+        return Ok(None);
+    };
+    let d = array.dtype();
+    if of_kind(kind, d) != d {
+        return Ok(None);
     }
-    let x = few(&operands[0])?;
-    let x = x.as_ref();
-    match &operands[1] {
-        Operand::Array(_) => {
-            let y = few(&operands[1])?;
-            let y = y.as_ref();
-            if x.dtype() != y.dtype() || !x.same_context(y) {
-                return None;
+    let operand = |k: usize| -> PyResult<Option<methods::Operand<'_, EagerTensor>>> {
+        Ok(match (&arrays[k], &operands[k]) {
+            (Some(x), _) if x.dtype() == d && x.same_context(array) => {
+                Some(methods::Operand::Tensor(x))
             }
-            Some(match name {
-                "add" => x.add(y),
-                "sub" => x.sub(y),
-                "mul" => x.mul(y),
-                "div" if x.dtype().has_tangent() => x.div(y),
-                _ => return None,
-            })
-        }
-        Operand::Number(Number::Float(c)) if x.dtype().is_float() => Some(match name {
-            "add" => Ok(x + *c),
-            "sub" => Ok(x - *c),
-            "mul" => Ok(x * *c),
-            "div" => Ok(x / *c),
-            _ => return None,
-        }),
-        _ => None,
-    }
+            (None, Operand::Number(n)) if dtype::beside(d, n.level()) == d => {
+                Some(methods::Operand::Number(n.scalar(d)?))
+            }
+            _ => None,
+        })
+    };
+    let (Some(x), Some(y)) = (operand(0)?, operand(1)?) else {
+        return Ok(None);
+    };
+    let run = || match pair {
+        Pair::Function(f) => EagerTensor::apply_pair(f, x, y),
+        Pair::Comparison(c) => EagerTensor::apply_pair(Compare(c), x, y),
+    };
+    let y = guarded(|| match tape::is_silent() {
+        true => cotangent::ad::no_grad(run),
+        false => run(),
+    })?;
+    y.or_raise(py).map(Some)
 }
 
 pub(crate) fn of_two<'py>(
@@ -473,8 +495,11 @@ pub(crate) fn of_two<'py>(
     kind: &str,
     operands: [Operand<'py>; 2],
 ) -> PyResult<Bound<'py, Array>> {
-    if let Some(y) = quick(name, &operands) {
-        return Bound::new(py, Array::eager(y.or_raise(py)?));
+    let pair = PAIRS.get(name).copied();
+    if let Some(pair) = pair
+        && let Some(y) = quick(py, pair, kind, &operands)?
+    {
+        return Bound::new(py, Array::eager(y));
     }
     let (common, weak) = common(&operands)?;
     let d = of_kind(kind, common);
@@ -492,24 +517,12 @@ pub(crate) fn of_two<'py>(
         if cx.failed() {
             return Val::POISON;
         }
-        if let Some(c) = comparison(name) {
+        if let Some(Pair::Comparison(c)) = pair {
             return cx.compare(x[0], c, x[1]);
         }
         let types = [cx.ty(x[0]), cx.ty(x[1])];
         let mut s = spelled(name, &types);
         one_of(cx, write(cx, name, &mut s, &x))
-    })
-}
-
-fn comparison(name: &str) -> Option<Comparison> {
-    Some(match name {
-        "eq" => Comparison::Eq,
-        "ne" => Comparison::Ne,
-        "lt" => Comparison::Lt,
-        "le" => Comparison::Le,
-        "gt" => Comparison::Gt,
-        "ge" => Comparison::Ge,
-        _ => return None,
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::error::{Error, Result};
 use super::tape::{Value, number};
-use super::tensor::EagerTensor;
+use super::tensor::{EagerTensor, core};
 use crate::here::{AtCaller, here};
 use crate::methods::{Operand, Products, different_dtypes, different_extents};
 use crate::tensor::Given;
@@ -11,7 +11,7 @@ use crate::{Axes, Scalar};
 use cotangent_core::ops::{
     BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
-use cotangent_core::{DType, Dim, Loc, Op, Shape};
+use cotangent_core::{Code, DType, Dim, Loc, Op, Primitive, Shape};
 use smallvec::SmallVec;
 
 /// Adds a location to an error of the core.
@@ -91,6 +91,39 @@ impl EagerTensor {
         match y {
             Operand::Tensor(y) => self.pair(method, op, y),
             Operand::Number(c) => self.number(method, op, c, false),
+        }
+    }
+
+    /// Applies an elementwise operation to two operands of one element type, broadcast to one shape
+    /// by NumPy's rule. A number, as the first or the second operand, takes the element type of the
+    /// tensor.
+    ///
+    /// ```
+    /// use cotangent::{EagerRuntime, EagerTensor};
+    /// use cotangent::ops::{Binary, Compare, Comparison};
+    /// let x = EagerRuntime::new().from_vec_row_major([2], vec![1.0, 4.0])?;
+    /// let y = EagerTensor::apply_pair(Binary::Sub, 2.0, &x)?;
+    /// assert_eq!(y.to_vec::<f64>()?, [1.0, -2.0]);
+    /// let less = EagerTensor::apply_pair(Compare(Comparison::Lt), 2.0, &x)?;
+    /// assert_eq!(less.to_vec::<bool>()?, [false, true]);
+    /// # Ok::<(), cotangent::ad::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn apply_pair<'a>(
+        op: impl Primitive + Copy + Into<Op>,
+        x: impl Into<Operand<'a, EagerTensor>>,
+        y: impl Into<Operand<'a, EagerTensor>>,
+    ) -> Result<EagerTensor> {
+        match (x.into(), y.into()) {
+            (Operand::Tensor(x), y) => x.operand(op.name(), op, y),
+            (Operand::Number(c), Operand::Tensor(y)) => y.number(op.name(), op, c, true),
+            (Operand::Number(_), Operand::Number(_)) => {
+                let text = format!(
+                    "`{}` of two numbers has no runtime: make one of them a tensor",
+                    op.name()
+                );
+                core(Code::Arity, text)
+            }
         }
     }
 
