@@ -207,7 +207,8 @@ def complex_functions():
 
     def expm1(x):
         if x.imag == 0:
-            return complex(math.expm1(x.real) if x.real < 709 else math.inf, x.imag) if not math.isnan(x.real) else complex(math.nan, x.imag)
+            # The real part of a zero is +0, as in the array API.
+            return complex(math.expm1(x.real) + 0.0 if x.real < 709 else math.inf, x.imag) if not math.isnan(x.real) else complex(math.nan, x.imag)
         y = exp(x)
         if math.isfinite(x.real) and math.isfinite(x.imag) and abs(x.real) < 100:
             w = mp.expm1(mp.mpc(x.real, x.imag))

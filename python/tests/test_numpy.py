@@ -191,6 +191,15 @@ def test_floor_division_at_infinities_is_the_array_api_s():
         assert np.signbit(got[2]) and np.signbit(got[3])
 
 
+@pytest.mark.parametrize("dtype", [ct.complex64, ct.complex128])
+def test_expm1_of_complex_zeros_is_the_array_api_s(dtype):
+    zeros = [complex(re, im) for re in (0.0, -0.0) for im in (0.0, -0.0)]
+    x = ct.asarray(zeros, dtype=dtype)
+    for y in (np.asarray(ct.expm1(x)), np.asarray(ct.jit(ct.expm1)(x)), np.asarray(ct.jit(ct.expm1)(ct.tile(x, 9)))[:4]):
+        assert np.all(y == 0) and not np.signbit(y.real).any() and list(np.signbit(y.imag)) == [False, True, False, True]
+    assert np.signbit(float(ct.expm1(-0.0)))
+
+
 def test_from_dlpack_takes_every_array_of_numpy():
     x = np.arange(3.0)
     x.flags.writeable = False

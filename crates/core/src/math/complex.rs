@@ -179,11 +179,11 @@ fn scaled_exp(x: f64, w: C128) -> C128 {
     times(libm::exp(x), w)
 }
 
-/// `e^z - 1`.
+/// `e^z - 1`. A real part that is zero is +0 where the imaginary part is zero.
 pub fn expm1(z: C128) -> C128 {
     let (e, y) = (libm::expm1(z.re), z.im);
     if y == 0.0 {
-        return c(e, y);
+        return c(e + 0.0, y);
     }
     if z.re > 20.0 || z.re == f64::NEG_INFINITY {
         return exp(z) - 1.0;

@@ -228,7 +228,8 @@ fn expm1<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let (e, cos, h) = (math::expm1(x), math::cos(y), math::sin(y.mul(k(0.5))));
     let square = h.add(h).mul(h);
     let whole = math::exp(x);
-    let near = e.mul(cos).sub(square);
+    // The sum with +0 is +0 at zeros.
+    let near = e.mul(cos).sub(square).add(k(0.0));
     let re = W::select(k::<W>(20.0).lt(x), whole.mul(cos).sub(k(1.0)), near);
     (
         [re, whole.mul(math::sin(y))],
