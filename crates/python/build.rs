@@ -1,0 +1,40 @@
+//! Lets the linker merge functions of equal machine code, where it can: those of several element
+//! types often are. Nothing here compares addresses of functions.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The option of lld, the linker of rustc on x86-64 Linux, and of gold.
+const MERGE: &str = "-Wl,--icf=all";
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    if takes(MERGE) == Some(true) {
+        println!("cargo::rustc-link-arg-cdylib={MERGE}");
+    }
+}
+
+/// Whether an empty library links with this option.
+fn takes(option: &str) -> Option<bool> {
+    let mut rustc = Command::new(env::var_os("RUSTC")?);
+    rustc
+        .args(["-", "--crate-name", "trial", "--crate-type", "cdylib"])
+        .args(["-C", &format!("link-arg={option}")])
+        .arg("--target")
+        .arg(env::var_os("TARGET")?)
+        .arg("--out-dir")
+        .arg(Path::new(&env::var_os("OUT_DIR")?));
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        rustc.args(["-C", &format!("linker={linker}")]);
+    }
+    if let Ok(flags) = env::var("CARGO_ENCODED_RUSTFLAGS") {
+        rustc.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
+    }
+    let quiet = rustc
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Some(quiet.status().ok()?.success())
+}
