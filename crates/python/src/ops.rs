@@ -437,14 +437,16 @@ fn few<'a>(o: &'a Operand<'_>) -> Option<Cow<'a, EagerTensor>> {
 
 /// An elementwise operation of two operands.
 #[derive(Clone, Copy)]
-enum Pair {
+enum PairOp {
     Function(Binary),
     Comparison(Comparison),
 }
 
-static PAIRS: LazyLock<FxHashMap<&'static str, Pair>> = LazyLock::new(|| {
-    let functions = BINARY.iter().map(|f| (f.name, Pair::Function(f.op)));
-    let comparisons = COMPARISONS.iter().map(|c| (c.name, Pair::Comparison(c.op)));
+static PAIR_OPS: LazyLock<FxHashMap<&'static str, PairOp>> = LazyLock::new(|| {
+    let functions = BINARY.iter().map(|f| (f.name, PairOp::Function(f.op)));
+    let comparisons = COMPARISONS
+        .iter()
+        .map(|c| (c.name, PairOp::Comparison(c.op)));
     functions.chain(comparisons).collect()
 });
 
@@ -452,7 +454,7 @@ static PAIRS: LazyLock<FxHashMap<&'static str, Pair>> = LazyLock::new(|| {
 /// number, if no operand is converted.
 fn quick(
     py: Python<'_>,
-    pair: Pair,
+    pair: PairOp,
     kind: &str,
     operands: &[Operand<'_>; 2],
 ) -> PyResult<Option<EagerTensor>> {
@@ -479,8 +481,8 @@ fn quick(
         return Ok(None);
     };
     let run = || match pair {
-        Pair::Function(f) => EagerTensor::apply_pair(f, x, y),
-        Pair::Comparison(c) => EagerTensor::apply_pair(Compare(c), x, y),
+        PairOp::Function(f) => EagerTensor::apply_pair(f, x, y),
+        PairOp::Comparison(c) => EagerTensor::apply_pair(Compare(c), x, y),
     };
     let y = guarded(|| match tape::is_silent() {
         true => cotangent::ad::no_grad(run),
@@ -495,7 +497,7 @@ pub(crate) fn of_two<'py>(
     kind: &str,
     operands: [Operand<'py>; 2],
 ) -> PyResult<Bound<'py, Array>> {
-    let pair = PAIRS.get(name).copied();
+    let pair = PAIR_OPS.get(name).copied();
     if let Some(pair) = pair
         && let Some(y) = quick(py, pair, kind, &operands)?
     {
@@ -517,7 +519,7 @@ pub(crate) fn of_two<'py>(
         if cx.failed() {
             return Val::POISON;
         }
-        if let Some(Pair::Comparison(c)) = pair {
+        if let Some(PairOp::Comparison(c)) = pair {
             return cx.compare(x[0], c, x[1]);
         }
         let types = [cx.ty(x[0]), cx.ty(x[1])];
