@@ -40,9 +40,11 @@ tuning:
 # Every sample and the corpus for every XLA target, compiled and run by jaxlib and by the plugins of tests/devices.txt (an hour).
 portable folder="target/portable":
     mkdir -p {{folder}}
-    COTANGENT_PORTABLE={{absolute_path(folder)}} cargo test --workspace --test portable -- --ignored
+    COTANGENT_PORTABLE={{absolute_path(folder)}} cargo test --workspace --test portable --test portable_matrices -- --ignored
     python3 tests/portable.py {{folder}}
     for library in $(python3 tests/portable.py --plugins); do python3 tests/portable.py {{folder}} --plugin $library; done
+    python3 tests/factorisations.py {{folder}}
+    python3 tests/factorisations.py {{folder}} --times
 
 # The pool of threads under every interleaving.
 loom:

@@ -36,19 +36,41 @@ def exceptions():
     return all
 
 
+class Compiler:
+    """XLA's CPU, of jaxlib or of a plugin."""
+
+    def __init__(self, plugin):
+        import jax.extend.backend
+
+        jax.config.update("jax_enable_x64", True)
+        if plugin:
+            from jax._src import xla_bridge
+            xla_bridge.register_plugin("plugin", library_path=plugin)
+            jax.config.update("jax_platforms", "plugin")
+        self.backend = jax.extend.backend.get_backend("plugin" if plugin else "cpu")
+
+    def compile(self, text):
+        """The function `main` of a program, on arrays, and the types of its parameters."""
+        from jaxlib import _jax as xla
+        from jaxlib.mlir import ir
+        from jax._src.interpreters import mlir as jax_mlir
+
+        with jax_mlir.make_ir_context():
+            module = ir.Module.parse(text)
+            types = [str(p.type) for p in module.body.operations[0].arguments]
+            devices = xla.DeviceList(tuple(self.backend.local_devices()[:1]))
+            executable = self.backend.compile_and_load(module, devices, xla.CompileOptions())
+
+        def run(args):
+            results = executable.execute_sharded(args).disassemble_into_single_device_arrays()
+            return [np.asarray(y[0]) for y in results]
+
+        return run, types
+
+
 def child(folder, names, plugin):
     """Prints a line of JSON for each program, before and after it is compiled."""
-    import jax.extend.backend
-    from jaxlib import _jax as xla
-    from jaxlib.mlir import ir
-    from jax._src.interpreters import mlir as jax_mlir
-
-    jax.config.update("jax_enable_x64", True)
-    if plugin:
-        from jax._src import xla_bridge
-        xla_bridge.register_plugin("plugin", library_path=plugin)
-        jax.config.update("jax_platforms", "plugin")
-    backend = jax.extend.backend.get_backend("plugin" if plugin else "cpu")
+    compiler = Compiler(plugin)
     for name in names:
         print(json.dumps([name, "aborts", ""]), flush=True)
         outcome, why = "compiler", ""
@@ -56,15 +78,9 @@ def child(folder, names, plugin):
             data = np.load(folder / f"{name}.npz")
             args = [data[f"in_{i}"] for i in range(sum(k.startswith("in_") for k in data))]
             want = [data[f"out_{i}"] for i in range(sum(k.startswith("out_") for k in data))]
-            with jax_mlir.make_ir_context():
-                module = ir.Module.parse((folder / f"{name}.mlir").read_text())
-                types = [p.type for p in module.body.operations[0].arguments]
-                devices = xla.DeviceList(tuple(backend.local_devices()[:1]))
-                executable = backend.compile_and_load(module, devices, xla.CompileOptions())
-                args = [jax.device_put(of_type(a, str(t))) for a, t in zip(args, types, strict=True)]
-            results = executable.execute_sharded(args).disassemble_into_single_device_arrays()
-            got = [np.asarray(y[0]) for y in results]
-            outcome, why = compare(got, want, args)
+            run, types = compiler.compile((folder / f"{name}.mlir").read_text())
+            args = [jax.device_put(of_type(a, t)) for a, t in zip(args, types, strict=True)]
+            outcome, why = compare(run(args), want, args)
         except Exception as e:
             why = str(e).strip().splitlines()[0][:200] if str(e).strip() else type(e).__name__
         print(json.dumps([name, outcome, why]), flush=True)

@@ -3,8 +3,8 @@
 
 use cotangent_core::ops::{Eigh, Lu, Op, Qr, Svd};
 use cotangent_core::primitive::Val;
-use cotangent_core::{Array, Builder, C128, DType, Emit, Type, Wide};
-use cotangent_stablehlo::portable;
+use cotangent_core::{Array, Builder, C128, DType, Emit, Function, Type, Wide};
+use cotangent_stablehlo::{Target, WriteOptions, portable, write_as};
 use std::sync::Arc;
 
 /// A matrix, row-major.
@@ -95,22 +95,17 @@ impl Matrix {
     }
 }
 
+/// A function of one operation.
+fn function(op: impl Into<Op>, ty: Type) -> Function {
+    let b = Builder::new("main", Default::default());
+    let x: Val = b.param(ty, None);
+    let y = b.emit(op.into(), &[x]);
+    b.finish(&y).unwrap()
+}
+
 /// The results of an operation, in the form for every target.
 fn results(op: impl Into<Op>, a: &Array) -> Vec<Array> {
-    let b = Builder::new("main", Default::default());
-    let x: Val = b.param(
-        Type::new(
-            a.dtype(),
-            a.shape()
-                .to_vec()
-                .iter()
-                .map(|&n| n.into())
-                .collect::<Vec<_>>(),
-        ),
-        None,
-    );
-    let y = b.emit(op.into(), &[x]);
-    let f = portable(&b.finish(&y).unwrap(), None).unwrap();
+    let f = portable(&function(op, a.ty()), None).unwrap();
     cotangent::run(&Arc::new(f), std::slice::from_ref(a)).unwrap()
 }
 
@@ -346,4 +341,37 @@ fn large_matrices_are_refused_with_the_way_out() {
         e.to_string().contains("`eigh`") && e.to_string().contains("CPU"),
         "{e}"
     );
+}
+
+/// Writes `OP.TYPE.N.mlir` into the folder `factorisations` of `COTANGENT_PORTABLE`.
+/// `tests/factorisations.py` compiles them.
+#[test]
+#[ignore = "writes the files that tests/factorisations.py reads"]
+fn factorisations_are_written_for_xla() {
+    let folder = std::env::var("COTANGENT_PORTABLE").expect("COTANGENT_PORTABLE is a folder");
+    let folder = std::path::Path::new(&folder).join("factorisations");
+    std::fs::create_dir_all(&folder).unwrap();
+    let options = WriteOptions {
+        target: Target::Portable,
+        ..WriteOptions::default()
+    };
+    let svd = Svd {
+        vectors: true,
+        full: false,
+    };
+    let all: [(&str, Op); 4] = [
+        ("eigh", Eigh { vectors: true }.into()),
+        ("svd", svd.into()),
+        ("qr", Qr { complete: false }.into()),
+        ("lu", Lu.into()),
+    ];
+    for (name, op) in all {
+        for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
+            for n in [1, 2, 3, 33, 128, 512] {
+                let f = function(op.clone(), Type::new(dtype, [n, n]));
+                let text = write_as(&[Arc::new(f)], &options).unwrap();
+                std::fs::write(folder.join(format!("{name}.{dtype}.{n}.mlir")), text).unwrap();
+            }
+        }
+    }
 }

@@ -38,10 +38,11 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
         let (left, right) = jacobi::halves(cx, eye, cols);
         state.extend([left, right]);
     }
-    // Elements this small change eigenvalues by less than rounding.
-    let least = 0.01 * ty.dtype.epsilon() / wide as f64;
-    let bound = cx.mul(cx.sqrt(norm), cx.full_like(norm, least));
-    let (y, unfinished) = jacobi::sweeps(cx, bound, &state, wide - 1, step);
+    let norm = cx.sqrt(norm);
+    // All elements of this size together change eigenvalues by an epsilon of the norm.
+    let least = ty.dtype.epsilon() / wide as f64;
+    let bound = cx.mul(norm, cx.full_like(norm, least));
+    let (y, unfinished) = jacobi::sweeps(cx, &[bound, norm], &state, wide - 1, threshold, step);
     let real = |v: Val| cx.real(cx.diagonal(v));
     let w = cx.concatenate(&[real(y[0]), real(y[3])], rows);
     let w = cx.slice_axis(w, rows, 0usize, n);
@@ -65,14 +66,38 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
     ]))
 }
 
-/// Rotates all pairs, sets their elements off the diagonal to zero, and moves columns and rows.
-fn step(cx: &dyn Emit, bound: Val, s: &[Val]) -> (Vec<Val>, Val) {
+/// Elements up to this magnitude are not rotated in a sweep. `constants` are the magnitude of
+/// elements that remain, and the norm.
+///
+/// Elements between columns of one cluster of eigenvalues are of second order in the others, and
+/// their rotations, of any angle, would mix what a sweep has set to zero with what it has not: the
+/// sweeps would converge linearly. The second term is below the root of the mean square of the
+/// elements, so that a sweep without rotations is the last one.
+fn threshold(cx: &dyn Emit, constants: &[Val], s: &[Val]) -> Val {
+    let (bound, norm) = (constants[0], constants[1]);
+    let ty = cx.ty(s[0]);
+    let (rows, cols) = (ty.rank() - 2, ty.rank() - 1);
+    let on = cx.band_of(&ty, 0);
+    let off = |v: Val| cx.select(on, cx.zeros(&ty), v);
+    let square = |v: Val| cx.reduce_sum(cx.abs2(v), &[rows, cols]);
+    let inner = cx.add(square(off(s[0])), square(off(s[3])));
+    let off = cx.sqrt(cx.add(inner, cx.add(square(s[1]), square(s[2]))));
+    let number = |c: f64| cx.full_like(off, c);
+    let second = cx.mul(number(0.1), cx.div(cx.mul(off, off), norm));
+    let extent = ty.shape[rows].as_const().unwrap_or(1);
+    let mean = cx.mul(number(0.015 / extent as f64), off);
+    cx.maximum(bound, cx.minimum(second, mean))
+}
+
+/// Rotates all pairs whose elements off the diagonal exceed a threshold, sets these elements to
+/// zero, and moves columns and rows.
+fn step(cx: &dyn Emit, threshold: Val, s: &[Val]) -> (Vec<Val>, Val) {
     let ty = cx.ty(s[0]);
     let (rows, cols) = (ty.rank() - 2, ty.rank() - 1);
     let (p, q) = (cx.real(cx.diagonal(s[0])), cx.real(cx.diagonal(s[3])));
     let z = cx.diagonal(s[1]);
     let size = cx.abs(z);
-    let rotates = cx.compare(size, Comparison::Gt, leading(cx, bound, &cx.ty(size)));
+    let rotates = cx.compare(size, Comparison::Gt, leading(cx, threshold, &cx.ty(size)));
     let r = jacobi::rotation(cx, p, q, z, rotates);
     let (tl, tr) = r.columns(cx, s[0], s[1]);
     let (bl, br) = r.columns(cx, s[2], s[3]);
@@ -81,9 +106,9 @@ fn step(cx: &dyn Emit, bound: Val, s: &[Val]) -> (Vec<Val>, Val) {
     let change = cx.mul(r.tangent, size);
     let on = cx.band_of(&ty, 0);
     let set = |v: Val, d: Val| cx.select(on, leading(cx, cx.convert(d, ty.dtype), &ty), v);
-    let zero = cx.full_like(p, 0.0);
+    let rest = cx.select(rotates, cx.full_like(z, 0.0), z);
     let (tl, br) = (set(tl, cx.sub(p, change)), set(br, cx.add(q, change)));
-    let (tr, bl) = (set(tr, zero), set(bl, zero));
+    let (tr, bl) = (set(tr, rest), set(bl, cx.conj(rest)));
     let (tl, tr) = jacobi::moved(cx, tl, tr, cols);
     let (bl, br) = jacobi::moved(cx, bl, br, cols);
     let (tl, bl) = jacobi::moved(cx, tl, bl, rows);

@@ -96,21 +96,23 @@ pub(super) fn moved(cx: &dyn Emit, first: Val, second: Val, axis: usize) -> (Val
     (first_next, second_next)
 }
 
-/// Runs sweeps of `steps` steps until no pair of a sweep is rotated, in any matrix. A step maps the
-/// state to the next one and to a mask of the matrices in which it rotates a pair; it reads
-/// `bound`. Returns the state, and the mask of the last sweep: the matrices that did not converge.
+/// Runs sweeps of `steps` steps until no pair of a sweep is rotated, in any matrix. `threshold` is
+/// computed from `constants` and the state at the start of each sweep, and is read by its steps. A
+/// step maps the state to the next one and to a mask of the matrices in which it rotates a pair.
+/// Returns the state, and the mask of the last sweep: the matrices that did not converge.
 pub(super) fn sweeps(
     cx: &dyn Emit,
-    bound: Val,
+    constants: &[Val],
     state: &[Val],
     steps: usize,
+    threshold: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
     step: impl FnOnce(&dyn Emit, Val, &[Val]) -> (Vec<Val>, Val),
 ) -> (Vec<Val>, Val) {
     let number = Type::scalar(DType::I32);
-    let mask = cx.ty(bound).with_dtype(DType::Bool);
+    let mask = cx.ty(constants[0]).with_dtype(DType::Bool);
     let init = [&[cx.full(&number, 0i64), cx.full(&mask, true)], state].concat();
     let y = cx.while_loop(
-        &[bound],
+        constants,
         &init,
         |cx, _, c| {
             let axes: Vec<usize> = (0..mask.rank()).collect();
@@ -120,7 +122,8 @@ pub(super) fn sweeps(
         },
         |cx, w, c| {
             let start = [&[cx.full(&mask, false)], &c[2..]].concat();
-            let (next, _) = cx.scan(w, &start, &[], &Dim::Const(steps), false, |cx, w, c, _| {
+            let threshold = threshold(cx, w, &c[2..]);
+            let (next, _) = cx.scan(&[threshold], &start, &[], &Dim::Const(steps), false, |cx, w, c, _| {
                 let (state, rotated) = step(cx, w[0], &c[1..]);
                 ([vec![cx.or(c[0], rotated)], state].concat(), vec![])
             });
