@@ -5,8 +5,7 @@ use super::nans;
 use super::traced::Traced;
 use super::tree::{Returns, Tree, leaves, structure};
 use crate::here::here;
-use crate::pjrt::PjrtBackend;
-use crate::runtime::CacheStats;
+use crate::runtime::{Backend, CacheStats};
 use crate::traced::{Cache, ancestors_of, computed_from, evaluate_all, evaluate_arguments};
 use crate::{CpuBackend, Loc, Result, Tensor, TracedTensor, Type};
 use std::sync::Arc;
@@ -126,10 +125,10 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
 #[derive(Clone, Debug)]
 pub struct Jit {
     debug_nans: bool,
-    device: Option<PjrtBackend>,
+    device: Option<Box<dyn Backend>>,
 }
 
-/// Compiled closures run on this device: see [`jit`]. Arguments and captures that are on the host
+/// Compiled closures run on this backend: see [`jit`]. Arguments and captures that are on the host
 /// are copied there in each run; results are copied back unless one of them is on the device.
 /// Inside another transform the closure is a call, as others are.
 ///
@@ -142,7 +141,7 @@ pub struct Jit {
 /// assert_eq!((y.device().as_deref(), y.to_vec::<f32>()?), (Some("cuda:0"), vec![1.0; 3]));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub fn on(device: &PjrtBackend) -> Jit {
+pub fn on(device: &dyn Backend) -> Jit {
     debug_nans(false).on(device)
 }
 
@@ -172,9 +171,9 @@ pub fn debug_nans(on: bool) -> Jit {
 
 impl Jit {
     /// The same options, on a device: see [`on`].
-    pub fn on(self, device: &PjrtBackend) -> Jit {
+    pub fn on(self, device: &dyn Backend) -> Jit {
         Jit {
-            device: Some(device.clone()),
+            device: Some(device.boxed()),
             ..self
         }
     }
@@ -268,7 +267,7 @@ fn trace<A: Tree, R: Returns>(
     let closed = Closed::call("jit", loc, x, types, f)?;
     let mut traced = Traced::of(&closed, loc)?.on_backend(backend.clone());
     if let Some(device) = &options.device {
-        traced = traced.on(device);
+        traced = traced.on(&**device);
     }
     // The cache holds only the structure, not the trace.
     let mut blank = leaves(&closed.out)

@@ -9,10 +9,10 @@ use super::capture::{Closed, write};
 use super::tree::{Returns, Tree};
 use crate::cpu::View;
 use crate::here::{AtCaller, here};
-use crate::pjrt::PjrtBackend;
+use crate::runtime::Backend;
 use crate::traced::{Orders, ancestors_of, computed_from, evaluate_arguments};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, bail, rewrite};
-use cotangent_core::tape::{Compiled, Executor};
+use cotangent_core::tape::Compiled;
 use std::sync::{Arc, OnceLock};
 
 /// A closure that was traced once: a function of its arguments followed by its captures.
@@ -41,7 +41,7 @@ pub struct Traced {
     backend: CpuBackend,
     program: OnceLock<cotangent_cpu::Program>,
     /// The device of the runs instead of the CPU.
-    device: Option<PjrtBackend>,
+    device: Option<Box<dyn Backend>>,
     on_device: OnceLock<Compiled<Tensor>>,
 }
 
@@ -109,9 +109,9 @@ impl Traced {
     /// assert_eq!(f.call(&[TracedTensor::scalar(0.0f32)])?[0].item::<f32>()?, 1.0);
     /// # Ok::<(), cotangent::Error>(())
     /// ```
-    pub fn on(self, device: &PjrtBackend) -> Traced {
+    pub fn on(self, device: &dyn Backend) -> Traced {
         Traced {
-            device: Some(device.clone()),
+            device: Some(device.boxed()),
             on_device: OnceLock::new(),
             ..self
         }
@@ -166,7 +166,7 @@ impl Traced {
         let orders = self.orders.results(given, &[]);
         let y = match &self.device {
             None => self.run_on_cpu(&arrays)?,
-            Some(device) => self.run_on_device(device, &arrays)?,
+            Some(device) => self.run_on_device(&**device, &arrays)?,
         };
         let from = ancestors_of(args);
         y.into_iter()
@@ -195,11 +195,11 @@ impl Traced {
         program.run_tensors(arrays.iter().map(|array| array.view().clone()))
     }
 
-    fn run_on_device(&self, device: &PjrtBackend, arrays: &[&Tensor]) -> Result<Vec<View>> {
+    fn run_on_device(&self, device: &dyn Backend, arrays: &[&Tensor]) -> Result<Vec<View>> {
         let compiled = match self.on_device.get() {
             Some(c) => c,
             None => {
-                let c = Executor::compile(device, &self.function)?;
+                let c = device.compile(&self.function)?;
                 self.on_device.get_or_init(|| c)
             }
         };

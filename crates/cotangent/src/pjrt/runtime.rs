@@ -1,12 +1,13 @@
-//! Eager tensors on a device.
+//! Eager tensors on a backend.
 
-use super::backend::PjrtBackend;
+use crate::runtime::Backend;
 use crate::{AdContext, EagerRuntime};
 use std::sync::Arc;
 
 impl EagerRuntime {
-    /// A runtime of tensors on a device. Its operations and their derivatives wait until a result
-    /// is read, and then run as one program ([`PjrtBackend::to_device`]). A training loop that
+    /// A runtime of tensors on a backend. On a device its operations and their derivatives wait
+    /// until a result is read, and then run as one program
+    /// ([`PjrtBackend::to_device`](crate::pjrt::PjrtBackend::to_device)). A training loop that
     /// reads its loss once in each step compiles its step once.
     ///
     /// ```no_run
@@ -24,12 +25,15 @@ impl EagerRuntime {
     /// assert_eq!(device.cache_stats().misses, 1);
     /// # Ok::<(), cotangent::ad::Error>(())
     /// ```
-    pub fn with_backend(backend: PjrtBackend) -> Arc<EagerRuntime> {
+    pub fn with_backend(backend: impl Backend) -> Arc<EagerRuntime> {
         EagerRuntime::with_backend_and_ad_context(backend, &AdContext::default())
     }
 
     /// As [`with_backend`](Self::with_backend), with the rules of this context.
-    pub fn with_backend_and_ad_context(backend: PjrtBackend, ad: &AdContext) -> Arc<EagerRuntime> {
-        EagerRuntime::on_device(Arc::new(backend), ad)
+    pub fn with_backend_and_ad_context(
+        backend: impl Backend,
+        ad: &AdContext,
+    ) -> Arc<EagerRuntime> {
+        backend.eager_runtime(ad)
     }
 }

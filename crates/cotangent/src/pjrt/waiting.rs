@@ -235,6 +235,13 @@ impl Device for PjrtBackend {
     }
 
     fn synchronize(&self) -> Result<()> {
+        self.wait_for_all()
+    }
+}
+
+impl PjrtBackend {
+    /// Runs the operations that wait, and waits for their results. Returns the first error.
+    pub(crate) fn wait_for_all(&self) -> Result<()> {
         let live: Vec<Arc<Elements>> = {
             let mut queue = lock(&self.waiting().queue);
             let live = queue.values.iter().filter_map(Weak::upgrade).collect();
@@ -244,9 +251,7 @@ impl Device for PjrtBackend {
         self.check_guards()?;
         live.iter().try_for_each(|e| e.computed()?.wait())
     }
-}
 
-impl PjrtBackend {
     fn waiting(&self) -> &Waiting {
         let queue = self.queue.get_or_init(|| Box::new(Waiting::default()));
         queue.any().downcast_ref().expect("its own type")

@@ -8,12 +8,14 @@ mod promised;
 mod sharded;
 
 use cotangent::ad;
+use cotangent::closures::{grad, on, trace};
 use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::pjrt::{DeviceTensor, OptionValue, PjrtBackend};
 use cotangent::rewrite::simplify;
+use cotangent::runtime::Backend;
 use cotangent::{
-    Array, Code, DType, Dim, Function, GraphCompiler, GraphExecutor, Program, Result, Tensor,
-    TracedTensor,
+    Array, Code, DType, Dim, EagerRuntime, Function, GraphCompiler, GraphExecutor, Program, Result,
+    Tensor, TracedTensor, Type,
 };
 use std::sync::Arc;
 
@@ -90,6 +92,44 @@ fn an_executor_of_graphs_runs_on_a_device() -> Result<()> {
         }
     }
     assert_eq!(backend.cache_stats().misses, 1);
+    Ok(())
+}
+
+#[test]
+fn a_backend_is_an_object_that_is_chosen_at_run_time() -> ad::Result<()> {
+    if backend().is_none() {
+        return Ok(());
+    }
+    let given = Tensor::vector(vec![0.5, -1.0, 2.0]);
+    let x = TracedTensor::input(DType::F64, vec![Dim::from(3)]);
+    let program = GraphCompiler::new().compile(&x.exp().sum(..))?;
+    let square = Type::new(DType::F64, [3, 3]);
+    let eigenvalues = trace(|x: Vec<TracedTensor>| x[0].eigvals(), &[square])?;
+    let mut all = Vec::new();
+    for name in ["cpu", "xla"] {
+        let device: Box<dyn Backend> = cotangent::runtime::backend(name)?;
+        let there = device.to_device(&given)?;
+        let executor = GraphExecutor::new(device.clone());
+        let value = executor.run_with_inputs(&program, &[(&x, &there)])?;
+        let slope = on(&*device).jit(grad(|x: TracedTensor| x.exp().sum(..)));
+        let slope = slope(TracedTensor::from(there.clone()))?.to_tensor()?;
+        let v = EagerRuntime::with_backend(device.clone()).variable_from(there.clone())?;
+        v.exp()?.sum(..)?.backward()?;
+        device.synchronize()?;
+        let gradient = v.grad_or_zero()?.to_tensor()?;
+        let at = [&there, &value, &slope, &gradient].map(Tensor::device);
+        let expected = (name == "xla").then_some("cpu:0");
+        assert!(at.iter().all(|at| at.as_deref() == expected), "{at:?}");
+        assert_eq!(device.name(), expected.unwrap_or("cpu"));
+        assert_eq!(
+            device.supports(eigenvalues.function()).is_ok(),
+            name == "cpu"
+        );
+        all.push([value.to_host()?, slope.to_host()?, gradient.to_host()?]);
+    }
+    for (a, b) in all[0].iter().zip(&all[1]) {
+        near(a, b, 1e-14);
+    }
     Ok(())
 }
 
