@@ -35,6 +35,7 @@ mod backend;
 mod compiled;
 mod program;
 mod runtime;
+mod stored;
 mod tensor;
 mod waiting;
 

@@ -1,5 +1,6 @@
 //! [`PjrtBackend`]: a device of a plugin, and the programs that were compiled for it.
 
+use super::stored::StoredExecutable;
 use crate::traced::{Cache, CacheStats};
 use crate::{Result, bail};
 use cotangent_stablehlo::Mesh;
@@ -204,7 +205,7 @@ impl PjrtBackend {
     }
 
     /// The executable of a program's text on this device, or on those of a mesh; compiled if it is
-    /// not cached.
+    /// cached neither here nor in the folder `COTANGENT_CACHE`.
     pub(super) fn executable(
         &self,
         text: Arc<str>,
@@ -223,11 +224,20 @@ impl PjrtBackend {
             devices: key.1.clone(),
             ..CompileOptions::default()
         };
-        let made = self
-            .device
-            .client()
-            .compile(key.0.as_bytes(), &options)
-            .map_err(|e| e.note(format!("the compiler of {self:?} refused the program")))?;
+        let client = self.device.client();
+        let stored = StoredExecutable::of(self, &key.0, &key.1);
+        let made = match stored.as_ref().and_then(|s| s.load(client)) {
+            Some(loaded) => loaded,
+            None => {
+                let made = client.compile(key.0.as_bytes(), &options);
+                let made = made
+                    .map_err(|e| e.note(format!("the compiler of {self:?} refused the program")))?;
+                if let Some(stored) = &stored {
+                    stored.store(&made);
+                }
+                made
+            }
+        };
         let made = Arc::new(made);
         self.executables.insert(key, made.clone());
         Ok(made)

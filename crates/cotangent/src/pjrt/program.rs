@@ -10,7 +10,8 @@ use cotangent_core::{Env, reference};
 use cotangent_stablehlo::{Mesh, Sharding, Spec, Target, WriteOptions, write_as};
 use pjrt::loader::{Buffer, Executable};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::Write;
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 /// Number of sets of extents whose executables a program holds.
 const MAX_SPECIALIZED: usize = 16;
@@ -39,6 +40,8 @@ pub struct DeviceProgram {
     bound: Option<usize>,
     /// The function with the extents of arguments, by their types, most recently used last.
     specialized: Mutex<Vec<Specialized>>,
+    /// Whether it was reported that there are more sets of extents than are held.
+    reported: Once,
 }
 
 #[derive(Clone)]
@@ -88,6 +91,7 @@ impl DeviceProgram {
             sharding: sharding.map(Arc::new),
             bound: None,
             specialized: Mutex::new(vec![ready]),
+            reported: Once::new(),
         }
     }
 
@@ -99,6 +103,7 @@ impl DeviceProgram {
             sharding: None,
             bound,
             specialized: Mutex::default(),
+            reported: Once::new(),
         };
         if f.param_syms().is_empty() {
             // The text tells now what has no form.
@@ -309,6 +314,20 @@ impl DeviceProgram {
         Ok(())
     }
 
+    /// Reports on standard error, once, that extents change too often.
+    fn report_many(&self) {
+        self.reported.call_once(|| {
+            // A failure to write the message is ignored.
+            let _ = writeln!(
+                std::io::stderr(),
+                "cotangent: `{}` was given more than {MAX_SPECIALIZED} sets of extents on {:?}, and each new one is \
+                 compiled: pad its arguments, so that they have few",
+                self.function.name,
+                self.backend
+            );
+        });
+    }
+
     /// The executable for arguments of these types.
     fn specialized(&self, x: &[&DeviceTensor]) -> Result<Specialized> {
         self.placed(x)?;
@@ -348,6 +367,7 @@ impl DeviceProgram {
         let mut known = lock();
         if known.len() == MAX_SPECIALIZED {
             known.remove(0);
+            self.report_many();
         }
         known.push(made.clone());
         Ok(made)

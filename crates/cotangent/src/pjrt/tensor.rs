@@ -116,10 +116,12 @@ impl DeviceTensor {
         self.buffers()?.iter().try_for_each(Buffer::wait)
     }
 
-    /// The tensor, after waiting for it. A divided tensor is put together.
+    /// The tensor, after waiting for it. A divided tensor is put together. If the environment
+    /// variable `COTANGENT_CHECK` is set, copies on several devices are compared.
     ///
     /// # Errors
-    /// The error of the program that should have computed it; the tensor was donated.
+    /// The error of the program that should have computed it; the tensor was donated; copies that
+    /// differ, if they are compared.
     pub fn download(&self) -> Result<Tensor> {
         let buffers = self.buffers()?;
         let Placement::Mesh { mesh, spec, .. } = &self.placement else {
@@ -132,14 +134,19 @@ impl DeviceTensor {
                 self.ty
             )
         };
-        let mut parts = Vec::new();
+        let checks = std::env::var_os("COTANGENT_CHECK").is_some_and(|v| v != "0");
+        let mut parts: Vec<Array> = Vec::new();
         let mut seen = Vec::new();
         for (k, buffer) in buffers.iter().enumerate() {
             let block = spec.block(mesh, k, &shape);
-            // Copies on other devices are equal.
-            if !seen.contains(&block) {
-                parts.push(buffer.download()?);
-                seen.push(block);
+            match seen.iter().position(|b| *b == block) {
+                None => {
+                    parts.push(buffer.download()?);
+                    seen.push(block);
+                }
+                // Copies on other devices are equal.
+                Some(first) if checks => same_copy(&parts[first], &buffer.download()?, k, self)?,
+                Some(_) => {}
             }
         }
         fn joined<T: Element>(
@@ -201,6 +208,17 @@ impl DeviceTensor {
         let placement = Placement::Device(backend.device.clone());
         Ok(DeviceTensor::new(self.ty.clone(), vec![copy], placement))
     }
+}
+
+/// Checks that the copy of a block on device `k` is that of the first device which has the block.
+fn same_copy(first: &Array, copy: &Array, k: usize, tensor: &DeviceTensor) -> Result<()> {
+    if !first.same_bits(copy) {
+        bail!(
+            Invalid,
+            "the copies of {tensor:?} differ: that of device {k} is not that of the first device with the same block"
+        );
+    }
+    Ok(())
 }
 
 /// Bytes of the elements of a tensor of known extents.

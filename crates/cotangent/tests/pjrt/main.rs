@@ -3,6 +3,7 @@
 
 mod absent;
 mod eager;
+mod environment;
 mod many;
 mod promised;
 mod sharded;
