@@ -39,10 +39,7 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
         state.extend([left, right]);
     }
     let norm = cx.sqrt(norm);
-    // All elements of this size together change eigenvalues by an epsilon of the norm.
-    let least = ty.dtype.epsilon() / wide as f64;
-    let bound = cx.mul(norm, cx.full_like(norm, least));
-    let (y, unfinished) = jacobi::sweeps(cx, &[bound, norm], &state, wide - 1, threshold, step);
+    let (y, unfinished) = jacobi::sweeps(cx, &[norm], &state, wide - 1, &survey, step);
     let real = |v: Val| cx.real(cx.diagonal(v));
     let w = cx.concatenate(&[real(y[0]), real(y[3])], rows);
     let w = cx.slice_axis(w, rows, 0usize, n);
@@ -66,16 +63,17 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
     ]))
 }
 
-/// Elements up to this magnitude are not rotated in a sweep. `constants` are the magnitude of
-/// elements that remain, and the norm.
+/// The magnitude up to which elements are not rotated in the next sweep, and whether one is needed.
 ///
-/// Elements between columns of one cluster of eigenvalues are of second order in the others, and
-/// their rotations, of any angle, would mix what a sweep has set to zero with what it has not: the
-/// sweeps would converge linearly. The second term is below the root of the mean square of the
-/// elements, so that a sweep without rotations is the last one.
-fn threshold(cx: &dyn Emit, constants: &[Val], s: &[Val]) -> Val {
-    let (bound, norm) = (constants[0], constants[1]);
-    let ty = cx.ty(s[0]);
+/// Elements between columns of one cluster of eigenvalues are of second order in the others. Their
+/// rotations have any angle: they would mix what a sweep has set to zero with what it has not, and
+/// sweeps would converge linearly. So such elements wait. The second bound is below the root of the
+/// mean square of the elements, so every sweep rotates some.
+///
+/// Rounding leaves elements of `eps / sqrt(n)` times the norm, which no sweep removes from a
+/// cluster.
+fn survey(cx: &dyn Emit, constants: &[Val], s: &[Val], _: Val) -> (Val, Val) {
+    let (norm, ty) = (constants[0], cx.ty(s[0]));
     let (rows, cols) = (ty.rank() - 2, ty.rank() - 1);
     let on = cx.band_of(&ty, 0);
     let off = |v: Val| cx.select(on, cx.zeros(&ty), v);
@@ -83,10 +81,11 @@ fn threshold(cx: &dyn Emit, constants: &[Val], s: &[Val]) -> Val {
     let inner = cx.add(square(off(s[0])), square(off(s[3])));
     let off = cx.sqrt(cx.add(inner, cx.add(square(s[1]), square(s[2]))));
     let number = |c: f64| cx.full_like(off, c);
-    let second = cx.mul(number(0.1), cx.div(cx.mul(off, off), norm));
-    let extent = ty.shape[rows].as_const().unwrap_or(1);
-    let mean = cx.mul(number(0.015 / extent as f64), off);
-    cx.maximum(bound, cx.minimum(second, mean))
+    let n = 2.0 * ty.shape[rows].as_const().unwrap_or(1) as f64;
+    let second_order = cx.mul(number(0.1), cx.mul(cx.div(off, norm), off));
+    let threshold = cx.minimum(second_order, cx.mul(number(0.03 / n), off));
+    let rounding = cx.mul(number(ty.dtype.epsilon() * n.sqrt()), norm);
+    (threshold, cx.compare(off, Comparison::Gt, rounding))
 }
 
 /// Rotates all pairs whose elements off the diagonal exceed a threshold, sets these elements to
