@@ -93,7 +93,10 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
     (
         "explain",
-        &["wrt", "numerics", "in", "svg", "html", "passes", "plan"],
+        &[
+            "wrt", "numerics", "in", "svg", "html", "passes", "plan", "on", "bound", "mesh",
+            "shard",
+        ],
     ),
     (
         "profile",

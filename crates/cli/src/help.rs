@@ -43,7 +43,8 @@ const ON: &str = "\
 --on D runs on a device: cpu (the default), or that of a PJRT plugin: xla, cuda, tpu, or another than its first one, cuda:1.
 Results are near to those of the CPU, and not the same bits (book/src/devices.md). --bound N is the largest number of steps of
 while loops in derivatives there. --mesh data=4,model=2 runs on 8 devices; --shard x=data,- divides an argument (out_0: a
-result) along axes of the mesh, one for each dimension, or `-`; others are copied to each device.
+result) along axes of the mesh, one for each dimension, or `-`, or as the compiler chooses (`?`); others are copied to each
+device.
 ";
 
 /// Name and help text of each command.
@@ -98,7 +99,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html] [--passes | --plan]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown. Arrays determine extents of arguments; others count as 1. --svg draws the steps of the adjoint, with a box per step\nand a line per operand. --html writes one page with the program, its adjoint, the steps, and memory over\ntime. --passes prints instead the stages of planning: the graph after rewrites, its computations (nests), with\nviews as accesses and a reason for each call of a kernel, and the computations that run together (groups).\n--plan prints the steps of the plan that runs, the memory of each value, and the reasons of calls.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg] [--html G.html] [--passes | --plan] [--on D]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown. Arrays determine extents of arguments; others count as 1. --svg draws the steps of the adjoint, with a box per step\nand a line per operand. --html writes one page with the program, its adjoint, the steps, and memory over\ntime. --passes prints instead the stages of planning: the graph after rewrites, its computations (nests), with\nviews as accesses and a reason for each call of a kernel, and the computations that run together (groups).\n--plan prints the steps of the plan that runs, the memory of each value, and the reasons of calls.\n--on adds what the device needs, temporary memory and exchanges among devices, or why it cannot run the program.\n",
     ),
     (
         "profile",

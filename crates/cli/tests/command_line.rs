@@ -120,6 +120,29 @@ fn compile_writes_what_run_runs() {
 }
 
 #[test]
+fn explain_tells_what_a_device_needs() {
+    let npu = ["explain", "-", "--on", "npu"];
+    bad(&npu, SIN, "`cotangent devices` lists them");
+    bad(&["explain", "-", "--mesh", "data=2"], SIN, "`--on`");
+    if !good(&["devices"], "").contains("xla:0") {
+        return;
+    }
+    let mesh = ["--mesh", "data=2", "--shard", "x=data"];
+    let words = [&["explain", "-", "--on", "xla"][..], &mesh].concat();
+    let text = good(&words, &SIN.replace('?', "8"));
+    let line = |name: &str| {
+        let (_, after) = text.split_once("on cpu:0 and 1 more devices:").unwrap();
+        let mut lines = after.lines().filter(|l| l.trim_start().starts_with(name));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    assert!(line("primal").ends_with("1 all-reduce"), "{text}");
+    // A whole result of divided cosines.
+    assert!(line("adjoint").ends_with("1 all-gather"), "{text}");
+    let text = good(&["explain", "-", "--on", "xla"], SIN);
+    assert!(text.contains("primal cannot run: "), "{text}");
+}
+
+#[test]
 fn profile_says_which_operations_take_the_time() {
     let text = good(&["profile", "-", "--grad", "--runs", "3"], SIN);
     assert!(

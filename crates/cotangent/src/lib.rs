@@ -71,6 +71,7 @@ pub mod pjrt;
 mod plain;
 pub mod program;
 pub mod random;
+mod report;
 pub mod runtime;
 pub mod safetensors;
 pub mod tensor;

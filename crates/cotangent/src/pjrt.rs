@@ -43,6 +43,6 @@ pub use backend::PjrtBackend;
 pub use compiled::CompiledProgram;
 pub use cotangent_stablehlo::{Mesh, Spec};
 pub use pjrt::loader::{MemoryStats, OptionValue, find, found, search_in};
-pub use program::{DeviceProgram, shard};
+pub use program::{DeviceProgram, DeviceRequirements, shard};
 pub use tensor::DeviceTensor;
 pub(crate) use waiting::runtime_of;

@@ -38,6 +38,7 @@ pub use client::{Client, ClientOption, Device, MemoryStats};
 pub use event::Event;
 pub use executable::{Executable, Unloaded};
 pub use find::{find, found, search_in};
+pub use hlo::{Division, Divisions};
 pub use options::{CompileOptions, OptionValue};
 pub use plugin::Plugin;
 pub use topology::Topology;

@@ -115,13 +115,16 @@ impl FromStr for Mesh {
 }
 
 /// As on the command line, with an axis for each dimension, or `-`: `data,-`. Several axes of one
-/// dimension are joined by `+`.
+/// dimension are joined by `+`. `?` is an open division.
 impl Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dim = |axes: &Vec<String>| match axes.is_empty() {
             true => "-".to_owned(),
             false => axes.join("+"),
         };
+        if self.open {
+            return f.write_str("?");
+        }
         let dims: Vec<String> = self.dims.iter().map(dim).collect();
         match dims.is_empty() {
             true => f.write_str("-"),
@@ -134,6 +137,9 @@ impl FromStr for Spec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Spec> {
+        if text == "?" {
+            return Ok(Spec::open());
+        }
         let axes = |dim: &str| {
             let names = dim.split('+').filter(|a| *a != "-");
             names.map(str::to_owned).collect()
@@ -159,6 +165,8 @@ impl FromStr for Spec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Spec {
     dims: Vec<Vec<String>>,
+    /// The compiler decides.
+    open: bool,
 }
 
 impl Spec {
@@ -181,7 +189,60 @@ impl Spec {
                 .rposition(|d| !d.is_empty())
                 .map_or(0, |d| d + 1),
         );
-        Spec { dims }
+        Spec { dims, open: false }
+    }
+
+    /// A division that the compiler chooses. It is known when the program is compiled.
+    ///
+    /// ```
+    /// use cotangent_stablehlo::Spec;
+    /// assert!(Spec::open().is_open() && !Spec::replicated().is_open());
+    /// assert_eq!("?".parse::<Spec>()?, Spec::open());
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    pub fn open() -> Spec {
+        Spec {
+            open: true,
+            ..Spec::default()
+        }
+    }
+
+    /// Whether the compiler chooses the division.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The division of a tensor into this number of parts along each dimension, where `places` has
+    /// for each device the index of its part; `None` if no axes of the mesh divide it so. No parts
+    /// are a copy on each device.
+    ///
+    /// ```
+    /// use cotangent_stablehlo::{Mesh, Spec};
+    /// let mesh = Mesh::new(&[("data", 2), ("model", 2)])?;
+    /// let places: Vec<Vec<usize>> = (0..4).map(|device| vec![0, device % 2]).collect();
+    /// assert_eq!(Spec::of_parts(&mesh, &[1, 2], &places), Some(Spec::new(&[None, Some("model")])));
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    pub fn of_parts(mesh: &Mesh, parts: &[usize], places: &[Vec<usize>]) -> Option<Spec> {
+        if parts.is_empty() {
+            return Some(Spec::replicated());
+        }
+        if places.len() != mesh.size() || places.iter().any(|p| p.len() != parts.len()) {
+            return None;
+        }
+        let dims = (0..parts.len()).map(|d| {
+            let fits = |axes: &[&str]| {
+                let place = |device: usize| {
+                    axes.iter().fold(0, |at, a| {
+                        at * mesh.extent(a).unwrap_or(1) + mesh.coordinate(device, a)
+                    })
+                };
+                (0..mesh.size()).all(|device| place(device) == places[device][d])
+            };
+            let axes = ordered_axes(mesh, parts[d], &mut Vec::new(), &fits)?;
+            Some(axes.into_iter().map(str::to_owned).collect())
+        });
+        Some(Spec::of(dims.collect::<Option<_>>()?))
     }
 
     /// A copy on each device.
@@ -277,9 +338,36 @@ impl Spec {
 
     /// The attribute of an argument or a result.
     pub(crate) fn attribute(&self, rank: usize) -> String {
-        let dims: Vec<Option<&[String]>> = self.dims.iter().map(|d| Some(&d[..])).collect();
+        let dims: Vec<Option<&[String]>> = match self.open {
+            true => vec![None; rank],
+            false => self.dims.iter().map(|d| Some(&d[..])).collect(),
+        };
         format!("sdy.sharding = #sdy.sharding{}", division(&dims, rank))
     }
+}
+
+/// Axes of a mesh in some order, beginning with `chosen`, that divide a dimension into a number of
+/// parts and that fit.
+fn ordered_axes<'a>(
+    mesh: &'a Mesh,
+    parts: usize,
+    chosen: &mut Vec<&'a str>,
+    fits: &dyn Fn(&[&str]) -> bool,
+) -> Option<Vec<&'a str>> {
+    if parts == 1 {
+        return fits(chosen).then(|| chosen.clone());
+    }
+    for (name, extent) in mesh.axes.iter() {
+        if *extent > 1 && parts % extent == 0 && !chosen.contains(&name.as_str()) {
+            chosen.push(name);
+            let found = ordered_axes(mesh, parts / extent, chosen, fits);
+            chosen.pop();
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
 }
 
 /// The division of a tensor of this rank in the notation of Shardy; `None` is a dimension that the
@@ -415,6 +503,34 @@ mod tests {
     }
 
     #[test]
+    fn divisions_are_found_by_the_places_of_their_parts() {
+        let mesh = Mesh::new(&[("a", 2), ("b", 2), ("c", 2)]).unwrap();
+        for spec in [
+            Spec::of_axes(&[&["b"], &[], &["c", "a"]]),
+            Spec::of_axes(&[&["c", "b", "a"]]),
+            Spec::of_axes(&[&["a"], &["b"], &["c"]]),
+            Spec::replicated(),
+        ] {
+            let extents = [8, 8, 8];
+            let parts: Vec<usize> = (0..3).map(|d| spec.parts(&mesh, d)).collect();
+            let place = |device| {
+                let block = spec.block(&mesh, device, &extents);
+                block.iter().map(|b| b.start / b.len()).collect()
+            };
+            let places: Vec<Vec<usize>> = (0..8).map(place).collect();
+            let found = Spec::of_parts(&mesh, &parts, &places);
+            assert_eq!(found.as_ref(), Some(&spec));
+            // The first two devices exchanged: no division of this mesh, unless all have copies.
+            let mut other = places.clone();
+            other.swap(0, 1);
+            let same = other == places;
+            assert_eq!(Spec::of_parts(&mesh, &parts, &other).is_some(), same);
+        }
+        // Three parts of two axes.
+        assert_eq!(Spec::of_parts(&mesh, &[3], &vec![vec![0]; 8]), None);
+    }
+
+    #[test]
     fn divisions_that_do_not_fit_are_errors() {
         let mesh = Mesh::new(&[("data", 4)]).unwrap();
         let ty = Type::new(DType::F32, [8, 3]);
@@ -428,7 +544,7 @@ mod tests {
         let third = Spec::new(&[None, None, Some("data")]);
         assert_eq!(code(third), Code::ShapeMismatch);
         // Texts are those of the command line.
-        for text in ["data,-,a+b", "-", "-,data"] {
+        for text in ["data,-,a+b", "-", "-,data", "?"] {
             let spec: Spec = text.parse().unwrap();
             assert_eq!(spec.to_string(), text);
         }

@@ -4,7 +4,7 @@ use crate::args::{Args, usage};
 use crate::inputs::Inputs;
 use crate::load::Target;
 use crate::output::{NamedResult, Outcome, print, results};
-use crate::show::bytes;
+use crate::show::{bytes, table};
 use cotangent::pjrt::{
     CompiledProgram, DeviceTensor, MemoryStats, OptionValue, PjrtBackend, Spec, find,
 };
@@ -61,8 +61,11 @@ pub(super) fn run(args: &Args, f: &Arc<Function>, x: Vec<Array>) -> Result<Vec<A
     let mut specs = vec![Spec::replicated(); x.len()];
     if let Some(mesh) = &args.mesh {
         let (named, results) = divisions(args, f);
-        specs = Sharding::of(f, mesh, &named, &results)?.arguments;
         program = program.sharded(mesh, &named, &results)?;
+        let types: Vec<Type> = x.iter().map(Array::ty).collect();
+        if let Some(division) = program.division(&types)? {
+            specs.clone_from(&division.arguments);
+        }
     }
     let upload = |(x, spec): (Array, &Spec)| match &args.mesh {
         None => device.upload(&Tensor::from(x)),
@@ -72,6 +75,55 @@ pub(super) fn run(args: &Args, f: &Arc<Function>, x: Vec<Array>) -> Result<Vec<A
     let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
     let y = program.run(&x.iter().collect::<Vec<&DeviceTensor>>())?;
     y.iter().map(|y| y.download()?.to_array()).collect()
+}
+
+/// A table of what functions need on the device of `--on`, or why it cannot run them.
+pub(super) fn explained(args: &Args, all: &[(&str, Arc<Function>)]) -> Result<String> {
+    let Some(device) = chosen(args)? else {
+        return Ok(String::new());
+    };
+    let mut rows = vec![vec![
+        "".into(),
+        "temporary memory".into(),
+        "exchanges".into(),
+    ]];
+    let mut refused = String::new();
+    for (name, f) in all {
+        let sharding = match &args.mesh {
+            None => None,
+            Some(mesh) => {
+                let (named, results) = divisions(args, f);
+                Some(Sharding::of(f, mesh, &named, &results)?)
+            }
+        };
+        let needs = match device.requirements(f, sharding.as_ref(), args.bound) {
+            Ok(needs) => needs,
+            Err(e) => {
+                let _ = writeln!(refused, "{name} cannot run: {}", e.message());
+                continue;
+            }
+        };
+        let memory = needs.temporary_bytes.map(|n| bytes(n as f64));
+        let counts = needs.collectives.map(|all| match all.is_empty() {
+            true => "none".to_owned(),
+            false => {
+                let all: Vec<String> = all.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+                all.join(", ")
+            }
+        });
+        let told = |text: Option<String>| text.unwrap_or_else(|| "not told".to_owned());
+        rows.push(vec![(*name).into(), told(memory), told(counts)]);
+    }
+    let table = match rows.len() {
+        1 => String::new(),
+        _ => table(&rows),
+    };
+    let devices = args.mesh.as_ref().map_or(1, |m| m.size());
+    let count = match devices {
+        1 => String::new(),
+        n => format!(" and {} more devices", n - 1),
+    };
+    Ok(format!("\non {device:?}{count}:\n{table}{refused}"))
 }
 
 /// Compiles a program for devices that need not be here.

@@ -1,6 +1,7 @@
 //! `explain`: operations, residuals of the forward pass, and the cost of derivatives; or the stages
 //! of planning.
 
+use super::devices;
 use super::residuals::residual_table;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
@@ -82,6 +83,12 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         out,
         &memory_table(&extents.env, &[("primal", &simple), ("adjoint", shown)]),
     )?;
+    let gradients = gradient
+        .as_ref()
+        .map(|g| ("adjoint", Arc::new(extents.applied(g))));
+    let primal = ("primal", Arc::new(extents.applied(&simple)));
+    let on_device: Vec<_> = [primal].into_iter().chain(gradients).collect();
+    print(out, &devices::explained(args, &on_device)?)?;
     print(out, &extents.footer(f, &all))?;
     if let Some(path) = &args.svg {
         files::write(path, draw::steps_svg(shown).as_bytes())?;

@@ -202,7 +202,7 @@ fn one_place_writes_files_and_one_the_terminal() {
             let may = [
                 "crates/cli/src/streams.rs",
                 "crates/cli/src/show.rs",
-                "crates/cotangent/src/eager/profile.rs",
+                "crates/cotangent/src/report.rs",
                 "crates/kernels/src/environment.rs",
             ];
             if writes || speaks && !may.contains(&name.as_str()) && !name.contains("/tests") {

@@ -2,10 +2,10 @@
 //! that print them.
 
 use super::turns::lock;
+use crate::report::report;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write as _};
-use std::io::Write as _;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -237,11 +237,6 @@ fn every() -> Option<u64> {
         }
         count
     })
-}
-
-/// Writes a text to standard error. A failure to write it is ignored.
-fn report(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 impl Profile {

@@ -225,7 +225,7 @@ impl PjrtBackend {
             ..CompileOptions::default()
         };
         let client = self.device.client();
-        let stored = StoredExecutable::of(self, &key.0, &key.1);
+        let stored = StoredExecutable::of(&self.device, &key.0, &key.1);
         let made = match stored.as_ref().and_then(|s| s.load(client)) {
             Some(loaded) => loaded,
             None => {

@@ -239,6 +239,13 @@ fn specs(text: &str) -> Result<Vec<Spec>> {
 
 /// The text of a function as the program of a module.
 fn written(f: &Arc<Function>, sharding: Option<&Sharding>, bound: Option<usize>) -> Result<String> {
+    let specs = sharding.map(|s| s.arguments.iter().chain(&s.results));
+    if specs.is_some_and(|mut all| all.any(Spec::is_open)) {
+        bail!(
+            Invalid,
+            "a program that is stored has no open divisions: give those that `DeviceProgram::division` returns"
+        );
+    }
     let options = WriteOptions {
         target: Target::Portable,
         sharding,

@@ -3,14 +3,14 @@
 use super::backend::PjrtBackend;
 use super::tensor::{DeviceTensor, Placement, bytes};
 use crate::here::AtCaller;
+use crate::report::report;
 use crate::{Function, Result, Tensor, TensorOps, TracedTensor, Type, bail};
 use cotangent_core::tape::{self, Compiled};
 use cotangent_core::transform::Session;
 use cotangent_core::{Env, reference};
 use cotangent_stablehlo::{Mesh, Sharding, Spec, Target, WriteOptions, write_as};
-use pjrt::loader::{Buffer, Executable};
+use pjrt::loader::{Buffer, Division, Executable};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 /// Number of sets of extents whose executables a program holds.
@@ -48,7 +48,40 @@ pub struct DeviceProgram {
 struct Specialized {
     arguments: Arc<[Type]>,
     results: Arc<[Type]>,
+    /// The division, with what the compiler chose where it is open.
+    sharding: Option<Arc<Sharding>>,
     executable: Arc<Executable>,
+}
+
+/// A division, with what the compiler chose for arguments and results whose division is open.
+fn chosen(sharding: &Arc<Sharding>, executable: &Executable) -> Result<Arc<Sharding>> {
+    let specs = || sharding.arguments.iter().chain(&sharding.results);
+    if !specs().any(Spec::is_open) {
+        return Ok(sharding.clone());
+    }
+    let found = executable.divisions()?;
+    let choose = |what: &str, specs: &[Spec], found: &[Option<Division>]| {
+        let one = |(k, spec): (usize, &Spec)| {
+            let division = found.get(k).and_then(Option::as_ref);
+            let of_mesh = |d: &Division| Spec::of_parts(&sharding.mesh, &d.parts, &d.places);
+            match division.and_then(of_mesh) {
+                _ if !spec.is_open() => Ok(spec.clone()),
+                Some(spec) => Ok(spec),
+                None => bail!(
+                    Unsupported,
+                    "the compiler does not tell how it divided {what} {k}, or not along axes of the mesh {}: give its \
+                     division",
+                    sharding.mesh
+                ),
+            }
+        };
+        specs.iter().enumerate().map(one).collect::<Result<_>>()
+    };
+    Ok(Arc::new(Sharding {
+        mesh: sharding.mesh.clone(),
+        arguments: choose("argument", &sharding.arguments, &found.arguments)?,
+        results: choose("result", &sharding.results, &found.results)?,
+    }))
 }
 
 /// The collective operations among instructions. One of two halves is counted once.
@@ -71,6 +104,24 @@ pub(super) fn collectives(opcodes: &BTreeMap<String, usize>) -> BTreeMap<String,
     count
 }
 
+/// Memory and exchanges of a compiled program: see [`PjrtBackend::requirements`].
+///
+/// ```no_run
+/// use cotangent::pjrt::{DeviceRequirements, PjrtBackend};
+/// # let program = cotangent::Program::from_tgraph("")?;
+/// let needs: DeviceRequirements = PjrtBackend::new("cuda")?.requirements(program.main(), None, None)?;
+/// println!("{:?} bytes of temporary memory, {:?}", needs.temporary_bytes, needs.collectives);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRequirements {
+    /// Bytes of temporary memory of a run on one device; `None` if the plugin does not tell.
+    pub temporary_bytes: Option<u64>,
+    /// Number of collective operations, as [`DeviceProgram::collectives`] counts them; `None` if
+    /// the plugin does not tell.
+    pub collectives: Option<BTreeMap<String, usize>>,
+}
+
 impl DeviceProgram {
     /// A program whose executable for the extents of its parameters is here.
     pub(super) fn loaded(
@@ -82,21 +133,23 @@ impl DeviceProgram {
         let ready = Specialized {
             arguments: f.param_types().into(),
             results: f.result_types().into(),
+            sharding: sharding.map(Arc::new),
             executable: Arc::new(executable),
         };
         DeviceProgram {
             backend,
             function: f.clone(),
             donated: Vec::new(),
-            sharding: sharding.map(Arc::new),
+            sharding: ready.sharding.clone(),
             bound: None,
             specialized: Mutex::new(vec![ready]),
             reported: Once::new(),
         }
     }
 
-    fn new(backend: PjrtBackend, f: &Arc<Function>, bound: Option<usize>) -> Result<DeviceProgram> {
-        let program = DeviceProgram {
+    /// A program that was not checked.
+    fn bounded(backend: PjrtBackend, f: &Arc<Function>, bound: Option<usize>) -> DeviceProgram {
+        DeviceProgram {
             backend,
             function: f.clone(),
             donated: Vec::new(),
@@ -104,7 +157,11 @@ impl DeviceProgram {
             bound,
             specialized: Mutex::default(),
             reported: Once::new(),
-        };
+        }
+    }
+
+    fn new(backend: PjrtBackend, f: &Arc<Function>, bound: Option<usize>) -> Result<DeviceProgram> {
+        let program = DeviceProgram::bounded(backend, f, bound);
         if f.param_syms().is_empty() {
             // The text tells now what has no form.
             program.text(f)?;
@@ -157,7 +214,8 @@ impl DeviceProgram {
     /// The same program on the devices of a mesh: the first ones of the plugin. Arguments are
     /// divided by name, and copied to each device if they have none here. Results are divided by
     /// position, and further ones are copies. The compiler divides the work, and exchanges what is
-    /// needed.
+    /// needed. It also chooses the divisions that are [open](Spec::open);
+    /// [`division`](Self::division) tells them.
     ///
     /// ```no_run
     /// use cotangent::pjrt::{Mesh, PjrtBackend, Spec};
@@ -256,7 +314,7 @@ impl DeviceProgram {
         let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
         let result = |(k, ty): (usize, &Type)| {
             let shards = made.iter_mut().filter_map(Iterator::next).collect();
-            let placement = match &self.sharding {
+            let placement = match &ready.sharding {
                 None => Placement::Device(self.backend.device.clone()),
                 Some(s) => Placement::Mesh {
                     client: self.backend.device.client().clone(),
@@ -278,11 +336,33 @@ impl DeviceProgram {
         Ok(collectives(&self.specialized(x)?.executable.opcodes()?))
     }
 
-    /// Checks that each argument is where the program reads it.
-    fn placed(&self, x: &[&DeviceTensor]) -> Result<()> {
+    /// How arguments of these types, and the results, are divided: with what the compiler chose
+    /// where the division is [open](Spec::open). `None` for a program on one device.
+    ///
+    /// ```no_run
+    /// use cotangent::pjrt::{Mesh, PjrtBackend, Spec};
+    /// use cotangent::{Program, Tensor};
+    /// let device = PjrtBackend::new("cuda")?;
+    /// let program = Program::parse(std::fs::read("loss.mlir").unwrap(), Some("loss.mlir"))?;
+    /// let (mesh, f) = (Mesh::new(&[("data", 8)])?, program.main());
+    /// let loss = device.program(f)?.sharded(&mesh, &[("x", Spec::open())], &[Spec::open()])?;
+    /// let division = loss.division(&f.param_types())?.expect("a division");
+    /// println!("x is divided as {}", division.arguments[0]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments of other types; the compiler's error;
+    /// [`Code::Unsupported`](crate::Code::Unsupported) if the plugin does not tell what it chose.
+    pub fn division(&self, types: &[Type]) -> Result<Option<Arc<Sharding>>> {
+        Ok(self.for_types(types)?.sharding)
+    }
+
+    /// Checks that each argument is where the program reads it, by this division.
+    fn placed(&self, x: &[&DeviceTensor], sharding: Option<&Arc<Sharding>>) -> Result<()> {
         let client = self.backend.device.client();
         for (k, x) in x.iter().enumerate() {
-            let fits = match (x.placement(), &self.sharding) {
+            let fits = match (x.placement(), sharding) {
                 (Placement::Device(d), None) => *d == self.backend.device,
                 (
                     Placement::Mesh {
@@ -291,17 +371,21 @@ impl DeviceProgram {
                         spec,
                     },
                     Some(s),
-                ) => c.is(client) && *mesh == s.mesh && s.arguments.get(k) == Some(spec),
+                ) => {
+                    let argument = s.arguments.get(k);
+                    let is_there = argument.is_some_and(|a| a.is_open() || a == spec);
+                    c.is(client) && *mesh == s.mesh && is_there
+                }
                 _ => false,
             };
             if !fits {
-                let program = match &self.sharding {
+                let program = match sharding {
                     None => format!("runs on {:?}", self.backend),
                     Some(s) => format!(
-                        "runs on {} devices of {}, with this argument divided as {:?}",
+                        "runs on {} devices of {}, with this argument divided as `{}`",
                         s.mesh.size(),
                         self.backend.platform(),
-                        s.arguments.get(k)
+                        s.arguments.get(k).cloned().unwrap_or_default()
                     ),
                 };
                 bail!(
@@ -317,23 +401,26 @@ impl DeviceProgram {
     /// Reports on standard error, once, that extents change too often.
     fn report_many(&self) {
         self.reported.call_once(|| {
-            // A failure to write the message is ignored.
-            let _ = writeln!(
-                std::io::stderr(),
+            report(&format!(
                 "cotangent: `{}` was given more than {MAX_SPECIALIZED} sets of extents on {:?}, and each new one is \
-                 compiled: pad its arguments, so that they have few",
-                self.function.name,
-                self.backend
-            );
+                 compiled: pad its arguments, so that they have few\n",
+                self.function.name, self.backend
+            ));
         });
     }
 
-    /// The executable for arguments of these types.
+    /// The executable for these arguments.
     fn specialized(&self, x: &[&DeviceTensor]) -> Result<Specialized> {
-        self.placed(x)?;
-        let same = |s: &Specialized| {
-            s.arguments.len() == x.len() && s.arguments.iter().zip(x).all(|(t, x)| t == x.ty())
-        };
+        self.placed(x, self.sharding.as_ref())?;
+        let types: Vec<Type> = x.iter().map(|x| x.ty().clone()).collect();
+        let ready = self.for_types(&types)?;
+        self.placed(x, ready.sharding.as_ref())?;
+        Ok(ready)
+    }
+
+    /// The executable for arguments of these types.
+    fn for_types(&self, types: &[Type]) -> Result<Specialized> {
+        let same = |s: &Specialized| *s.arguments == *types;
         let lock = || {
             self.specialized
                 .lock()
@@ -346,9 +433,8 @@ impl DeviceProgram {
                 return Ok(known[known.len() - 1].clone());
             }
         }
-        let types: Vec<Type> = x.iter().map(|x| x.ty().clone()).collect();
-        reference::bind(&self.function, &types, &mut Env::default())?;
-        let f = Session::default().specialize(&self.function, &types);
+        reference::bind(&self.function, types, &mut Env::default())?;
+        let f = Session::default().specialize(&self.function, types);
         let results = f.result_types();
         if let Some(open) = results.iter().find(|t| t.shape.as_const().is_none()) {
             bail!(
@@ -359,10 +445,13 @@ impl DeviceProgram {
             );
         }
         let mesh = self.sharding.as_ref().map(|s| &s.mesh);
+        let executable = self.backend.executable(self.text(&f)?, mesh)?;
+        let sharding = self.sharding.as_ref();
         let made = Specialized {
             arguments: types.into(),
             results: results.into(),
-            executable: self.backend.executable(self.text(&f)?, mesh)?,
+            sharding: sharding.map(|s| chosen(s, &executable)).transpose()?,
+            executable,
         };
         let mut known = lock();
         if known.len() == MAX_SPECIALIZED {
@@ -402,6 +491,38 @@ impl PjrtBackend {
     /// As [`program`](Self::program).
     pub fn bounded_program(&self, f: &Arc<Function>, steps: usize) -> Result<DeviceProgram> {
         DeviceProgram::new(self.clone(), f, Some(steps))
+    }
+}
+
+impl PjrtBackend {
+    /// The memory and exchanges of a function on this device, or on those of a mesh. It is
+    /// compiled, and does not run.
+    ///
+    /// ```no_run
+    /// use cotangent::{Program, pjrt::PjrtBackend};
+    /// let program = Program::parse(std::fs::read("step.mlir").unwrap(), Some("step.mlir"))?;
+    /// let needs = PjrtBackend::new("cuda")?.requirements(program.main(), None, None)?;
+    /// println!("{:?} bytes of temporary memory", needs.temporary_bytes);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Extents that are not constants; an operation without a form; the compiler's error.
+    pub fn requirements(
+        &self,
+        f: &Arc<Function>,
+        sharding: Option<&Sharding>,
+        bound: Option<usize>,
+    ) -> Result<DeviceRequirements> {
+        let program = DeviceProgram {
+            sharding: sharding.cloned().map(Arc::new),
+            ..DeviceProgram::bounded(self.clone(), f, bound)
+        };
+        let made = self.executable(program.text(f)?, sharding.map(|s| &s.mesh))?;
+        Ok(DeviceRequirements {
+            temporary_bytes: made.temporary_bytes().ok(),
+            collectives: made.opcodes().ok().map(|all| collectives(&all)),
+        })
     }
 }
 

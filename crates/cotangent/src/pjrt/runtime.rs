@@ -30,10 +30,7 @@ impl EagerRuntime {
     }
 
     /// As [`with_backend`](Self::with_backend), with the rules of this context.
-    pub fn with_backend_and_ad_context(
-        backend: impl Backend,
-        ad: &AdContext,
-    ) -> Arc<EagerRuntime> {
+    pub fn with_backend_and_ad_context(backend: impl Backend, ad: &AdContext) -> Arc<EagerRuntime> {
         backend.eager_runtime(ad)
     }
 }

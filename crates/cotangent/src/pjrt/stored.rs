@@ -5,13 +5,12 @@
 //! replaced. The executables are code that runs in this process, so the folder is trusted as a
 //! program is.
 
-use super::backend::PjrtBackend;
 use crate::files;
-use pjrt::loader::{Client, Executable};
+use crate::report::report;
+use pjrt::loader::{Client, Device, Executable};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write as _;
 use std::hash::Hasher;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Once;
 
@@ -23,12 +22,12 @@ pub(super) struct StoredExecutable {
 
 impl StoredExecutable {
     /// The file of a program on devices of these numbers; `None` if no folder is named.
-    pub(super) fn of(backend: &PjrtBackend, text: &str, devices: &[i32]) -> Option<Self> {
+    pub(super) fn of(device: &Device, text: &str, devices: &[i32]) -> Option<Self> {
         let folder = std::env::var_os("COTANGENT_CACHE").filter(|f| !f.is_empty())?;
-        let client = backend.device.client();
+        let client = device.client();
         let library = client.plugin().path();
         let file = library.metadata().ok()?;
-        let kind = backend.kind().unwrap_or_default();
+        let kind = device.kind().unwrap_or_default();
         let mut key = String::from("cotangent.cache 1\n");
         let _ = writeln!(
             key,
@@ -76,10 +75,7 @@ impl StoredExecutable {
             written.map_err(|e| e.message().to_owned())
         });
         if let Err(e) = written {
-            REPORTED.call_once(|| {
-                // A failure to write the message is ignored.
-                let _ = writeln!(std::io::stderr(), "cotangent: COTANGENT_CACHE: {e}");
-            });
+            REPORTED.call_once(|| report(&format!("cotangent: COTANGENT_CACHE: {e}\n")));
         }
     }
 }

@@ -268,6 +268,13 @@ impl PjrtBackend {
     /// The mesh has more devices than the plugin; the tensor does not divide; as
     /// [`upload`](Self::upload).
     pub fn upload_sharded(&self, x: &Tensor, mesh: &Mesh, spec: &Spec) -> Result<DeviceTensor> {
+        if spec.is_open() {
+            bail!(
+                Invalid,
+                "an open division is chosen by the compiler of a program: upload by the division that \
+                 `DeviceProgram::division` returns"
+            );
+        }
         spec.check(mesh, &x.ty())?;
         let devices = self.of_mesh(mesh)?;
         let shard = |(k, device): (usize, &Device)| {

@@ -192,12 +192,15 @@ fn differing_copies() -> Result<()> {
         line.trim().parse::<usize>().unwrap()
     };
     let (function, executable) = (size("function"), size("executable"));
-    let head = head
-        .replace("results data\n", "results -\n")
-        .replace(&format!("function {function}"), &format!("function {}", first.len()));
+    let head = head.replace("results data\n", "results -\n").replace(
+        &format!("function {function}"),
+        &format!("function {}", first.len()),
+    );
     let executable = &compiled[compiled.len() - executable..];
     let bytes = [head.as_bytes(), first.as_bytes(), executable].concat();
-    let y = device.load(&CompiledProgram::from_bytes(&bytes)?)?.run(&[&x])?;
+    let y = device
+        .load(&CompiledProgram::from_bytes(&bytes)?)?
+        .run(&[&x])?;
     let e = y[0].download().unwrap_err().to_string();
     assert!(e.contains("differ") && e.contains("device 1"), "{e}");
     Ok(())

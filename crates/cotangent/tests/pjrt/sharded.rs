@@ -286,6 +286,64 @@ fn a_traced_value_is_divided_by_the_same_operation() -> Result<()> {
 }
 
 #[test]
+fn open_divisions_are_those_that_the_compiler_chose() -> Result<()> {
+    let Some(backend) = eight() else {
+        return Ok(());
+    };
+    let (data, model) = (Some("data"), Some("model"));
+    let mesh = Mesh::new(&[("data", 4), ("model", 2)])?;
+    let text = "tgraph.module @f { %x = tgraph.arg : tensor<16x6xf32> %w = tgraph.arg : tensor<6x8xf32> %y = tgraph.dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]} tgraph.return %y }";
+    let program = Program::from_tgraph(text)?;
+    let f = program.main();
+    let given = [numbers(&[16, 6], 0), numbers(&[6, 8], 1)];
+    let arrays: Vec<Array> = given.iter().map(Tensor::to_array).collect::<Result<_>>()?;
+    let expected = Tensor::from(cotangent::run(f, &arrays)?.remove(0));
+    let (rows, columns) = (Spec::new(&[data]), Spec::new(&[None, model]));
+    let both = Spec::new(&[data, model]);
+    for (w, y) in [
+        (columns.clone(), Spec::open()),
+        (Spec::open(), both.clone()),
+        (Spec::open(), Spec::open()),
+    ] {
+        let named = [("x", rows.clone()), ("w", w.clone())];
+        let program = backend
+            .program(f)?
+            .sharded(&mesh, &named, std::slice::from_ref(&y))?;
+        let division = program.division(&f.param_types())?.unwrap();
+        assert!(
+            !division
+                .arguments
+                .iter()
+                .chain(&division.results)
+                .any(Spec::is_open)
+        );
+        assert_eq!(division.arguments[0], rows);
+        if y.is_open() && !w.is_open() {
+            assert_eq!(division.results, std::slice::from_ref(&both));
+        }
+        let upload = |(x, spec): (&Tensor, &Spec)| backend.upload_sharded(x, &mesh, spec);
+        let x = given.iter().zip(&division.arguments).map(upload);
+        let x = x.collect::<Result<Vec<DeviceTensor>>>()?;
+        let result = program.run(&[&x[0], &x[1]])?.remove(0);
+        near(&result.download()?, &expected, 2e-6);
+        let block = division.results[0].block(&mesh, 0, &[16, 8]);
+        let extents: Vec<usize> = block.iter().map(|b| b.len()).collect();
+        assert_eq!(result.shards()?[0].shape(), extents);
+        // An argument that is divided otherwise.
+        let other = backend.upload_sharded(&given[1], &mesh, &Spec::new(&[model]))?;
+        let e = program.run(&[&x[0], &other]).unwrap_err();
+        assert_eq!(e.code(), Code::DeviceMismatch, "{e}");
+    }
+    let e = backend.upload_sharded(&given[0], &mesh, &Spec::open());
+    assert!(
+        e.unwrap_err()
+            .to_string()
+            .contains("DeviceProgram::division")
+    );
+    Ok(())
+}
+
+#[test]
 fn shards_are_the_blocks_of_a_tensor_in_the_order_of_devices() -> Result<()> {
     let Some(backend) = eight() else {
         return Ok(());

@@ -258,6 +258,14 @@ impl Executable {
         self.unloaded.opcodes()
     }
 
+    /// How the compiler divided arguments and results among the devices.
+    ///
+    /// # Errors
+    /// As [`Executable::optimized`].
+    pub fn divisions(&self) -> Result<super::Divisions> {
+        Ok(super::hlo::divisions(&self.optimized()?))
+    }
+
     /// The program as bytes from which [`Client::deserialize`](super::Client::deserialize) makes it
     /// without compiling.
     ///
