@@ -96,28 +96,21 @@ pub(super) fn moved(cx: &dyn Emit, first: Val, second: Val, axis: usize) -> (Val
     (first_next, second_next)
 }
 
-/// A function from constants, the state, and a mask of the matrices in which the last sweep rotated
-/// a pair. It returns the threshold that steps of the next sweep read, and a mask of the matrices
-/// that need a further one.
-pub(super) type Survey = dyn Fn(&dyn Emit, &[Val], &[Val], Val) -> (Val, Val);
-
-/// Runs sweeps of `steps` steps until no matrix needs a further one. A step maps the threshold and
-/// the state to the next state, and to a mask of the matrices in which it rotates a pair. Returns
-/// the state, and a mask of the matrices that did not converge.
+/// Runs sweeps of `steps` steps until no pair of a sweep is rotated, in any matrix. A step maps the
+/// state to the next one and to a mask of the matrices in which it rotates a pair; it reads
+/// `bound`. Returns the state, and the mask of the last sweep: the matrices that did not converge.
 pub(super) fn sweeps(
     cx: &dyn Emit,
-    constants: &[Val],
+    bound: Val,
     state: &[Val],
     steps: usize,
-    survey: &Survey,
     step: impl FnOnce(&dyn Emit, Val, &[Val]) -> (Vec<Val>, Val),
 ) -> (Vec<Val>, Val) {
     let number = Type::scalar(DType::I32);
-    let mask = cx.ty(constants[0]).with_dtype(DType::Bool);
-    let (threshold, unfinished) = survey(cx, constants, state, cx.full(&mask, true));
-    let init = [&[cx.full(&number, 0i64), unfinished, threshold], state].concat();
+    let mask = cx.ty(bound).with_dtype(DType::Bool);
+    let init = [&[cx.full(&number, 0i64), cx.full(&mask, true)], state].concat();
     let y = cx.while_loop(
-        constants,
+        &[bound],
         &init,
         |cx, _, c| {
             let axes: Vec<usize> = (0..mask.rank()).collect();
@@ -126,18 +119,15 @@ pub(super) fn sweeps(
             cx.and(any, more)
         },
         |cx, w, c| {
-            let start = [&[cx.full(&mask, false)], &c[3..]].concat();
-            let length = Dim::Const(steps);
-            let (next, _) = cx.scan(&[c[2]], &start, &[], &length, false, |cx, w, c, _| {
+            let start = [&[cx.full(&mask, false)], &c[2..]].concat();
+            let (next, _) = cx.scan(w, &start, &[], &Dim::Const(steps), false, |cx, w, c, _| {
                 let (state, rotated) = step(cx, w[0], &c[1..]);
                 ([vec![cx.or(c[0], rotated)], state].concat(), vec![])
             });
-            let (threshold, unfinished) = survey(cx, w, &next[1..], next[0]);
-            let count = cx.add(c[0], cx.full(&number, 1i64));
-            [&[count, unfinished, threshold], &next[1..]].concat()
+            [vec![cx.add(c[0], cx.full(&number, 1i64))], next].concat()
         },
     );
-    (y[3..].to_vec(), y[1])
+    (y[2..].to_vec(), y[1])
 }
 
 /// The left and the right half of an axis of even extent.

@@ -82,9 +82,7 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     let eps = ty.dtype.epsilon();
     let norm = cx.reduce_sum(cx.abs2(r), &[rows, cols]);
     let bound = cx.mul(norm, cx.full_like(norm, 0.1 * eps * eps));
-    // A sweep without rotations is the last one.
-    let survey = |_: &dyn Emit, w: &[Val], _: &[Val], rotated: Val| (w[0], rotated);
-    let (y, unfinished) = jacobi::sweeps(cx, &[bound], &state, wide - 1, &survey, step);
+    let (y, unfinished) = jacobi::sweeps(cx, bound, &state, wide - 1, step);
     let b = cx.slice_axis(cx.concatenate(&[y[0], y[1]], cols), cols, 0usize, n);
     let lengths = cx.sqrt(cx.reduce_sum(cx.abs2(b), &[rows]));
     let fine = cx.and(fine, cx.not(unfinished));
