@@ -45,6 +45,7 @@
 pub mod ad;
 mod ad_context;
 mod axes;
+mod backend;
 pub mod closures;
 pub mod cpu;
 mod eager;

@@ -7,9 +7,9 @@
 
 use super::capture::{Closed, write};
 use super::tree::{Returns, Tree};
+use crate::backend::Backend;
 use crate::cpu::View;
 use crate::here::{AtCaller, here};
-use crate::runtime::Backend;
 use crate::traced::{Orders, ancestors_of, computed_from, evaluate_arguments};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, bail, rewrite};
 use cotangent_core::tape::Compiled;

@@ -1,6 +1,6 @@
 //! Eager tensors on a backend.
 
-use crate::runtime::Backend;
+use crate::backend::Backend;
 use crate::{AdContext, EagerRuntime};
 use std::sync::Arc;
 
