@@ -45,7 +45,8 @@ tuning! {
     MAX_CACHED_ROW_ELEMENTS: usize = 4 * cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
     /// Target duration, in ns, of the work that a thread claims.
     CLAIM_NS: u64 = 20_000;
-    /// Estimated time to pack an element of a read that no box decides, for each of its bounds, in ps.
+    /// Estimated time to pack an element of a read that no box decides, for each of its bounds, in
+    /// ps.
     PACKED_PS_PER_ELEMENT: u64 = 4_000;
     /// Minimum number of adjacent results that code stores in place; shorter runs are computed
     /// together and copied.

@@ -358,7 +358,7 @@ fn ordered_axes<'a>(
         return fits(chosen).then(|| chosen.clone());
     }
     for (name, extent) in mesh.axes.iter() {
-        if *extent > 1 && parts % extent == 0 && !chosen.contains(&name.as_str()) {
+        if *extent > 1 && parts.is_multiple_of(*extent) && !chosen.contains(&name.as_str()) {
             chosen.push(name);
             let found = ordered_axes(mesh, parts / extent, chosen, fits);
             chosen.pop();

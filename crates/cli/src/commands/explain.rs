@@ -36,15 +36,7 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let wrt = wrt(args, f)?;
     let cx = loaded.context()?;
     let located = |e: cotangent::Error| loaded.locate(e);
-    print(
-        out,
-        &format!(
-            "@{}: {} equations, {} after rewrites\n\n",
-            f.name,
-            f.eqns().len(),
-            simple.eqns().len()
-        ),
-    )?;
+    print(out, &numbers_of_equations(f, &simple))?;
     print(out, &operation_table(&extents.applied(&simple)))?;
 
     // A function without float results has no derivative; rows of derivatives are omitted.
@@ -104,6 +96,11 @@ pub(super) fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         files::write(path, page.html().as_bytes())?;
     }
     Ok(Outcome::Good)
+}
+
+fn numbers_of_equations(f: &Function, simple: &Function) -> String {
+    let [all, left] = [f, simple].map(|f| f.eqns().len());
+    format!("@{}: {all} equations, {left} after rewrites\n\n", f.name)
 }
 
 /// Extents of symbols that arrays determine.

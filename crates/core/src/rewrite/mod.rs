@@ -24,7 +24,7 @@ pub use raise::{raise, raise_for_derivatives};
 
 use crate::analysis::without_dead;
 use crate::ir::{Function, Op, Val, Vals, Visit, Walk};
-use pass::Pass;
+use pass::{Pass, RewrittenRegion};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -33,12 +33,6 @@ use std::sync::Arc;
 struct RewrittenRegions {
     simple: FxHashMap<*const Function, RewrittenRegion>,
     narrow: FxHashMap<(*const Function, Vec<bool>), RewrittenRegion>,
-}
-
-struct RewrittenRegion {
-    /// Kept alive so that its address is not reused.
-    _original: Arc<Function>,
-    new: Arc<Function>,
 }
 
 impl RewrittenRegions {

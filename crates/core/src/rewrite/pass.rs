@@ -2,7 +2,15 @@
 
 use super::cse::ExpressionTable;
 use super::fold;
-use crate::ir::{Builder, Emit, Op, Session, Val, Vals};
+use crate::ir::{Builder, Emit, Function, Op, Session, Val, Vals};
+use std::sync::Arc;
+
+/// A rewritten function.
+pub(super) struct RewrittenRegion {
+    /// Kept alive so that its address is not reused.
+    pub _original: Arc<Function>,
+    pub new: Arc<Function>,
+}
 
 /// The state of the forward pass: the new function, and the table of common subexpressions.
 pub(super) struct Pass {

@@ -170,7 +170,7 @@ fn differing_copies() -> Result<()> {
         double.main(),
         &mesh,
         &[("x", rows.clone())],
-        &[rows.clone()],
+        std::slice::from_ref(&rows),
     )?;
     let compiled = match device.compiled(double.main(), Some(&sharding), None) {
         Err(e) if e.code() == Code::Unsupported => return Ok(()),

@@ -3,7 +3,7 @@
 //!
 //! Which instructions an operation has is decided in [`elementwise`](crate::elementwise) alone.
 
-use super::compose::{Composer, Composition, Leaf, Planned};
+use super::compose::{CodeChoice, Composer, Composition, Leaf, Planned};
 use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::{RawFold, RawProduct, fold_type};
 use crate::nests::access::IndexMap;
@@ -104,15 +104,7 @@ pub(crate) struct Code {
     pub(crate) choices: Option<Box<CodeChoices>>,
 }
 
-/// A choice between values that the code computes.
-pub(crate) struct CodeChoice {
-    pub(crate) value: Value,
-    /// The input that tells whether the first side is chosen.
-    pub(crate) holds: usize,
-    pub(crate) sides: [Value; 2],
-}
-
-/// What the code is made of, to make it again with fewer choices.
+/// The parts of code, which make it anew with fewer choices.
 pub(crate) struct CodeChoices {
     pub(crate) builder: Builder,
     pub(crate) results: Vec<Value>,

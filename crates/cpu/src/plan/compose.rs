@@ -11,9 +11,9 @@ use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts}
 use crate::nests::affine::{Affine, Var};
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
 use crate::nests::views::zeros;
-use crate::plan::code::CodeChoice;
 use cotangent_core::ops::{Binary, Op, Reduction, Select};
 use cotangent_core::{DType, Dim, Scalar, Val};
+use cotangent_kernels::tile::Value;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -101,6 +101,14 @@ impl Required {
         let same = self.guards.is_empty() || self.guards == guards;
         same && self.at.at == at.at && self.at.starts == at.starts
     }
+}
+
+/// A choice between values that the code computes.
+pub(crate) struct CodeChoice {
+    pub(crate) value: Value,
+    /// The input that tells whether the first side is chosen.
+    pub(crate) holds: usize,
+    pub(crate) sides: [Value; 2],
 }
 
 /// Code under construction.

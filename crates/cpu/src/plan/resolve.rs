@@ -6,8 +6,8 @@ use super::boxes::{Decided, boxes, decided};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
-use super::code::{Code, CodeChoice, CodeMember, Finish, bytes_of};
-use super::compose::LeafSource;
+use super::code::{Code, CodeMember, Finish, bytes_of};
+use super::compose::{CodeChoice, LeafSource};
 use super::laid::{
     Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes,
     PackedRead, Resolved, RowBlocks, is_direct,

@@ -21,7 +21,7 @@ mod small;
 mod total;
 mod unroll;
 
-use super::pass::Pass;
+use super::pass::{Pass, RewrittenRegion};
 use super::raise::counted_loops;
 use crate::analysis::without_dead;
 use crate::ir::{Emit, Function, Op, Val, Visit, Walk};
@@ -60,7 +60,7 @@ struct LoopPass {
     /// Functions between both passes, kept so that their addresses are not reused.
     kept: Vec<Arc<Function>>,
     /// By the function and whether it is part of a step.
-    done: FxHashMap<(*const Function, bool), (Arc<Function>, Arc<Function>)>,
+    done: FxHashMap<(*const Function, bool), RewrittenRegion>,
 }
 
 impl LoopPass {
@@ -70,15 +70,21 @@ impl LoopPass {
             return f.clone();
         }
         let key = (Arc::as_ptr(f), in_step);
-        if let Some((_, new)) = self.done.get(&key) {
-            return new.clone();
+        if let Some(known) = self.done.get(&key) {
+            return known.new.clone();
         }
         let counted = counted_loops(f).map_or_else(|| f.clone(), Arc::new);
         let new = self
             .rewritten(&counted, in_step)
             .map_or_else(|| counted.clone(), Arc::new);
         self.kept.push(counted);
-        self.done.insert(key, (f.clone(), new.clone()));
+        self.done.insert(
+            key,
+            RewrittenRegion {
+                _original: f.clone(),
+                new: new.clone(),
+            },
+        );
         new
     }
 
