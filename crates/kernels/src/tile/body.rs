@@ -212,7 +212,9 @@ impl Builder {
     }
 
     /// The code for these results if some values are others, which were defined before them: the
-    /// keys of `chosen` are its values. Returns the inputs that are left, too. O(values).
+    /// keys of `chosen` are its values. A result that is another value is a copy of it, so that
+    /// results are written in the same order and after the same reads. Returns the inputs that are
+    /// left, too. O(values).
     pub fn choosing(
         &self,
         results: &[Value],
@@ -225,10 +227,15 @@ impl Builder {
             v.0 as usize
         };
         let mut needed = vec![false; self.values.len()];
-        results.iter().for_each(|&r| needed[real(r)] = true);
-        for i in (0..self.values.len()).rev() {
-            if let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) {
-                x.iter().for_each(|&v| needed[real(v)] = true);
+        results.iter().for_each(|&r| needed[r.0 as usize] = true);
+        for i in (0..self.values.len()).rev().map(|i| Value(i as u32)) {
+            if !needed[i.0 as usize] {
+                continue;
+            }
+            match &self.values[i.0 as usize].0 {
+                _ if chosen.contains_key(&i) => needed[real(i)] = true,
+                Definition::Step { x, .. } => x.iter().for_each(|&v| needed[real(v)] = true),
+                Definition::Input(_) | Definition::Constant(_) => {}
             }
         }
         let mut new = Builder {
@@ -238,23 +245,24 @@ impl Builder {
         let (mut at, mut inputs) = (vec![Value(0); self.values.len()], Vec::new());
         for i in (0..self.values.len()).filter(|&i| needed[i]) {
             let (definition, size) = &self.values[i];
-            at[i] = match definition {
+            let step = |kernel, x: &[Value], data| {
+                let x = x.iter().map(|&v| at[real(v)]).collect();
+                Definition::Step { kernel, x, data }
+            };
+            let own = Value(i as u32);
+            let definition = match definition {
+                _ if chosen.contains_key(&own) => step(kernels::copy(*size), &[own], 0),
+                Definition::Step { kernel, x, data } => step(*kernel, x, *data),
                 Definition::Input(k) => {
                     inputs.push(*k);
-                    new.input(*size)
+                    at[i] = new.input(*size);
+                    continue;
                 }
-                Definition::Step { kernel, x, data } => {
-                    let step = Definition::Step {
-                        kernel: *kernel,
-                        x: x.iter().map(|&v| at[real(v)]).collect(),
-                        data: *data,
-                    };
-                    new.push(step, *size)
-                }
-                constant @ Definition::Constant(_) => new.push(constant.clone(), *size),
+                constant @ Definition::Constant(_) => constant.clone(),
             };
+            at[i] = new.push(definition, *size);
         }
-        let results: Vec<Value> = results.iter().map(|&r| at[real(r)]).collect();
+        let results: Vec<Value> = results.iter().map(|&r| at[r.0 as usize]).collect();
         (new.finish(&results), inputs)
     }
 

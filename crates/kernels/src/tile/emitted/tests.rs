@@ -735,3 +735,35 @@ fn code_is_made_for_the_second_run() {
                 .is_some_and(|v| v.code.is_some() && v.next.get().is_none())
     );
 }
+
+#[test]
+fn a_chosen_result_is_written_where_the_choice_was() {
+    let mut b = Builder::new();
+    let (h, x) = (b.input(1), b.input(8));
+    let isa = Isa::chosen();
+    let add = <f64 as TileFloat>::binary(Binary::Add, isa);
+    // SAFETY: kernels of f64 and of a boolean.
+    let (twice, chosen, other) = unsafe {
+        let twice = b.step(add, 8, &[x, x], 0);
+        let late = b.step(add, 8, &[twice, x], 0);
+        let chosen = b.step(kernels::select(8), 8, &[h, twice, late], 0);
+        let other = b.step(add, 8, &[chosen, late], 0);
+        (twice, chosen, other)
+    };
+    let (decided, inputs) = b.choosing(&[chosen, other], &[(chosen, twice)].into_iter().collect());
+    let whole = b.finish(&[chosen, other]);
+    assert_eq!((whole.steps(), decided.steps()), (4, 4));
+    assert_eq!(inputs, [1]);
+    // The value `late` reads `x` after the chosen one is known and before the choice.
+    for k in 0..2 {
+        assert!(!whole.may_overwrite(k, 1) || decided.may_overwrite(k, 0));
+    }
+    assert!(whole.may_overwrite(0, 1));
+    let x = [1.0f64, -3.0, 0.5];
+    let mut y = [[0.0f64; 3]; 2];
+    let laid = decided.laid(&[3], [&[1isize][..]].into_iter());
+    let to = y.each_mut().map(|y| y.as_mut_ptr().cast::<u8>());
+    // SAFETY: the input and the outputs have three numbers each.
+    unsafe { decided.run(&laid, 0..3, &[x.as_ptr().cast()], &to) };
+    assert_eq!(y, [x.map(|x| 2.0 * x), x.map(|x| 5.0 * x)]);
+}
