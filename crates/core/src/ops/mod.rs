@@ -127,6 +127,7 @@ pub use shard::Shard;
 pub use side::Side;
 pub use slice::Slice;
 pub use sliding::Sliding;
+pub(crate) use sliding::indices;
 pub use sort::Sort;
 pub use special::{Special, SpecialFn};
 pub use switch::Switch;

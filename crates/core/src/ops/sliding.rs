@@ -258,7 +258,7 @@ pub(super) fn elements<'a>(
 }
 
 /// Every index of a shape, row-major.
-pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+pub(crate) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let mut next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
     std::iter::from_fn(move || {
         let now = next.take()?;

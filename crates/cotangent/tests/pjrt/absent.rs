@@ -5,33 +5,25 @@
 //! skipped. Each runs in a process of its own, because the plugins read environment variables.
 
 use super::sharded::cases;
-use super::{backend, batch, eight, near, training, weights};
+use super::{backend, batch, eight, in_a_process, near, training, weights};
 use cotangent::pjrt::{CompiledProgram, DeviceTensor, Mesh, find};
 use cotangent::stablehlo::Sharding;
 use cotangent::transform::Session;
 use cotangent::{Code, Function, Result, Tensor, Type};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs a test of this file in a process of its own, unless the plugin is not installed.
-fn in_a_process(plugin: &str, test: &str) {
+fn with_plugin(plugin: &str, test: &str) {
     if find(plugin).is_err() {
         println!("skipped: the plugin {plugin} is not installed");
         return;
     }
-    let words = ["--exact", test, "--ignored", "--nocapture"];
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(words)
-        .envs([("TPU_SKIP_MDS_QUERY", "1"), ("TF_CPP_MIN_LOG_LEVEL", "3")])
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&child.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&child.stderr).into_owned();
-    assert!(
-        child.status.success() && text.contains("1 passed"),
-        "{text}{errors}"
+    let variables = [("TPU_SKIP_MDS_QUERY", "1"), ("TF_CPP_MIN_LOG_LEVEL", "3")];
+    in_a_process(
+        test,
+        &variables.map(|(name, value)| (name, Path::new(value))),
     );
-    print!("{text}");
 }
 
 /// A program's name, the program, its division, and the number of exchanges.
@@ -68,7 +60,7 @@ fn compiled(target: &str) -> Result<()> {
 
 #[test]
 fn programs_compile_for_a_tpu_that_is_not_here() {
-    in_a_process("tpu", "absent::on_v5e");
+    with_plugin("tpu", "absent::on_v5e");
 }
 
 #[test]
@@ -79,7 +71,7 @@ fn on_v5e() -> Result<()> {
 
 #[test]
 fn programs_compile_for_gpus_that_are_not_here() {
-    in_a_process("cuda", "absent::on_h200");
+    with_plugin("cuda", "absent::on_h200");
 }
 
 #[test]

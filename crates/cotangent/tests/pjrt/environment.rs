@@ -1,31 +1,12 @@
 //! Environment variables of devices: `COTANGENT_CACHE` and `COTANGENT_CHECK`, and what is reported
 //! on standard error. Each test runs in a process of its own.
 
-use super::{backend, eight};
+use super::{backend, eight, in_a_process};
 use cotangent::pjrt::{CompiledProgram, Mesh, PjrtBackend, Spec};
 use cotangent::stablehlo::Sharding;
 use cotangent::{Code, Function, Program, Result, Tensor};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
-
-/// Runs a test of this file in a process with these variables. Returns what it printed on standard
-/// error.
-fn in_a_process(test: &str, variables: &[(&str, &Path)]) -> String {
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--ignored", "--nocapture"])
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&child.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&child.stderr).into_owned();
-    assert!(
-        child.status.success() && text.contains("1 passed"),
-        "{text}{errors}"
-    );
-    print!("{text}");
-    errors
-}
 
 /// A new folder of this process.
 fn folder(name: &str) -> PathBuf {

@@ -18,6 +18,8 @@ use cotangent::{
     Array, Code, DType, Dim, EagerRuntime, Function, GraphCompiler, GraphExecutor, Program, Result,
     Tensor, TracedTensor, Type,
 };
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 /// The first device of XLA on the CPU, of a backend with caches of its own.
@@ -31,6 +33,24 @@ fn backend() -> Option<PjrtBackend> {
             None
         }
     }
+}
+
+/// Runs an ignored test in a process with these variables. Returns what it printed on standard
+/// error.
+fn in_a_process(test: &str, variables: &[(&str, &Path)]) -> String {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&child.stderr).into_owned();
+    assert!(
+        child.status.success() && text.contains("1 passed"),
+        "{text}{errors}"
+    );
+    print!("{text}");
+    errors
 }
 
 fn near(a: &Tensor, b: &Tensor, tolerance: f64) {

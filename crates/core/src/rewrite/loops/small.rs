@@ -12,7 +12,7 @@
 use crate::dtype::DType;
 use crate::ir::{Emit, Op, Val, Vals};
 use crate::ops::{
-    ArgReduce, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows,
+    ArgReduce, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows, indices,
 };
 use crate::shape::{Dim, Type};
 
@@ -40,18 +40,6 @@ pub(super) fn written(cx: &dyn Emit, op: &Op, x: &[Val]) -> Option<Vals> {
         Op::Sort(s) => sorted(cx, s, x),
         _ => None,
     }
-}
-
-/// Index vectors of `extents`, which count windows, in row-major order.
-fn indices(extents: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
-    let all: usize = extents.iter().product();
-    (0..all).map(move |mut k| {
-        let mut at = vec![0; extents.len()];
-        for (i, n) in at.iter_mut().zip(extents).rev() {
-            (*i, k) = (k % n, k / n);
-        }
-        at
-    })
 }
 
 /// Whether windows that are written one after the other have the bits of the kernel's results. It
