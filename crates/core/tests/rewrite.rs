@@ -3,7 +3,7 @@
 use cotangent_core::ops::{Binary, Bounds, DotGeneral, Slice, Unary, Windows};
 use cotangent_core::rewrite::{dce, simplify};
 use cotangent_core::transform::{AdContext, Session, grad};
-use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Type, Val, reference};
+use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Function, Op, Type, Val, reference};
 
 fn build(ty: Type, f: impl Fn(&dyn Emit, Val) -> Val) -> Function {
     let b = Builder::new("f", Session::default());
@@ -126,6 +126,69 @@ fn products_of_all_pairs_are_elementwise_to_the_bit() {
             .remove(0)
     });
     assert!(got.same_bits(&want), "{got:?}\n{want:?}");
+}
+
+#[test]
+fn a_transposed_product_is_the_product_of_the_exchanged_factors() {
+    let contract = |batch: &[usize], left: usize, right: usize| DotGeneral {
+        lhs_batch: batch.to_vec(),
+        rhs_batch: batch.to_vec(),
+        lhs_contract: vec![left],
+        rhs_contract: vec![right],
+        ..DotGeneral::default()
+    };
+    let product = |dtype: DType, d: DotGeneral, perm: &[usize], twice: bool| {
+        let [mut a, mut c] = [vec![3, 4], vec![4, 5]];
+        if !d.lhs_batch.is_empty() {
+            a.insert(0, 2);
+            c.insert(0, 2);
+        }
+        let b = Builder::new("f", Session::default());
+        let x = [a, c].map(|shape| b.param(Type::new(dtype, &shape[..]), None));
+        let y = (&b as &dyn Emit).dot_general(x[0], x[1], d);
+        let turned = (&b as &dyn Emit).transpose(y, perm);
+        let results = [turned, y];
+        b.finish(&results[..1 + usize::from(twice)]).unwrap()
+    };
+    let f64 = DType::F64;
+    let cases = [
+        (product(f64, contract(&[], 1, 0), &[1, 0], false), true),
+        (product(f64, contract(&[0], 2, 1), &[0, 2, 1], false), true),
+        (
+            product(DType::I32, contract(&[], 1, 0), &[1, 0], false),
+            true,
+        ),
+        // Other axes, a product that is read again, and complex numbers.
+        (product(f64, contract(&[0], 2, 1), &[2, 0, 1], false), false),
+        (product(f64, contract(&[], 1, 0), &[1, 0], true), false),
+        (
+            product(DType::C128, contract(&[], 1, 0), &[1, 0], false),
+            false,
+        ),
+    ];
+    for (f, exchanged) in cases {
+        let g = simplify(&f);
+        let want: &[&str] = match exchanged {
+            true => &["dot_general"],
+            false => &["dot_general", "transpose"],
+        };
+        assert_eq!(ops(&g), want, "{f}");
+        let x = f.params().iter().map(|&p| {
+            let ty = f.ty(p);
+            let shape = ty.shape.as_const().unwrap();
+            let n: usize = shape.iter().product();
+            let v = (0..n).map(|k| (1.7 * k as f64).sin() * 9.0);
+            match ty.dtype {
+                DType::I32 => Array::from_vec(shape, v.map(|x| x as i32).collect()),
+                DType::C128 => Array::from_vec(shape, v.map(|x| C128::new(x, 1.0 - x)).collect()),
+                _ => Array::from_vec(shape, v.collect()),
+            }
+            .unwrap()
+        });
+        let x: Vec<Array> = x.collect();
+        let [want, got] = [&f, &g].map(|f| reference::run(f, &x).unwrap().remove(0));
+        assert!(got.same_bits(&want), "{f}\n{got:?}\n{want:?}");
+    }
 }
 
 #[test]

@@ -266,6 +266,17 @@ impl Function {
         self.needed_with(results, also, self.must_run())
     }
 
+    /// Number of uses of each value by the equations of these values, and as a result.
+    pub(crate) fn uses(&self, needed: &[bool]) -> Vec<usize> {
+        let mut n = vec![0; self.len()];
+        let is_needed = |e: &&Eqn| e.results().any(|r| needed[r.index()]);
+        let live = self.eqns.iter().filter(is_needed);
+        live.flat_map(|e| self.operands(e))
+            .chain(&self.results)
+            .for_each(|v| n[v.index()] += 1);
+        n
+    }
+
     /// Mask of the equations that compute these values, for a copy of them beside the function:
     /// effects stay in the function alone.
     pub(crate) fn computing_alone(&self, values: &[Val]) -> Vec<bool> {

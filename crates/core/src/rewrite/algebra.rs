@@ -26,7 +26,9 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::Binary(b) => binary(p, *b, x),
         Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
         Op::Reshape(r) => reshape(p, r, x[0], &ty(p)),
-        Op::Transpose(t) => transpose(p, t, x[0]).or_else(|| products::transposed(p, t, x[0])),
+        Op::Transpose(t) => transpose(p, t, x[0])
+            .or_else(|| products::transposed(p, t, x[0]))
+            .or_else(|| products::exchanged(p, t, x[0])),
         Op::DotGeneral(d) => products::outer(p, d, x),
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         Op::Reduce(r) => reduce(p, r, x[0], &ty(p)),

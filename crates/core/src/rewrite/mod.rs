@@ -65,6 +65,7 @@ fn simplify_with(f: &Function, bodies: &mut RewrittenRegions) -> Function {
     let mut pass = Pass::new(&f.name, f.eqns().len());
     pass.b.reserve(f);
     let needed = f.needed(None);
+    let uses = f.uses(&needed);
     let mut walk = Walk::copying(f).only(f.computing(&needed));
     walk.copy_params(&pass.b);
     while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
@@ -83,6 +84,7 @@ fn simplify_with(f: &Function, bodies: &mut RewrittenRegions) -> Function {
             .collect();
         let op = with_simple_bodies(narrow.map_or_else(|| op.into_owned(), |(op, _)| op), bodies);
         for (r, y) in results.into_iter().zip(pass.write(op, &x)) {
+            pass.add_uses(y, uses[r.index()]);
             walk.set_named(&pass.b, r, y);
         }
     }

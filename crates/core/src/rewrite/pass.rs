@@ -16,6 +16,8 @@ pub(super) struct RewrittenRegion {
 pub(super) struct Pass {
     pub b: Builder,
     table: ExpressionTable,
+    /// Number of uses in the source of the values that became each value.
+    uses: Vec<usize>,
 }
 
 impl Pass {
@@ -24,7 +26,19 @@ impl Pass {
         Pass {
             b: Builder::new(name, Session::default()),
             table: ExpressionTable::for_equations(equations),
+            uses: Vec::new(),
         }
+    }
+
+    /// Notes that a value of the source with `n` uses became this one.
+    pub(super) fn add_uses(&mut self, v: Val, n: usize) {
+        self.uses.resize(self.uses.len().max(v.index() + 1), 0);
+        self.uses[v.index()] += n;
+    }
+
+    /// Whether one equation or result reads the value in the source.
+    pub(super) fn is_used_once(&self, v: Val) -> bool {
+        self.uses.get(v.index()) == Some(&1)
     }
 
     /// The results of an operation: existing values, a constant, or a new equation.

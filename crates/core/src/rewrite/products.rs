@@ -1,11 +1,14 @@
-//! Outer products: a `dot_general` without contracted axes becomes elementwise, and can be fused
-//! with its readers.
+//! Products: a `dot_general` without contracted axes becomes elementwise, and can be fused with its
+//! readers; a transposed product is the product of the exchanged factors.
 //!
 //! ```text
 //! dot_general(a[b.., i..], c[b.., j..])  =  broadcast(a) broadcast(c)      of shape [b.., i.., j..]
 //! transpose(f(broadcast(a), ..))         =  f(broadcast(a), ..)            with other axes
+//! transpose(dot_general(a, c))           =  dot_general(c, a)              axes [b.., j.., i..]
 //! ```
-//! Both forms compute one product per element, so their bits are equal.
+//! Both forms compute the same products in the same order, so their bits are equal. The last form
+//! is for real numbers, since the parts of a complex product would be added in another order, and
+//! for products that nothing else reads.
 
 use super::pass::Pass;
 use crate::ir::{Emit, Op, Val};
@@ -75,4 +78,27 @@ pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
         )
     });
     Some(p.one(op, &y))
+}
+
+/// Rewrites the transpose of a product that exchanges the free axes of its factors.
+pub(super) fn exchanged(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
+    let (d, factors) = p.b.with_def(x, |op, x| match op {
+        Op::DotGeneral(d) => Some((d.clone(), [x[0], x[1]])),
+        _ => None,
+    })??;
+    let batch = d.lhs_batch.len();
+    let left = p.b.ty(factors[0]).rank() - d.lhs_contract.len();
+    let rank = t.perm.len();
+    let exchanges = (0..batch).chain(left..rank).chain(batch..left);
+    if !t.perm.iter().copied().eq(exchanges) || p.b.ty(x).dtype.is_complex() || !p.is_used_once(x) {
+        return None;
+    }
+    let exchanged = DotGeneral {
+        lhs_batch: d.rhs_batch,
+        rhs_batch: d.lhs_batch,
+        lhs_contract: d.rhs_contract,
+        rhs_contract: d.lhs_contract,
+        ..d
+    };
+    Some(p.one(exchanged, &[factors[1], factors[0]]))
 }

@@ -143,7 +143,7 @@ impl CountedLoop {
             return None;
         }
         let affine = seeds(body, &x[nc..nc + nb], steps as i128);
-        let used = uses(body);
+        let used = body.uses(&vec![true; body.len()]);
         for k in 0..n {
             if carries[k] != Carry::Free || used[params[k].index()] != 1 {
                 continue;
@@ -472,17 +472,6 @@ fn literal(f: &Function, e: &Eqn) -> Option<i128> {
         },
         _ => None,
     }
-}
-
-/// Number of uses of each value, including uses as a result.
-fn uses(f: &Function) -> Vec<usize> {
-    let mut n = vec![0; f.len()];
-    f.eqns()
-        .iter()
-        .flat_map(|e| f.operands(e))
-        .chain(f.results())
-        .for_each(|v| n[v.index()] += 1);
-    n
 }
 
 /// The equation and the row index of a carry that is its parameter with one row overwritten.

@@ -194,7 +194,7 @@ impl RaisePass<'_, '_> {
     /// the values of its parameters, and receives those of its equations.
     fn raise(&mut self, f: &Function, map: &mut [Val]) {
         let needed = f.needed(None);
-        let uses = uses(f, &needed);
+        let uses = f.uses(&needed);
         for (i, e) in f.eqns().iter().enumerate() {
             if !e.results().any(|r| needed[r.index()]) {
                 continue;
@@ -256,17 +256,4 @@ impl RaisePass<'_, '_> {
                 .zip(x)
                 .all(|(&p, &v)| *f.ty(p) == self.to.ty(v))
     }
-}
-
-/// Number of uses of each value by needed equations and as a result.
-fn uses(f: &Function, needed: &[bool]) -> Vec<usize> {
-    let mut n = vec![0; f.len()];
-    let live = f
-        .eqns()
-        .iter()
-        .filter(|e| e.results().any(|r| needed[r.index()]));
-    live.flat_map(|e| f.operands(e))
-        .chain(f.results())
-        .for_each(|v| n[v.index()] += 1);
-    n
 }
