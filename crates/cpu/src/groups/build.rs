@@ -4,8 +4,9 @@
 //! the groups whose values it reads. A nest joins a group that reads it and has its rows, if that
 //! is deeper than its other readers. The depth of a group may grow for that, as long as the values
 //! that it reads are those of deeper groups. Groups of one depth that read one value merge if they
-//! have equal spaces. So values descend in depth, and groups do not depend on each other
-//! cyclically.
+//! have equal spaces; so do groups of two depths if the depth of one may grow and its values need no
+//! more memory than the value that only these two read. So values descend in depth, and groups do
+//! not depend on each other cyclically.
 
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
@@ -26,6 +27,7 @@ use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Maximum number of groups of one depth that are compared with another one that reads the same
@@ -87,6 +89,12 @@ impl Producer {
         let (n, r) = (self.count, self.times);
         self.inlined.is_some() && recomputes(n, r, self.time, self.size, step)
     }
+}
+
+/// A group that reads a value, with its axis for each axis of the value.
+struct ValueReader {
+    group: u32,
+    at: SmallVec<[Option<u8>; 8]>,
 }
 
 struct GroupBuilder<'a> {
@@ -313,7 +321,8 @@ impl<'a> GroupBuilder<'a> {
         out
     }
 
-    /// Merges the groups of equal depth and space that read a value.
+    /// Merges the groups of equal space that read a value: those of equal depth, and two of
+    /// different depths if the value need not be stored for the later one then.
     fn merge_readers(&mut self, v: Val, readers: &[u32]) {
         let mut by_group: Vec<(u32, u32)> = Vec::with_capacity(readers.len());
         by_group.extend(readers.iter().map(|&k| (self.placed(k).group, k)));
@@ -321,8 +330,8 @@ impl<'a> GroupBuilder<'a> {
         if by_group.first().map(|r| r.0) == by_group.last().map(|r| r.0) {
             return;
         }
-        type Known = (u32, SmallVec<[Option<u8>; 8]>);
-        let mut by_depth: FxHashMap<u32, Vec<Known>> = FxHashMap::default();
+        let groups = by_group.chunk_by(|a, b| a.0 == b.0).count();
+        let mut by_depth: BTreeMap<Reverse<u32>, Vec<ValueReader>> = BTreeMap::new();
         for own in by_group.chunk_by(|a, b| a.0 == b.0) {
             let g = own[0].0;
             if self.draft(g).alone {
@@ -332,28 +341,60 @@ impl<'a> GroupBuilder<'a> {
             let Some(placements) = self.placements(v, g, &own) else {
                 continue;
             };
-            let aligned = self.aligned(v, &placements, g);
-            let known = by_depth.entry(self.draft(g).depth).or_default();
+            let reader = ValueReader {
+                group: g,
+                at: self.aligned(v, &placements, g),
+            };
+            let known = by_depth.entry(Reverse(self.draft(g).depth)).or_default();
             let start = known.len().saturating_sub(MAX_COMPARED);
-            let merged = known[start..].iter().find_map(|(to, its)| {
-                let pairs: Vec<(u8, u8)> = its
-                    .iter()
-                    .zip(&aligned)
-                    .filter_map(|(a, b)| Some(((*a)?, (*b)?)))
-                    .collect();
-                let (to_draft, draft) = (self.draft(*to), self.draft(g));
-                let reads = to_draft.reads + draft.reads;
-                let instructions = to_draft.instructions + draft.instructions;
-                if reads > MAX_READS + 1 || instructions > MAX_INSTRUCTIONS {
-                    return None;
-                }
-                Some((*to, to_draft.matched(draft, &pairs)?))
-            });
-            match merged {
-                Some((to, axes)) => self.merge(to, g, &axes),
-                None => known.push((g, aligned)),
+            if !known[start..].iter().any(|to| self.merged(to, &reader)) {
+                known.push(reader);
             }
         }
+        let rest: Vec<&ValueReader> = by_depth.values().flatten().collect();
+        if let [deep, other] = rest[..]
+            && groups == 2
+            && self.draft(other.group).operands > self.draft(deep.group).depth
+            && self.replaces(other.group, v)
+        {
+            self.merged(deep, other);
+        }
+    }
+
+    /// Whether the values that a group stores need no more memory than this one, which is no
+    /// argument and no result.
+    fn replaces(&self, g: u32, v: Val) -> bool {
+        let f = self.nests.function;
+        if self.is_result[v.index()] || matches!(f.def(v), Def::Param(_)) {
+            return false;
+        }
+        let stored = |k: &&u32| self.placed(**k).at == Storage::Whole;
+        let members = self.draft(g).members.iter().filter(stored);
+        let bytes: f64 = members
+            .map(|&k| self.cost.bytes(f.ty(self.nest(k).value)))
+            .sum();
+        bytes <= self.cost.bytes(f.ty(v))
+    }
+
+    /// Merges the group of a reader of a value into that of another one, if they can run together.
+    fn merged(&mut self, to: &ValueReader, from: &ValueReader) -> bool {
+        let pairs: Vec<(u8, u8)> = to
+            .at
+            .iter()
+            .zip(&from.at)
+            .filter_map(|(a, b)| Some(((*a)?, (*b)?)))
+            .collect();
+        let (own, other) = (self.draft(to.group), self.draft(from.group));
+        let reads = own.reads + other.reads;
+        let instructions = own.instructions + other.instructions;
+        if reads > MAX_READS + 1 || instructions > MAX_INSTRUCTIONS {
+            return false;
+        }
+        let Some(axes) = own.matched(other, &pairs) else {
+            return false;
+        };
+        self.merge(to.group, from.group, &axes);
+        true
     }
 
     /// Merges a group into another one, of which its axes are `axes`.

@@ -194,6 +194,22 @@ fn a_value_read_again_much_later_does_not_keep_its_larger_operand() {
 }
 
 #[test]
+fn a_mask_that_is_read_much_later_is_computed_with_the_value() {
+    let f = function(&[f32_of([64, 64])], |cx, x| {
+        let zero = cx.full(&cx.ty(x[0]), 0.0);
+        let large = cx.exp(x[0]);
+        let mask = cx.compare(large, Comparison::Gt, zero);
+        let mut y = cx.maximum(large, zero);
+        for _ in 0..20 {
+            y = cx.cholesky(y);
+        }
+        vec![cx.select(mask, y, zero)]
+    });
+    let text = text_of(&f);
+    assert!(text.contains("%2 block, %3 %4 whole"), "{text}");
+}
+
+#[test]
 fn long_rows_run_phase_after_phase() {
     let f = function(&[f32_of([8, 1_000_000])], |cx, x| {
         vec![layer_norm(cx, x[0])]
