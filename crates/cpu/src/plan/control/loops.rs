@@ -1,6 +1,7 @@
 //! Loops as machine code ([`steps`](super::steps)): when they are compiled, and how they run.
 
 use super::carries::{CarryBuffers, is_in_place};
+use super::frame::State;
 use super::in_place::InPlace;
 use super::steps::{Compiled, LoopMemory, LoopSteps, NotCode, Placed, StepRecorder, table};
 use crate::interrupt::{Pulse, interrupted};
@@ -224,6 +225,29 @@ impl InterpretedSpan {
     }
 }
 
+/// Runs a function on memory for a loop of code: the buffers of carries, with their first values,
+/// and the memory of the code's parts. Another run may take the memory afterwards.
+///
+/// # Safety
+/// `first` gives the memory of the first value of each carry.
+unsafe fn with_buffers<R>(
+    code: &LoopSteps,
+    body: &InPlace,
+    counts: [usize; 2],
+    y: &[*mut u8],
+    first: impl Fn(usize) -> *const u8,
+    run: impl FnOnce(&CarryBuffers<'_>, &[State]) -> Result<R>,
+) -> Result<R> {
+    let LoopMemory { carries, parts } = code.memory(body, counts)?;
+    let buffers = CarryBuffers::in_memory(body, counts, y, carries);
+    // SAFETY: the caller guarantees the first values (# Safety).
+    unsafe { buffers.finish(first) };
+    let done = run(&buffers, &parts);
+    let carries = buffers.into_memory();
+    code.keep(LoopMemory { carries, parts });
+    done
+}
+
 /// Runs a scan by code.
 ///
 /// # Safety
@@ -238,48 +262,45 @@ pub(super) unsafe fn run_scan(
     x: &[*const u8],
     y: &[*mut u8],
 ) -> Result<()> {
-    let LoopMemory { carries, parts } = code.memory(body, [consts, carry])?;
-    let buffers = CarryBuffers::in_memory(body, [consts, carry], y, carries);
-    // SAFETY: the caller guarantees the first values (# Safety).
-    unsafe { buffers.finish(|k| x[consts + k]) };
     let most = steps_of_a_call(body.work);
     let mut pulse = Pulse::new(body.work.saturating_mul(most));
-    let done = body.with_state(|s| {
-        buffers.set_first(s, x);
-        let (mut done, mut span) = (0, InterpretedSpan::default());
-        while done < steps {
-            if pulse.is_interrupted() {
-                return Err(interrupted());
-            }
-            let row = if reverse { steps - 1 - done } else { done };
-            buffers.set_rows(s, row, x, y);
-            if span.has_next() {
-                // SAFETY: as in `scan`; carries are read from the first buffers, written to the
-                // second ones, and copied.
-                unsafe {
-                    body.execute(s)?;
-                    buffers.finish(|k| buffers.at[k][1]);
+    let run = |buffers: &CarryBuffers<'_>, parts: &[State]| {
+        body.with_state(|s| {
+            buffers.set_first(s, x);
+            let (mut done, mut span) = (0, InterpretedSpan::default());
+            while done < steps {
+                if pulse.is_interrupted() {
+                    return Err(interrupted());
                 }
-                done += 1;
-                continue;
-            }
-            let count = most.min(steps - done);
-            // SAFETY: constants, rows and results are valid for each step; carries have the values
-            // of the step before (# Safety).
-            match unsafe { code.code.run(&mut table(&[s], &parts), count) } {
-                StepsEnd::Done => done += count,
-                StepsEnd::Stopped(_) => unreachable!("a scan has no condition"),
-                StepsEnd::Rare(left) => {
-                    span.begin(count - left);
-                    done += count - left;
+                let row = if reverse { steps - 1 - done } else { done };
+                buffers.set_rows(s, row, x, y);
+                if span.has_next() {
+                    // SAFETY: as in `scan`; carries are read from the first buffers, written to the
+                    // second ones, and copied.
+                    unsafe {
+                        body.execute(s)?;
+                        buffers.finish(|k| buffers.at[k][1]);
+                    }
+                    done += 1;
+                    continue;
+                }
+                let count = most.min(steps - done);
+                // SAFETY: constants, rows and results are valid for each step; carries have the
+                // values of the step before (# Safety).
+                match unsafe { code.code.run(&mut table(&[s], parts), count) } {
+                    StepsEnd::Done => done += count,
+                    StepsEnd::Stopped(_) => unreachable!("a scan has no condition"),
+                    StepsEnd::Rare(left) => {
+                        span.begin(count - left);
+                        done += count - left;
+                    }
                 }
             }
-        }
-        Ok(())
-    });
-    let carries = buffers.into_memory();
-    code.keep(LoopMemory { carries, parts });
-    done
+            Ok(())
+        })
+    };
+    // SAFETY: the caller guarantees the first values (# Safety).
+    unsafe { with_buffers(code, body, [consts, carry], y, |k| x[consts + k], run) }
 }
 
 /// Runs a `while` by code. Returns the number of steps.
@@ -296,57 +317,55 @@ pub(super) unsafe fn run_while(
     room: &mut RoomFn<'_>,
 ) -> Result<usize> {
     let carry = body.inputs.len() - of_body;
-    let LoopMemory { carries, parts } = code.memory(body, [of_body, carry])?;
-    let buffers = CarryBuffers::in_memory(body, [of_body, carry], y, carries);
-    // SAFETY: the caller guarantees the first values (# Safety).
-    unsafe { buffers.finish(|k| x[of_cond + of_body + k]) };
     let work = cond.work + body.work;
     let most = steps_of_a_call(work);
     let mut pulse = Pulse::new(work.saturating_mul(most));
-    let done = cond.with_state(|t| {
-        body.with_state(|s| {
-            let mut holds = 0u8;
-            buffers.set_first(s, &x[of_cond..]);
-            buffers.set_condition(cond, t, &x[..of_cond], &raw mut holds);
-            let (mut done, mut span) = (0, InterpretedSpan::default());
-            let mut rows: SmallVec<[*mut u8; 4]> = SmallVec::new();
-            rows.resize(body.outputs.len() - carry, std::ptr::null_mut());
-            loop {
-                if pulse.is_interrupted() {
-                    return Err(interrupted());
-                }
-                let count = most.min(room(done, &mut rows)?);
-                for (k, &row) in rows.iter().enumerate() {
-                    body.set_output(s, carry + k, row);
-                }
-                if span.has_next() {
-                    // SAFETY: as in `while_loop`; carries are copied to the first buffers.
-                    unsafe {
-                        cond.execute(t)?;
-                        if (&raw const holds).read_volatile() == 0 {
-                            return Ok(done);
+    let run = |buffers: &CarryBuffers<'_>, parts: &[State]| {
+        cond.with_state(|t| {
+            body.with_state(|s| {
+                let mut holds = 0u8;
+                buffers.set_first(s, &x[of_cond..]);
+                buffers.set_condition(cond, t, &x[..of_cond], &raw mut holds);
+                let (mut done, mut span) = (0, InterpretedSpan::default());
+                let mut rows: SmallVec<[*mut u8; 4]> = SmallVec::new();
+                rows.resize(body.outputs.len() - carry, std::ptr::null_mut());
+                loop {
+                    if pulse.is_interrupted() {
+                        return Err(interrupted());
+                    }
+                    let count = most.min(room(done, &mut rows)?);
+                    for (k, &row) in rows.iter().enumerate() {
+                        body.set_output(s, carry + k, row);
+                    }
+                    if span.has_next() {
+                        // SAFETY: as in `while_loop`; carries are copied to the first buffers.
+                        unsafe {
+                            cond.execute(t)?;
+                            if (&raw const holds).read_volatile() == 0 {
+                                return Ok(done);
+                            }
+                            body.execute(s)?;
+                            buffers.finish(|k| buffers.at[k][1]);
                         }
-                        body.execute(s)?;
-                        buffers.finish(|k| buffers.at[k][1]);
+                        done += 1;
+                        continue;
                     }
-                    done += 1;
-                    continue;
-                }
-                // SAFETY: as in `run_scan`.
-                match unsafe { code.code.run(&mut table(&[s, t], &parts), count) } {
-                    StepsEnd::Done => done += count,
-                    StepsEnd::Stopped(left) => return Ok(done + count - left),
-                    StepsEnd::Rare(left) => {
-                        span.begin(count - left);
-                        done += count - left;
+                    // SAFETY: as in `run_scan`.
+                    match unsafe { code.code.run(&mut table(&[s, t], parts), count) } {
+                        StepsEnd::Done => done += count,
+                        StepsEnd::Stopped(left) => return Ok(done + count - left),
+                        StepsEnd::Rare(left) => {
+                            span.begin(count - left);
+                            done += count - left;
+                        }
                     }
                 }
-            }
+            })
         })
-    });
-    let carries = buffers.into_memory();
-    code.keep(LoopMemory { carries, parts });
-    done
+    };
+    let first = |k: usize| x[of_cond + of_body + k];
+    // SAFETY: the caller guarantees the first values (# Safety).
+    unsafe { with_buffers(code, body, [of_body, carry], y, first, run) }
 }
 
 #[cfg(test)]
