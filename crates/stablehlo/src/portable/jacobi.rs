@@ -35,7 +35,11 @@ pub(super) fn rotation(cx: &dyn Emit, p: Val, q: Val, z: Val, rotates: Val) -> R
     let t = cx.recip(cx.add(cx.abs(tau), root));
     let t = cx.select(down, cx.neg(t), t);
     let t = cx.select(rotates, t, number(0.0));
-    let c = cx.rsqrt(cx.add(number(1.0), cx.square(t)));
+    // 1 / sqrt(1 + t^2) in the form 1 - d: rounding that has one sign for small angles would change
+    // the lengths of vectors.
+    let u = cx.add(number(1.0), cx.square(t));
+    let d = cx.div(cx.square(t), cx.add(u, cx.sqrt(u)));
+    let c = cx.sub(number(1.0), d);
     let e = cx.conj(phase(cx, z));
     Rotation {
         cosine: c,
@@ -96,15 +100,45 @@ pub(super) fn moved(cx: &dyn Emit, first: Val, second: Val, axis: usize) -> (Val
     (first_next, second_next)
 }
 
-/// Runs sweeps of `steps` steps until no pair of a sweep is rotated, in any matrix. A step maps the
-/// state to the next one and to a mask of the matrices in which it rotates a pair; it reads
-/// `bound`. Returns the state, and the mask of the last sweep: the matrices that did not converge.
-pub(super) fn sweeps(
+/// As [`moved`], for rotations of the columns of one half with those of the other alone: the second
+/// half moves, and after as many steps as it has columns it has its order again.
+pub(super) fn moved_across(cx: &dyn Emit, first: Val, second: Val, axis: usize) -> (Val, Val) {
+    let h = cx.ty(second).shape[axis].as_const().unwrap_or(0);
+    if h < 2 {
+        return (first, second);
+    }
+    let part = |from: usize, to: usize| cx.slice_axis(second, axis, from, to);
+    (first, cx.concatenate(&[part(1, h), part(0, 1)], axis))
+}
+
+/// Runs `steps` steps. A step maps the state to the next one and to a mask of the matrices in which
+/// it rotates a pair; it reads `bound`. Returns the state, and a mask of the matrices in which any
+/// step rotated a pair.
+pub(super) fn sweep(
     cx: &dyn Emit,
     bound: Val,
     state: &[Val],
     steps: usize,
     step: impl FnOnce(&dyn Emit, Val, &[Val]) -> (Vec<Val>, Val),
+) -> (Vec<Val>, Val) {
+    let mask = cx.ty(bound).with_dtype(DType::Bool);
+    let start = [&[cx.full(&mask, false)], state].concat();
+    let steps = Dim::Const(steps);
+    let (next, _) = cx.scan(&[bound], &start, &[], &steps, false, |cx, w, c, _| {
+        let (state, rotated) = step(cx, w[0], &c[1..]);
+        ([vec![cx.or(c[0], rotated)], state].concat(), vec![])
+    });
+    (next[1..].to_vec(), next[0])
+}
+
+/// Runs sweeps until no pair of a sweep is rotated, in any matrix. A sweep has the arguments and
+/// results of a step. Returns the state, and the mask of the last sweep: the matrices that did not
+/// converge.
+pub(super) fn sweeps(
+    cx: &dyn Emit,
+    bound: Val,
+    state: &[Val],
+    sweep: impl FnOnce(&dyn Emit, Val, &[Val]) -> (Vec<Val>, Val),
 ) -> (Vec<Val>, Val) {
     let number = Type::scalar(DType::I32);
     let mask = cx.ty(bound).with_dtype(DType::Bool);
@@ -119,12 +153,9 @@ pub(super) fn sweeps(
             cx.and(any, more)
         },
         |cx, w, c| {
-            let start = [&[cx.full(&mask, false)], &c[2..]].concat();
-            let (next, _) = cx.scan(w, &start, &[], &Dim::Const(steps), false, |cx, w, c, _| {
-                let (state, rotated) = step(cx, w[0], &c[1..]);
-                ([vec![cx.or(c[0], rotated)], state].concat(), vec![])
-            });
-            [vec![cx.add(c[0], cx.full(&number, 1i64))], next].concat()
+            let (next, rotated) = sweep(cx, w[0], &c[2..]);
+            let count = cx.add(c[0], cx.full(&number, 1i64));
+            [vec![count, rotated], next].concat()
         },
     );
     (y[2..].to_vec(), y[1])
@@ -139,13 +170,13 @@ pub(super) fn halves(cx: &dyn Emit, v: Val, axis: usize) -> (Val, Val) {
     )
 }
 
-/// Zeros appended to an axis, up to an even extent.
-pub(super) fn padded(cx: &dyn Emit, v: Val, axes: &[usize]) -> Val {
+/// Zeros appended to axes, up to an extent.
+pub(super) fn padded(cx: &dyn Emit, v: Val, axes: &[usize], extent: usize) -> Val {
     let ty = cx.ty(v);
     let none = vec![0i64; ty.rank()];
     let mut high = none.clone();
     for &a in axes {
-        high[a] = (ty.shape[a].as_const().unwrap_or(0) % 2) as i64;
+        high[a] = (extent - ty.shape[a].as_const().unwrap_or(extent)) as i64;
     }
     if high == none {
         v

@@ -72,6 +72,14 @@ pub(super) fn product(cx: &dyn Emit, x: Val, y: Val) -> Val {
     cx.op(dims, &[x, y])
 }
 
+/// Products `Xᴴ Y` of batches of matrices.
+pub(super) fn adjoint_product(cx: &dyn Emit, x: Val, y: Val) -> Val {
+    let rank = cx.ty(x).rank();
+    let lead: Vec<usize> = (0..rank - 2).collect();
+    let dims = DotGeneral::contract(&[rank - 2], &[rank - 2]).batched(&lead, &lead);
+    cx.op(dims, &[cx.conj(x), y])
+}
+
 /// `vᴴ A` of a vector and a matrix.
 pub(super) fn row_product(cx: &dyn Emit, v: Val, a: Val) -> Val {
     let rank = cx.ty(a).rank();

@@ -70,7 +70,7 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     let first = qr(cx, &Qr { complete }, x)?;
     let r = cx.slice_axis(first[1], rows, 0usize, n);
     let wide = n + n % 2;
-    let (left, right) = jacobi::halves(cx, jacobi::padded(cx, r, &[cols]), cols);
+    let (left, right) = jacobi::halves(cx, jacobi::padded(cx, r, &[cols], wide), cols);
     let mut state = vec![left, right];
     if s.vectors {
         let square = of(ty.dtype, &lead, &[wide, wide]);
@@ -82,7 +82,9 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     let eps = ty.dtype.epsilon();
     let norm = cx.reduce_sum(cx.abs2(r), &[rows, cols]);
     let bound = cx.mul(norm, cx.full_like(norm, 0.1 * eps * eps));
-    let (y, unfinished) = jacobi::sweeps(cx, bound, &state, wide - 1, step);
+    let (y, unfinished) = jacobi::sweeps(cx, bound, &state, |cx, bound, s| {
+        jacobi::sweep(cx, bound, s, wide - 1, step)
+    });
     let b = cx.slice_axis(cx.concatenate(&[y[0], y[1]], cols), cols, 0usize, n);
     let lengths = cx.sqrt(cx.reduce_sum(cx.abs2(b), &[rows]));
     let fine = cx.and(fine, cx.not(unfinished));
