@@ -59,13 +59,15 @@ pub(crate) struct Args {
     pub plan: bool,
     /// `--on`.
     pub on: Option<String>,
+    /// `--isolate` of `--on` and `compile`.
+    pub isolate: bool,
     /// `--help` was given.
     pub help: bool,
 }
 
 /// The options of commands that run derivatives.
 const DERIVATIVE: &[&str] = &[
-    "wrt", "numerics", "in", "out", "on", "bound", "mesh", "shard",
+    "wrt", "numerics", "in", "out", "on", "bound", "mesh", "shard", "isolate",
 ];
 
 /// Commands, and the options of each.
@@ -78,11 +80,15 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
     ),
     (
         "compile",
-        &["numerics", "in", "out", "target", "bound", "mesh", "shard"],
+        &[
+            "numerics", "in", "out", "target", "bound", "mesh", "shard", "isolate",
+        ],
     ),
     (
         "run",
-        &["numerics", "in", "out", "on", "bound", "mesh", "shard"],
+        &[
+            "numerics", "in", "out", "on", "bound", "mesh", "shard", "isolate",
+        ],
     ),
     ("grad", DERIVATIVE),
     ("vjp", DERIVATIVE),
@@ -95,7 +101,7 @@ pub(crate) const COMMANDS: &[(&str, &[&str])] = &[
         "explain",
         &[
             "wrt", "numerics", "in", "svg", "html", "passes", "plan", "on", "bound", "mesh",
-            "shard",
+            "shard", "isolate",
         ],
     ),
     (
@@ -223,6 +229,7 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
                 a.shard.push(shard(&text)?);
             }
             Long("on") => a.on = Some(p.value().and_then(|v| v.string()).map_err(mistake)?),
+            Long("isolate") => a.isolate = true,
             Long("grad") => a.grad = true,
             Long("passes") => a.passes = true,
             Long("plan") => a.plan = true,
@@ -281,6 +288,7 @@ fn checked(mut a: Args, seen: &[&str]) -> Result<Args> {
         ("bound", a.bound.is_some()),
         ("mesh", a.mesh.is_some()),
         ("shard", !a.shard.is_empty()),
+        ("isolate", a.isolate),
     ];
     if let Some((name, _)) = given.iter().find(|g| g.1 && !portable) {
         let of = match a.command == "convert" {

@@ -44,7 +44,7 @@ const ON: &str = "\
 Results are near to those of the CPU, and not the same bits (book/src/devices.md). --bound N is the largest number of steps of
 while loops in derivatives there. --mesh data=4,model=2 runs on 8 devices; --shard x=data,- divides an argument (out_0: a
 result) along axes of the mesh, one for each dimension, or `-`, or as the compiler chooses (`?`); others are copied to each
-device.
+device. --isolate uses the plugin in a process of its own: if the plugin aborts, that is an error (status 2).
 ";
 
 /// Name and help text of each command.
@@ -63,7 +63,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "compile",
-        "cotangent compile FILE[@NAME] --target T [--out F.pjrt] [--numerics N] [--in A.npz] [--bound N] [--mesh M] [--shard S]\n\nCompiles a module for devices that need not be here: h200 (eight of them; h200:1 is one), TPUs as in v5e:2x4, or a device\nthat is here (xla, cuda, tpu). The plugin is needed, and for a TPU the environment variable TPU_SKIP_MDS_QUERY=1. Prints the\nsize and the exchanges among devices; `cotangent run F.pjrt --on D` runs what --out wrote. Extents that are symbols are those\nof the arrays of --in. --bound, --mesh and --shard are those of `run --on`.\n\nExample: cotangent compile examples/perceptron.tgraph --target h200 --out perceptron.pjrt\n",
+        "cotangent compile FILE[@NAME] --target T [--out F.pjrt] [--numerics N] [--in A.npz] [--bound N] [--mesh M] [--shard S] [--isolate]\n\nCompiles a module for devices that need not be here: h200 (eight of them; h200:1 is one), TPUs as in v5e:2x4, or a device\nthat is here (xla, cuda, tpu). The plugin is needed, and for a TPU the environment variable TPU_SKIP_MDS_QUERY=1. Prints the\nsize and the exchanges among devices; `cotangent run F.pjrt --on D` runs what --out wrote. Extents that are symbols are those\nof the arrays of --in. --bound, --mesh, --shard and --isolate are those of `run --on`.\n\nExample: cotangent compile examples/perceptron.tgraph --target h200 --out perceptron.pjrt\n",
     ),
     (
         "run",

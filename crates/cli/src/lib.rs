@@ -8,6 +8,7 @@ mod commands;
 mod draw;
 mod help;
 mod inputs;
+mod isolate;
 mod load;
 mod output;
 mod page;
@@ -50,8 +51,14 @@ pub fn run<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> u8 {
 }
 
 fn answer(arguments: Vec<OsString>) -> u8 {
+    let args = match args::parse(arguments) {
+        Ok(args) if args.isolate && !args.help => {
+            return isolate::run().unwrap_or_else(|e| failed(&e));
+        }
+        args => args,
+    };
     let mut out = Vec::new();
-    let result = args::parse(arguments).and_then(|a| commands::dispatch(a, &mut out));
+    let result = args.and_then(|a| commands::dispatch(a, &mut out));
     // The output of earlier parts is printed even if a later part failed.
     let printed = streams::print(&out);
     match (result, printed) {

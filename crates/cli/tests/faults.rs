@@ -1,5 +1,5 @@
-//! Faults: full disks, closed pipes, little memory, killed processes, extreme numbers in every
-//! operation, and growth of run time.
+//! Faults: full disks, closed pipes, little memory, killed processes, plugins that abort, extreme
+//! numbers in every operation, and growth of run time.
 //!
 //! Limits are set with the shell's `ulimit`, so these tests run only on systems that have it.
 #![cfg(target_os = "linux")]
@@ -56,6 +56,32 @@ fn sound(what: &str, out: &Output) {
         out.status,
         &err[..err.len().min(500)]
     );
+}
+
+#[test]
+fn a_plugin_that_ends_the_process_is_an_error_of_an_isolated_command() {
+    let dir = folder("isolate");
+    let run = |on: &str, more: &[&str]| {
+        let args = ["run", "sin.tgraph", "--in", "x.npz", "--on", on];
+        let flags = "export XLA_FLAGS=--no_such_flag;";
+        let out = shell(&dir, flags, &[&args, more].concat()).output();
+        out.unwrap()
+    };
+    // Output, errors and status are those of the other process.
+    for on in ["cpu", "npu"] {
+        let (plain, isolated) = (run(on, &[]), run(on, &["--isolate"]));
+        assert_eq!(plain, isolated);
+        sound(on, &isolated);
+    }
+    let devices = shell(&dir, "", &["devices"]).output().unwrap();
+    if String::from_utf8_lossy(&devices.stdout).contains("xla:0") {
+        // XLA ends the process if it does not know a flag.
+        assert!(!matches!(run("xla", &[]).status.code(), Some(0 | 2)));
+        let out = run("xla", &["--isolate"]);
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("the plugin ended the process"), "{errors}");
+    }
 }
 
 /// Each command that prints.

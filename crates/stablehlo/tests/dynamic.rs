@@ -211,3 +211,19 @@ fn functions_that_need_extents_are_not_written_without_end() {
 ";
     assert_eq!(read(&text, None).unwrap_err().code(), Code::Limit);
 }
+
+#[test]
+fn an_extent_with_a_bound_is_an_unknown_extent() {
+    for bound in ["bounds<3>", "type_extensions<bounds = [3]>"] {
+        let ty = format!("tensor<?xf64, #stablehlo.{bound}>");
+        let text = format!(
+            "func.func @main(%x: {ty}) -> {ty} {{
+  %y = stablehlo.add %x, %x : {ty}
+  return %y : {ty}
+}}"
+        );
+        let f = main_of(&text);
+        assert!(f.ty(f.params()[0]).shape[0].as_const().is_none());
+        assert_eq!(run(&text, &[v(&[1.0, 2.5])]), v(&[2.0, 5.0]));
+    }
+}

@@ -1,9 +1,9 @@
 //! Eigenvalues and eigenvectors of Hermitian matrices by two-sided Jacobi rotations.
 //!
-//! Above 64 rows a matrix has blocks. A step runs rotations in each pair of blocks, and their product
-//! rotates the other blocks by products of matrices. Blocks move as columns do. The first step of a
-//! sweep rotates all columns of a pair of blocks, the others those of one block with those of the
-//! other: each pair of columns is rotated once in a sweep.
+//! Above 64 rows a matrix has blocks. A step rotates columns in each pair of blocks; the product of
+//! these rotations is applied to the other blocks by products of matrices. Blocks move as columns
+//! do. The first step of a sweep rotates all pairs of columns in a pair of blocks, the others those
+//! with a column of each block: in a sweep each pair of columns is rotated once.
 
 use super::jacobi::{self, MAX_EXTENT};
 use super::matrix::{
@@ -67,8 +67,8 @@ pub(super) fn eigh(cx: &dyn Emit, e: &Eigh, a: Val) -> Result<Vals> {
     ]))
 }
 
-/// A matrix as `2 pairs` blocks of rows and columns, of `block` each. Blocks `2 i` and `2 i + 1` are
-/// a pair.
+/// A matrix as `2 pairs` blocks of rows and columns, of `block` each. Blocks `2 i` and `2 i + 1`
+/// are a pair.
 #[derive(Clone, Copy)]
 struct Blocks {
     pairs: usize,
