@@ -6,7 +6,9 @@
 use cotangent_core::{Code, Error, Result};
 pub use cotangent_kernels::interrupt::Hook;
 use cotangent_kernels::interrupt::{self as kernels, Interrupted};
-pub(crate) use cotangent_kernels::interrupt::{Pulse, is_active, is_interrupted, spend};
+pub(crate) use cotangent_kernels::interrupt::{
+    CLOCK_READING_WORK, Pulse, is_active, is_interrupted, spend,
+};
 
 /// Calls `f`. In it, programs and operations that this thread runs end with [`Code::Interrupted`]
 /// when the hook returns true. The hook is asked at most every 10 ms, on this thread.
@@ -51,6 +53,11 @@ pub(crate) fn watched<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R
         true => Err(interrupted()),
         false => Ok(y),
     }
+}
+
+/// Whether a step of about `work` elements alone is too short for the hook to be asked.
+pub(crate) fn is_brief(work: usize) -> bool {
+    step_work(work) < CLOCK_READING_WORK
 }
 
 /// Estimated work of a step that reads this many elements, in elementary operations: 1024 for its

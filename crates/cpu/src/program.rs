@@ -173,7 +173,7 @@ impl Program {
         mut give: impl FnMut(Tensor),
     ) -> Result<()> {
         if let Some(direct) = &self.direct
-            && let Some(done) = self.limits.apply(|| direct.run(inputs.clone(), &mut give))
+            && let Some(done) = self.limited(direct, || direct.run(inputs.clone(), &mut give))
         {
             return done;
         }
@@ -216,7 +216,7 @@ impl Program {
         if let Some(direct) = self.direct.as_ref().filter(|_| aligned) {
             // SAFETY: the caller guarantees operands and results (# Safety), which are aligned.
             let run = || unsafe { direct.run_raw(inputs, outputs) };
-            if let Some(done) = self.limits.apply(run) {
+            if let Some(done) = self.limited(direct, run) {
                 return done;
             }
         }
@@ -273,7 +273,16 @@ impl Program {
         let direct = self.direct.as_ref()?;
         // SAFETY: the caller guarantees the operands (# Safety), which are aligned.
         let run = || unsafe { direct.run_on(inputs, give) };
-        (inputs.iter().all(Raw::is_aligned)).then(|| self.limits.apply(run))?
+        (inputs.iter().all(Raw::is_aligned)).then(|| self.limited(direct, run))?
+    }
+
+    /// Calls `f`, a run of the program in place, with the limits of runs if they matter to it.
+    #[inline]
+    fn limited<R>(&self, direct: &DirectProgram, f: impl FnOnce() -> R) -> R {
+        match direct.is_brief() {
+            true => f(),
+            false => self.limits.apply(f),
+        }
     }
 
     /// Whether the program has no loops and all its values are small. Such a program reads operands
@@ -292,7 +301,7 @@ impl Program {
         if let Some(direct) = &self.direct {
             let mut y = Results::new();
             let run = || direct.run(inputs.iter(), |t| y.push(t));
-            if let Some(done) = self.limits.apply(run) {
+            if let Some(done) = self.limited(direct, run) {
                 return done.map(|()| y);
             }
         }

@@ -22,7 +22,7 @@ pub type Hook = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct Interrupted;
 
 /// Work, in elementary operations, between two readings of the clock: about 10 µs.
-const CLOCK_READING_WORK: usize = 1 << 14;
+pub const CLOCK_READING_WORK: usize = 1 << 14;
 
 /// The hook of this thread's runs, and the time of the last question. The first question only sets
 /// the time.

@@ -8,7 +8,8 @@ use crate::tree::check_level;
 use crate::{device, dims, dtype, place, scope, tape};
 use cotangent::extend::{Attr, Attrs, Entry, Kind, Spelled};
 use cotangent::ops::{
-    BINARY, Binary, COMPARISONS, Compare, Comparison, Composite, Op, composites, entries,
+    BINARY, Binary, COMPARISONS, Compare, Comparison, Composite, Op, UNARY, Unary, composites,
+    entries,
 };
 use cotangent::{
     DType, Dim, EagerTensor, Emit, Error, Scalar, TensorOps, TracedTensor, Type, Val, methods,
@@ -275,6 +276,13 @@ pub(crate) fn unary<'py>(
     let x = array(x)?;
     let d = x.get().dtype();
     let to = of_kind(kind, d);
+    if to == d
+        && let Some(elements) = few(x.get())
+        && let Some(&f) = FUNCTIONS.get(name)
+    {
+        let y = eagerly(py, || EagerTensor::apply_one(f, &elements))?;
+        return Bound::new(py, Array::eager(y));
+    }
     let weak = x.get().weak;
     let one = std::slice::from_ref(&x);
     let y = emit_one(py, one, weak, |cx, v| {
@@ -422,11 +430,9 @@ pub(crate) fn binary<'py>(
     of_two(py, name, kind, [Operand::of(x)?, Operand::of(y)?])
 }
 
-/// The elements of an operand that needs no conversion, and of few elements: where they are, or
+/// The elements of an array that decides its element type, and has few elements: where they are, or
 /// those of a parameter at this time.
-fn few<'a>(o: &'a Operand<'_>) -> Option<Cow<'a, EagerTensor>> {
-    let Operand::Array(a) = o else { return None };
-    let a: &'a Array = a.get();
+fn few(a: &Array) -> Option<Cow<'_, EagerTensor>> {
     let x = match &a.state {
         State::Eager(x) if !a.weak => Cow::Borrowed(x),
         State::Parameter(_) if !scope::captures() => Cow::Owned(a.slot()?.value.clone()),
@@ -434,6 +440,21 @@ fn few<'a>(o: &'a Operand<'_>) -> Option<Cow<'a, EagerTensor>> {
     };
     (x.len() < DETACHED_ELEMENTS).then_some(x)
 }
+
+/// Runs an operation, and records it if that is not switched off.
+fn eagerly(
+    py: Python<'_>,
+    run: impl FnOnce() -> cotangent::ad::Result<EagerTensor>,
+) -> PyResult<EagerTensor> {
+    let y = guarded(|| match tape::is_silent() {
+        true => cotangent::ad::no_grad(run),
+        false => run(),
+    })?;
+    y.or_raise(py)
+}
+
+static FUNCTIONS: LazyLock<FxHashMap<&'static str, Unary>> =
+    LazyLock::new(|| UNARY.iter().map(|f| (f.name, f.op)).collect());
 
 /// An elementwise operation of two operands.
 #[derive(Clone, Copy)]
@@ -458,7 +479,10 @@ fn quick(
     kind: &str,
     operands: &[Operand<'_>; 2],
 ) -> PyResult<Option<EagerTensor>> {
-    let arrays = operands.each_ref().map(few);
+    let arrays = operands.each_ref().map(|o| match o {
+        Operand::Array(a) => few(a.get()),
+        Operand::Number(_) => None,
+    });
     let Some(array) = arrays.iter().flatten().next() else {
         return Ok(None);
     };
@@ -484,11 +508,7 @@ fn quick(
         PairOp::Function(f) => EagerTensor::apply_pair(f, x, y),
         PairOp::Comparison(c) => EagerTensor::apply_pair(Compare(c), x, y),
     };
-    let y = guarded(|| match tape::is_silent() {
-        true => cotangent::ad::no_grad(run),
-        false => run(),
-    })?;
-    y.or_raise(py).map(Some)
+    eagerly(py, run).map(Some)
 }
 
 pub(crate) fn of_two<'py>(

@@ -94,6 +94,19 @@ impl EagerTensor {
         }
     }
 
+    /// Applies an operation of one operand and one result.
+    ///
+    /// ```
+    /// use cotangent::{EagerRuntime, EagerTensor, ops::Unary};
+    /// let x = EagerRuntime::new().from_vec_row_major([2], vec![1.0, 4.0])?;
+    /// assert_eq!(EagerTensor::apply_one(Unary::Sqrt, &x)?.to_vec::<f64>()?, [1.0, 2.0]);
+    /// # Ok::<(), cotangent::ad::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn apply_one(op: impl Primitive + Copy + Into<Op>, x: &EagerTensor) -> Result<EagerTensor> {
+        x.one(op.name(), op, &[x.value()?])
+    }
+
     /// Applies an elementwise operation to two operands of one element type, broadcast to one shape
     /// by NumPy's rule. A number, as the first or the second operand, takes the element type of the
     /// tensor.

@@ -4,7 +4,8 @@
 use super::build::in_place;
 use super::frame::{InPlaceForm, State};
 use super::in_place::InPlace;
-use crate::interrupt::watched;
+use super::instruction::Instruction;
+use crate::interrupt::{is_brief, watched};
 use crate::maps::copied;
 use crate::plan::Plan;
 use crate::raw::{Raw, RawMut};
@@ -17,6 +18,8 @@ use std::sync::{Arc, Mutex, TryLockError};
 /// A program in place.
 pub(crate) struct DirectProgram {
     form: InPlace,
+    /// Whether a run takes less time than passes before a hook is asked, and calls no kernels.
+    brief: bool,
     /// Memory of a run. A run beside another one has its own.
     state: Mutex<DirectState>,
 }
@@ -84,7 +87,17 @@ impl DirectProgram {
         let form = in_place(plan, &inputs, Env::default())?;
         (form.memory() <= MAX_FRAME_BYTES).then_some(())?;
         let state = Mutex::new(DirectState::new(&form).ok()?);
-        Some(DirectProgram { form, state })
+        let calls =
+            |i: &Instruction| matches!(i, Instruction::Call(_) | Instruction::Control { .. });
+        let brief = is_brief(form.work) && !form.instructions.iter().any(calls);
+        Some(DirectProgram { form, brief, state })
+    }
+
+    /// Whether the limits of a run do not matter to a run of this program: it is too short for
+    /// threads and for a hook.
+    #[inline]
+    pub(crate) fn is_brief(&self) -> bool {
+        self.brief
     }
 
     /// Calls `f` with memory for a run.
