@@ -346,7 +346,7 @@ impl Tensor {
         });
         // SAFETY: `p` points to `n` elements of the size of `W` (asserted) in a buffer that is not
         // shared, borrowed mutably with `self`. `Bits` guarantees alignment. Every caller copies
-        // whole elements of the same type, so a `bool` stays valid.
+        // whole elements of the same type, so a `bool` stays valid, or computes integers.
         Some(unsafe { std::slice::from_raw_parts_mut(p, n) })
     }
 

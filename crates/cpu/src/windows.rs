@@ -6,8 +6,8 @@
 //! (only where such elements are dropped) is moved separately, in order with the others.
 
 use crate::element::{
-    PlainElement, collected, compute, compute_exact, for_complex, for_compute, for_integer_or_bool,
-    for_real, for_size, limit, pick,
+    Bits, PlainElement, collected, compute, compute_exact, for_complex, for_compute,
+    for_integer_or_bool, for_real, for_size, limit, pick,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::maps::converted;
@@ -532,12 +532,9 @@ fn setting(op: &Scatter, dtype: DType) -> Kernel {
     }))
 }
 
-/// Kernel of a scatter that combines in type `T`; in place if the operand is not shared.
-fn combining<T: PlainElement>(
-    op: &Scatter,
-    dtype: DType,
-    combine: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
-) -> Kernel {
+/// Kernel of a scatter that combines in type `T`; in place if the operand is not shared. The
+/// function is called for each element: one kernel of a type serves the rare combinations.
+fn combining<T: PlainElement>(op: &Scatter, dtype: DType, combine: fn(T, T) -> T) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
@@ -553,6 +550,22 @@ fn combining<T: PlainElement>(
             combine,
         )?;
         converted(y, dtype)
+    })
+}
+
+/// Kernel of a scatter-add of integers, as words of their size; in place if the operand is not
+/// shared.
+fn counting<W: Bits + Default>(
+    op: &Scatter,
+    add: impl Fn(W, W) -> W + Copy + Send + Sync + 'static,
+) -> Kernel {
+    let op = op.clone();
+    kernel(move |_, [y, indices, u]| {
+        let shape = Extents::from_slice(y.shape());
+        let mut y = owned::<W>(y)?;
+        let to = y.exclusive_bits().expect("the operand is owned");
+        write(&op, to, &shape, indices, (&u, u.bits::<W>().data()), add)?;
+        Ok(y)
     })
 }
 
@@ -650,9 +663,16 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
         (Combine::Set, _) => setting(s, dtype),
         (Combine::Add, DType::Bool) => combining::<bool>(s, dtype, |a, b| a | b),
         (Combine::Mul, DType::Bool) => combining::<bool>(s, dtype, |a, b| a & b),
-        (Combine::Add, _) if dtype.kind() == Kind::Int => {
-            integer!(dtype, T => combining::<T>(s, dtype, T::wrapping_add))
-        }
+        (Combine::Add, _) if dtype.kind() == Kind::Int => match dtype.size() {
+            1 => counting(s, u8::wrapping_add),
+            2 => counting(s, u16::wrapping_add),
+            4 => counting(s, u32::wrapping_add),
+            _ => counting(s, |a: [u32; 2], b| {
+                let long = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+                let sum = long(a).wrapping_add(long(b));
+                [sum as u32, (sum >> 32) as u32]
+            }),
+        },
         (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
         (Combine::Add, _) => {
             pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128)
@@ -660,7 +680,7 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
         (Combine::Mul, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::times)),
         (Combine::Min | Combine::Max, DType::Bool) => {
             let least = s.combine == Combine::Min;
-            combining::<bool>(s, dtype, move |a, b| if least { a & b } else { a | b })
+            combining::<bool>(s, dtype, if least { |a, b| a & b } else { |a, b| a | b })
         }
         (Combine::Min, _) if dtype.kind() == Kind::Int => {
             integer!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min))

@@ -11,6 +11,33 @@ use crate::simd::prefetch;
 use crate::tuning::{COPY_PART_ELEMENTS, MIN_RUN_ELEMENTS, RUN_ELEMENTS};
 use crate::turn;
 use crate::view::{ElementRun, View, check_bounds, row_major_stride};
+use std::mem::MaybeUninit;
+
+/// Runs a block with `dst` and `src` as memory, so that it is compiled once for each size of
+/// elements, not for each type.
+macro_rules! as_memory {
+    ($dst:ident, $src:ident => $body:expr) => {
+        match (size_of::<T>(), align_of::<T>()) {
+            (1, 1..) => as_memory!(u8, $dst, $src => $body),
+            (2, 2..) => as_memory!(u16, $dst, $src => $body),
+            (4, 4..) => as_memory!(u32, $dst, $src => $body),
+            (8, 4..) => as_memory!([u32; 2], $dst, $src => $body),
+            (16, 4..) => as_memory!([u32; 4], $dst, $src => $body),
+            _ => $body,
+        }
+    };
+    ($memory:ty, $dst:ident, $src:ident => $body:expr) => {{
+        // SAFETY: the elements have this size and at least its alignment, and memory that may be
+        // uninitialized has no other invariant. The block copies elements of `src` to `dst`, so
+        // `dst` has valid elements after it.
+        let ($dst, $src) = unsafe {
+            let (first, len) = ($dst.as_mut_ptr(), $dst.len());
+            let first = first.cast::<MaybeUninit<$memory>>();
+            (std::slice::from_raw_parts_mut(first, len), $src.as_memory::<$memory>())
+        };
+        $body
+    }};
+}
 
 /// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a
 /// transpose.
@@ -18,6 +45,10 @@ use crate::view::{ElementRun, View, check_bounds, row_major_stride};
 /// # Panics
 /// If the lengths differ.
 pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
+    as_memory!(dst, src => into(dst, src));
+}
+
+fn into<T: Copy>(dst: &mut [T], src: View<T>) {
     assert_eq!(
         dst.len(),
         src.len(),
@@ -26,7 +57,7 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
     match src.as_run() {
         Some(ElementRun::Dense(data)) => dst.copy_from_slice(data),
         Some(ElementRun::Splat(value)) => dst.fill(value),
-        _ => region(dst, 0, |axis| row_major_stride(src.shape(), axis), src),
+        _ => region(dst, 0, &|axis| row_major_stride(src.shape(), axis), src),
     }
 }
 
@@ -76,10 +107,10 @@ pub fn copy_region<T: Copy>(dst: &mut [T], offset: usize, strides: &[isize], src
         "the region has the rank of its source"
     );
     check_bounds(dst.len(), offset, src.shape(), strides);
-    region(dst, offset, |axis| strides[axis], src);
+    as_memory!(dst, src => region(dst, offset, &|axis| strides[axis], src));
 }
 
-fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize, src: View<T>) {
+fn region<T: Copy>(dst: &mut [T], offset: usize, stride: &dyn Fn(usize) -> isize, src: View<T>) {
     let axes = src.shape().iter().enumerate().map(|(d, &len)| StridedAxis {
         len,
         strides: [stride(d), src.stride(d)],

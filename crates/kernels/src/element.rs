@@ -91,6 +91,19 @@ pub trait Ordered: Number {
 
     /// `self < rhs`, false if either is NaN.
     fn less(self, rhs: Self) -> bool;
+
+    /// The bits of an element.
+    type Bits: Copy + Send + Sync;
+
+    /// Bits that reverse the order as the operand of [`turned`](Self::turned).
+    const REVERSE: Self::Bits;
+
+    /// Bits that keep the order as the operand of [`turned`](Self::turned).
+    const KEEP: Self::Bits;
+
+    /// The element whose bits are the exclusive or with `by`: for reversed bits a greater element
+    /// becomes a smaller one, equal elements stay equal, and NaN stays NaN.
+    fn turned(self, by: Self::Bits) -> Self;
 }
 
 /// Number of elements that are checked together.

@@ -16,7 +16,7 @@ use crate::double_double::Compensated;
 use crate::element::{Index, Number, Ordered};
 use crate::tree::{General, Lanes, Named, ReduceOp};
 use crate::view::View;
-use best::{Greatest, Least, arg};
+use best::arg;
 use fold::fold;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -25,7 +25,8 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 ///
 /// `stable` sums floats in twice the precision and rounds once ([`twice`](crate::double_double)).
 pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
-    if stable {
+    // A sum of integers is exact: it has one form.
+    if stable && size_of::<T::Compensated>() > size_of::<T>() {
         let of = |x: T, _| T::Compensated::of(x.wide());
         fold(
             dst,
@@ -137,12 +138,12 @@ pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(
 /// Computes positions of the maxima among the reduced elements in row-major order: the first of
 /// equal elements, or the first NaN (`-0` equals `+0`). 0 over an empty set.
 pub fn argmax<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
-    arg(dst, src, axes, Greatest);
+    arg(dst, src, axes, false);
 }
 
 /// Computes positions of the minima; see [`argmax`].
 pub fn argmin<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
-    arg(dst, src, axes, Least);
+    arg(dst, src, axes, true);
 }
 
 #[cfg(test)]

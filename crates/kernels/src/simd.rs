@@ -6,6 +6,7 @@
 //! or is exact on every instruction set.
 
 use crate::environment::chosen;
+use crate::inlined::from_fn;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -98,6 +99,43 @@ pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
         }
     }
     f()
+}
+
+/// A float with a fused multiply-add.
+pub(crate) trait Fused: Copy {
+    /// `self · b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+}
+
+impl Fused for f32 {
+    #[inline(always)]
+    fn fma(self, b: f32, c: f32) -> f32 {
+        self.mul_add(b, c)
+    }
+}
+
+impl Fused for f64 {
+    #[inline(always)]
+    fn fma(self, b: f64, c: f64) -> f64 {
+        self.mul_add(b, c)
+    }
+}
+
+/// `a · b + c` for each lane, rounded once. It is one call for all lanes where the baseline has no
+/// such instruction and each lane would be a call: portable kernels are smaller, and on a CPU that
+/// has the instruction, this function uses it.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+pub(crate) fn fma_lanes<T: Fused, const N: usize>(a: &[T; N], b: &[T; N], c: &[T; N]) -> [T; N] {
+    widest(
+        #[inline(always)]
+        || {
+            from_fn(
+                #[inline(always)]
+                |i| a[i].fma(b[i], c[i]),
+            )
+        },
+    )
 }
 
 /// Whether a fused multiply-add is one instruction inside [`widest`].

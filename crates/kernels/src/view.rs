@@ -6,6 +6,8 @@
 //!
 //! Invariant: every element of a view is inside `data`. The constructors check it once, in O(rank).
 
+use std::mem::MaybeUninit;
+
 /// Strided view of `data`; see the module's page for the address of an element.
 #[derive(Debug)]
 pub struct View<'a, T> {
@@ -78,6 +80,23 @@ impl<'a, T> View<'a, T> {
             shape,
             strides: Strides::Zero,
             len,
+        }
+    }
+
+    /// The elements as memory.
+    ///
+    /// # Safety
+    /// `T` has the size of `M`, and at least its alignment.
+    pub(crate) unsafe fn as_memory<M>(self) -> View<'a, MaybeUninit<M>> {
+        let (first, len) = (self.data.as_ptr(), self.data.len());
+        View {
+            // SAFETY: the caller guarantees size and alignment (# Safety), and memory that may be
+            // uninitialized has no other invariant.
+            data: unsafe { std::slice::from_raw_parts(first.cast(), len) },
+            offset: self.offset,
+            shape: self.shape,
+            strides: self.strides,
+            len: self.len,
         }
     }
 

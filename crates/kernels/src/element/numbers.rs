@@ -54,6 +54,11 @@ macro_rules! integers {
             fn minimum(self, rhs: $t) -> $t { self.min(rhs) }
             #[inline(always)]
             fn less(self, rhs: $t) -> bool { self < rhs }
+            type Bits = $t;
+            const REVERSE: $t = !0;
+            const KEEP: $t = 0;
+            #[inline(always)]
+            fn turned(self, by: $t) -> $t { self ^ by }
         }
     )*};
 }
@@ -145,6 +150,14 @@ impl Ordered for bool {
     fn less(self, rhs: bool) -> bool {
         !self & rhs
     }
+
+    type Bits = bool;
+    const REVERSE: bool = true;
+    const KEEP: bool = false;
+    #[inline(always)]
+    fn turned(self, by: bool) -> bool {
+        self ^ by
+    }
 }
 
 /// Implements [`Number`] for a real or complex type.
@@ -229,6 +242,14 @@ macro_rules! ordered_floats {
             #[inline(always)]
             fn less(self, rhs: $t) -> bool { self < rhs }
 
+            type Bits = $bits;
+            const REVERSE: $bits = 1 << (<$bits>::BITS - 1);
+            const KEEP: $bits = 0;
+
+            #[inline(always)]
+            fn turned(self, by: $bits) -> $t {
+                <$t>::from_bits(self.to_bits() ^ by)
+            }
         }
     )*};
 }

@@ -6,6 +6,7 @@
 //! Vectors of an instruction set are named only by functions that are compiled for it and called
 //! after its detection ([`intrinsic`] says who guarantees it).
 
+use crate::simd::fma_lanes;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::intrinsic;
 #[cfg(target_arch = "x86_64")]
@@ -106,11 +107,8 @@ macro_rules! portable {
                 self
             }
             #[inline(always)]
-            fn fma(mut self, b: Self, c: Self) -> Self {
-                for i in 0..$n {
-                    self[i] = self[i].mul_add(b[i], c[i]);
-                }
-                self
+            fn fma(self, b: Self, c: Self) -> Self {
+                fma_lanes(&self, &b, &c)
             }
             #[inline(always)]
             fn times_i(mut self) -> Self {

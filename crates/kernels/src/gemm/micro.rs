@@ -383,8 +383,6 @@ macro_rules! isa {
 
 isa!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-isa!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
-#[cfg(target_arch = "x86_64")]
 isa!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
 isa!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
@@ -400,11 +398,6 @@ macro_rules! real {
                     );
                 #[cfg(target_arch = "x86_64")]
                 {
-                    // Portable code, compiled where a fused multiply-add is one instruction.
-                    static SCALAR: MicroKernels<$t> =
-                        scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
-                            scalar::ByRows::<[$t; $n]>::ALL,
-                        );
                     static AVX2: MicroKernels<$t> =
                         avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::ByRows::<$avx2>::ALL);
                     static AVX512: MicroKernels<$t> = avx512::kernels::<$avx512, $avx2, $n, $pairs>(
@@ -413,7 +406,6 @@ macro_rules! real {
                     match isa {
                         Isa::Avx512 => return &AVX512,
                         Isa::Avx2 => return &AVX2,
-                        Isa::Portable if crate::simd::fused() => return &SCALAR,
                         _ => {}
                     }
                 }

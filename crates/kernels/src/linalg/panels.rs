@@ -200,8 +200,6 @@ impl Panels {
                 Isa::Avx512 => avx512(&job, &self.data, x),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => avx2(&job, &self.data, x),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Portable if crate::simd::fused() => scalar(&job, &self.data, x),
                 _ => portable(&job, &self.data, x),
             }
         }
@@ -363,9 +361,6 @@ macro_rules! levels {
 
 levels! {
     portable: <f64 as VectorFloat>::Portable, 4;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    scalar: <f64 as VectorFloat>::Portable, 4;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     avx2: <f64 as VectorFloat>::Avx2, 4;

@@ -1,6 +1,7 @@
 //! Vectors as arrays, for every CPU. The compiler may vectorize them.
 
 use super::{V, VectorFloat};
+use crate::simd::fma_lanes;
 use std::array::from_fn;
 
 /// Number of lanes of a portable vector.
@@ -103,7 +104,7 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
-                Array(from_fn(|i| self.0[i].mul_add(b.0[i], c.0[i])))
+                Array(fma_lanes(&self.0, &b.0, &c.0))
             }
             #[inline(always)]
             fn round(self) -> Self {

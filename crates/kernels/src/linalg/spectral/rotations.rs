@@ -46,9 +46,6 @@ levels! {
     portable: <f64 as VectorFloat>::Portable, 1;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    scalar: <f64 as VectorFloat>::Portable, 1;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
     avx2: <f64 as VectorFloat>::Avx2, 2;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
@@ -64,8 +61,6 @@ pub(super) fn at<T: Task>(isa: Isa, task: T) -> T::Output {
             Isa::Avx512 => avx512(task),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => avx2(task),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Portable if crate::simd::fused() => scalar(task),
             _ => portable(task),
         }
     }
