@@ -295,7 +295,8 @@ impl<K: Ordered> Best<K> {
         let mut all = [self.key(data[from]); W];
         if most + 1 == W {
             for (c, y) in (0..).zip(&mut all) {
-                // SAFETY: the caller guarantees that these elements are inside the slice (# Safety).
+                // SAFETY: the caller guarantees that these elements are inside the slice
+                // (# Safety).
                 let x =
                     unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) };
                 *y = self.key(*x);
