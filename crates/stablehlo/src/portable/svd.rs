@@ -78,10 +78,11 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
         let (left, right) = jacobi::halves(cx, eye, cols);
         state.extend([left, right]);
     }
-    // Products of columns this small change singular values by less than rounding.
-    let eps = ty.dtype.epsilon();
-    let norm = cx.reduce_sum(cx.abs2(r), &[rows, cols]);
-    let bound = cx.mul(norm, cx.full_like(norm, 0.1 * eps * eps));
+    let norm = cx.sqrt(cx.reduce_sum(cx.abs2(r), &[rows, cols]));
+    let bound = cx.mul(
+        norm,
+        cx.full_like(norm, ty.dtype.epsilon() / n.max(1) as f64),
+    );
     let (y, unfinished) = jacobi::sweeps(cx, bound, &state, |cx, bound, s| {
         jacobi::sweep(cx, bound, s, wide - 1, step)
     });
@@ -116,7 +117,10 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     ))
 }
 
-/// Rotates all pairs of columns that are not orthogonal up to rounding, and moves the columns.
+/// Rotates all pairs of columns that are not orthogonal up to rounding, and moves the columns. A
+/// pair stays, too, if the part of the shorter column along the longer one is at most `bound`: with
+/// `eps / n` of the norm, all such parts together change the matrix by less than rounding. Rounding
+/// of the longer columns would rotate the shortest ones forever.
 fn step(cx: &dyn Emit, bound: Val, s: &[Val]) -> (Vec<Val>, Val) {
     let ty = cx.ty(s[0]);
     let (rows, cols) = (ty.rank() - 2, ty.rank() - 1);
@@ -124,10 +128,11 @@ fn step(cx: &dyn Emit, bound: Val, s: &[Val]) -> (Vec<Val>, Val) {
     let (p, q) = (square(s[0]), square(s[1]));
     let z = cx.reduce_sum(cx.mul(cx.conj(s[0]), s[1]), &[rows]);
     let n = ty.shape[rows].as_const().unwrap_or(1) as f64;
-    let both = cx.mul(cx.sqrt(p), cx.sqrt(q));
+    let (x, y) = (cx.sqrt(p), cx.sqrt(q));
     let rounding = ty.dtype.epsilon() * n.sqrt().max(4.0);
-    let least = cx.mul(both, cx.full_like(both, rounding));
-    let least = cx.maximum(least, leading(cx, bound, &cx.ty(least)));
+    let shorter = cx.mul(cx.minimum(x, y), cx.full_like(x, rounding));
+    let part = cx.maximum(shorter, leading(cx, bound, &cx.ty(x)));
+    let least = cx.mul(cx.maximum(x, y), part);
     let rotates = cx.compare(cx.abs(z), Comparison::Gt, least);
     let r = jacobi::rotation(cx, p, q, z, rotates);
     let mut next = Vec::new();
