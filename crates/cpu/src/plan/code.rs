@@ -112,9 +112,10 @@ pub(crate) struct CodeChoices {
 }
 
 impl Code {
-    /// Whether it is one matrix product.
-    pub(crate) fn is_product(&self) -> bool {
-        matches!(&self.members[..], [m] if matches!(m.finish, Finish::Product(_)))
+    /// Whether a member is a matrix product.
+    pub(crate) fn has_product(&self) -> bool {
+        let is_product = |m: &CodeMember| matches!(m.finish, Finish::Product(_));
+        self.members.iter().any(is_product)
     }
 }
 

@@ -112,24 +112,32 @@ impl CodeRun<'_> {
             return Ok(false);
         };
         let rank = self.code.rank;
-        if let [m] = &self.code.members[..]
-            && let Finish::Product(p) = &m.finish
-        {
-            // SAFETY: the caller guarantees the preconditions (# Safety).
-            return unsafe { self.product_rows(b, m, p, results, count) };
-        }
+        // The rows are the indices of the first axes.
+        let mut all = 1;
+        let last = b.extents.iter().position(|n| {
+            all *= n;
+            all == count
+        });
         let steps = self.code.members.iter().map(|m| match &m.finish {
             Finish::Fold(f) if f.narrow.is_none() => row_stride(b, strides(b, m, 0)?, rank),
+            Finish::Product(_) => last.and(matrices(self.code, b, m, &b.extents)).map(|_| 0),
             _ => None,
         });
         let Some(steps) = steps.collect::<Option<SmallVec<[isize; 4]>>>() else {
             return Ok(false);
         };
         for ((m, to), step) in self.code.members.iter().zip(&self.outputs).zip(steps) {
-            let Finish::Fold(f) = &m.finish else {
-                unreachable!("a member that has a stride");
+            let f = match &m.finish {
+                Finish::Fold(f) => f,
+                Finish::Product(p) => {
+                    let last = last.expect("checked above");
+                    // SAFETY: the caller guarantees the preconditions (# Safety).
+                    unsafe { self.product_rows((b, m, p), to.get(), results, [last, count])? };
+                    continue;
+                }
+                Finish::Store => unreachable!("checked above"),
             };
-            let own = strides(b, m, 0).expect("a member that has a stride");
+            let own = strides(b, m, 0).expect("checked above");
             let (mut shape, mut by) = (Extents::from_slice(&[results.len()]), Strides::new());
             by.push(step);
             for ((a, &n), &s) in b.axes.iter().zip(&b.extents).zip(own) {
@@ -157,36 +165,24 @@ impl CodeRun<'_> {
         Ok(true)
     }
 
-    /// Computes a product of inputs in place, for these results of `count` rows. Returns whether it
-    /// is one.
+    /// Computes a product of inputs in place, for these results of `count` rows, which are the
+    /// indices of the axes up to `last`.
     ///
     /// # Safety
-    /// The preconditions of [`CodeRun::rows`].
+    /// The preconditions of [`CodeRun::rows`]. The factors are matrices, and `to` is the memory of
+    /// the member's results.
     unsafe fn product_rows(
         &self,
-        b: &LaidBox,
-        m: &CodeMember,
-        p: &RawProduct,
+        (b, m, p): (&LaidBox, &CodeMember, &RawProduct),
+        to: *mut u8,
         results: &Range<usize>,
-        count: usize,
-    ) -> Fallible<bool> {
-        // The rows are the indices of the first axes.
-        let mut all = 1;
-        let rank = b.extents.iter().position(|n| {
-            all *= n;
-            all == count
-        });
-        let Some(rank) = rank else {
-            return Ok(false);
-        };
-        if matrices(self.code, b, m, &b.extents).is_none() {
-            return Ok(false);
-        }
+        [last, count]: [usize; 2],
+    ) -> Fallible {
         let of_row = self.laid.rows / count;
         let rows = results.start / of_row..results.end / of_row;
         let mut done = Ok(());
         row_boxes(
-            &b.extents[..=rank],
+            &b.extents[..=last],
             rows,
             0,
             &mut SmallVec::new(),
@@ -206,10 +202,8 @@ impl CodeRun<'_> {
                         strides: &factors[k].1,
                     }
                 };
-                let n = extents[at.len()..=rank].iter().product::<usize>() * of_row;
-                let to = self.outputs[0]
-                    .get()
-                    .wrapping_add(first * of_row * self.size(m));
+                let n = extents[at.len()..=last].iter().product::<usize>() * of_row;
+                let to = to.wrapping_add(first * of_row * self.size(m));
                 // SAFETY: the caller guarantees memory for the results, and the inputs at their
                 // rows, inside of their values.
                 unsafe {
@@ -220,7 +214,7 @@ impl CodeRun<'_> {
                 }
             },
         );
-        done.map(|()| true)
+        done
     }
 
     /// Computes blocks of rows, and folds them, on all threads.

@@ -416,7 +416,7 @@ fn row_blocks(
     first: usize,
 ) -> Option<RowBlocks> {
     let count: usize = spaces[0][..first].iter().product();
-    let products = || c.phases.iter().map(|p| p.code.is_product()).zip(spaces);
+    let products = || c.phases.iter().map(|p| p.code.has_product()).zip(spaces);
     let inner = |(product, s): (bool, &Extents)| {
         let end = s.len() - usize::from(product);
         s[first.min(end)..end].iter().product::<usize>()
@@ -439,7 +439,7 @@ fn row_blocks(
     let all: usize = used.iter().map(|&p| of_row(p)).sum();
     let mut block = rows_that_fit(all);
     for (p, space) in c.phases.iter().zip(spaces) {
-        if p.code.is_product() {
+        if p.code.has_product() {
             let product = product_block(&p.code, space, count, first)?;
             block = block.max(PRODUCT_BLOCK_BYTES / 4 / all.max(1)).max(product);
         }
