@@ -97,8 +97,8 @@ fn uncount(array: &Array) {
 }
 
 impl Drop for Value {
-    /// Memory of a run returns to the runtime's pool, unless it is shared, so that the next run need
-    /// not get pages from the system.
+    /// Memory of a run returns to the runtime's pool, unless it is shared, so that the next run
+    /// need not get pages from the system.
     fn drop(&mut self) {
         if let Some(array) = self.array.take() {
             uncount(&array);

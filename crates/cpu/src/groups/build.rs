@@ -4,9 +4,9 @@
 //! the groups whose values it reads. A nest joins a group that reads it and has its rows, if that
 //! is deeper than its other readers. The depth of a group may grow for that, as long as the values
 //! that it reads are those of deeper groups. Groups of one depth that read one value merge if they
-//! have equal spaces; so do groups of two depths if the depth of one may grow and its values need no
-//! more memory than the value that only these two read. So values descend in depth, and groups do
-//! not depend on each other cyclically.
+//! have equal spaces; so do groups of two depths if the depth of one may grow and its values need
+//! no more memory than the value that only these two read. So values descend in depth, and groups
+//! do not depend on each other cyclically.
 
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
