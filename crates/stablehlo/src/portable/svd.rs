@@ -1,9 +1,11 @@
-//! Singular value decomposition: QR, one-sided Jacobi rotations on `R`, and a second QR.
+//! Singular value decomposition: QR, one-sided Jacobi rotations on `Rᴴ`, and a second QR.
 //!
 //! ```text
-//! A = Q R,    B = R V with orthogonal columns of descending length,    B = W D,    U = Q W
+//! A = Q R,    B = Rᴴ X with orthogonal columns of descending length,    B = V D,    U = Q X
 //! ```
-//! The second factorization gives orthonormal columns for zero singular values, too.
+//! The second factorization gives orthonormal columns for zero singular values, too. Rotations of
+//! the columns of `Rᴴ` converge in some ten sweeps. Those of `R` need more than 40 for singular
+//! values that differ by many orders of magnitude.
 
 use super::jacobi::{self, MAX_EXTENT};
 use super::matrix::{
@@ -70,7 +72,8 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     let first = qr(cx, &Qr { complete }, x)?;
     let r = cx.slice_axis(first[1], rows, 0usize, n);
     let wide = n + n % 2;
-    let (left, right) = jacobi::halves(cx, jacobi::padded(cx, r, &[cols], wide), cols);
+    let lower = jacobi::padded(cx, cx.adjoint(r), &[cols], wide);
+    let (left, right) = jacobi::halves(cx, lower, cols);
     let mut state = vec![left, right];
     if s.vectors {
         let square = of(ty.dtype, &lead, &[wide, wide]);
@@ -98,17 +101,17 @@ fn tall(cx: &dyn Emit, s: &Svd, a: Val) -> Result<(Option<Val>, Val, Option<Val>
     }
     let places = cx.iota(&cx.ty(lengths).with_dtype(DType::I64), rows);
     let sorted = cx.sort_by(&[lengths, places], rows, 1, true);
-    let v = cx.concatenate(&[y[2], y[3]], cols);
-    let v = cx.slice_axis(cx.slice_axis(v, rows, 0usize, n), cols, 0usize, n);
-    let (b, v) = (columns(cx, b, sorted[1]), columns(cx, v, sorted[1]));
+    let x = cx.concatenate(&[y[2], y[3]], cols);
+    let x = cx.slice_axis(cx.slice_axis(x, rows, 0usize, n), cols, 0usize, n);
+    let (b, x) = (columns(cx, b, sorted[1]), columns(cx, x, sorted[1]));
     let second = qr(cx, &Qr { complete: false }, b)?;
     let turn = phase(cx, cx.diagonal(second[1]));
-    let w = cx.mul(second[0], on_columns(cx, turn, &cx.ty(second[0])));
+    let v = cx.mul(second[0], on_columns(cx, turn, &cx.ty(second[0])));
     let u = if complete && m > n {
         let part = |from: usize, to: usize| cx.slice_axis(first[0], cols, from, to);
-        cx.concatenate(&[product(cx, part(0, n), w), part(n, m)], cols)
+        cx.concatenate(&[product(cx, part(0, n), x), part(n, m)], cols)
     } else {
-        product(cx, first[0], w)
+        product(cx, first[0], x)
     };
     Ok((
         Some(nan_unless(cx, fine, u)),
