@@ -41,7 +41,7 @@ impl ProgramRun {
             Ok(dense.collect::<cotangent::Result<Vec<Array>>>()?)
         }));
         let computed = computed.unwrap_or_else(|payload| Err(Failure::panicked(&*payload)));
-        completion.complete(computed.map(|arrays| {
+        let kept = computed.map(|arrays| {
             let mut arrays = arrays.into_iter();
             for (value, ty) in results.iter().zip(&compiled.results) {
                 // A token is an empty array.
@@ -49,7 +49,10 @@ impl ProgramRun {
                 let array = if ty.is_token { token() } else { arrays.next() };
                 value.set(array.expect("a run computes every result"));
             }
-        }));
+        });
+        // Whoever waited for the results may delete them, and read how much memory is in use.
+        drop(results);
+        completion.complete(kept);
     }
 }
 
