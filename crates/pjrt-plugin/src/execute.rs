@@ -50,7 +50,7 @@ impl ProgramRun {
                 value.set(array.expect("a run computes every result"));
             }
         });
-        // Whoever waited for the results may delete them, and read how much memory is in use.
+        // A caller that waited for the results may delete them, and read how much memory is in use.
         drop(results);
         completion.complete(kept);
     }
