@@ -16,6 +16,7 @@ mod loops;
 mod pass;
 mod products;
 mod raise;
+mod uses;
 mod windows;
 
 pub use crate::analysis::dce;
@@ -84,7 +85,7 @@ fn simplify_with(f: &Function, bodies: &mut RewrittenRegions) -> Function {
             .collect();
         let op = with_simple_bodies(narrow.map_or_else(|| op.into_owned(), |(op, _)| op), bodies);
         for (r, y) in results.into_iter().zip(pass.write(op, &x)) {
-            pass.add_uses(y, uses[r.index()]);
+            pass.uses.add(y, uses[r.index()]);
             walk.set_named(&pass.b, r, y);
         }
     }

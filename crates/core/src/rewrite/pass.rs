@@ -2,6 +2,7 @@
 
 use super::cse::ExpressionTable;
 use super::fold;
+use super::uses::UseCounts;
 use crate::ir::{Builder, Emit, Function, Op, Session, Val, Vals};
 use std::sync::Arc;
 
@@ -16,8 +17,7 @@ pub(super) struct RewrittenRegion {
 pub(super) struct Pass {
     pub b: Builder,
     table: ExpressionTable,
-    /// Number of uses in the source of the values that became each value.
-    uses: Vec<usize>,
+    pub uses: UseCounts,
 }
 
 impl Pass {
@@ -26,19 +26,13 @@ impl Pass {
         Pass {
             b: Builder::new(name, Session::default()),
             table: ExpressionTable::for_equations(equations),
-            uses: Vec::new(),
+            uses: UseCounts::default(),
         }
-    }
-
-    /// Notes that a value of the source with `n` uses became this one.
-    pub(super) fn add_uses(&mut self, v: Val, n: usize) {
-        self.uses.resize(self.uses.len().max(v.index() + 1), 0);
-        self.uses[v.index()] += n;
     }
 
     /// Whether one equation or result reads the value in the source.
     pub(super) fn is_used_once(&self, v: Val) -> bool {
-        self.uses.get(v.index()) == Some(&1)
+        self.uses.of(v) == 1
     }
 
     /// The results of an operation: existing values, a constant, or a new equation.

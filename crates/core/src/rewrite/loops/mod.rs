@@ -7,7 +7,7 @@
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
-//! gather, scatter, argmax, sort  ->  simpler operations          in steps, on few elements ([`small`])
+//! gather, scatter, ..       ->  simpler operations              in steps, on few elements
 //! ```
 //! The pass is for a function that runs: derivatives are derived before it, so their sums keep
 //! their order. Each body is visited once, inner ones first. Results keep their bits, but for the

@@ -5,6 +5,7 @@ use crate::array::{Array, Scalar, Wide};
 use crate::error::{Loc, Result};
 use crate::ir::{Builder, Def, Emit, Eqn, Function, Op, Session, Val, Vals};
 use crate::ops::{Binary, Comparison, Unary, Value};
+use crate::rewrite::uses::UseCounts;
 use crate::shape::{Env, Type};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -27,8 +28,7 @@ pub(super) struct Raising<'f> {
 struct Facts {
     /// For each value the element that all of its elements equal, if it is constant.
     splats: Vec<Option<Scalar>>,
-    /// Number of uses of each value in the source program.
-    uses: Vec<usize>,
+    uses: UseCounts,
     /// Operands of the values that were raised to `softplus`.
     softplus: FxHashMap<Val, Val>,
 }
@@ -185,15 +185,13 @@ impl<'f> Raising<'f> {
 
     /// Records the number of uses of a value in the source program.
     pub(super) fn set_uses(&self, v: Val, n: usize) {
-        let uses = &mut self.facts.borrow_mut().uses;
-        uses.resize(uses.len().max(v.index() + 1), 0);
-        uses[v.index()] += n;
+        self.facts.borrow_mut().uses.add(v, n);
     }
 
     /// Whether the source program uses a value `n` times: a pattern that computes it again is
     /// replaced only if nothing else uses it.
     pub(super) fn is_used(&self, v: Val, n: usize) -> bool {
-        self.facts.borrow().uses.get(v.index()) == Some(&n)
+        self.facts.borrow().uses.of(v) == n
     }
 
     /// Whether two values are one value, or equal constants: programs repeat these.
