@@ -15,7 +15,7 @@ use crate::plan::nested::RoomFn;
 use crate::program::{BodyRun, Program, Role};
 use crate::recurrence::Loop;
 use crate::tensor::{Extents, Tensor, copied, volume};
-use crate::tuning::{MAX_WRITTEN_STEPS, MIN_RECURRENCE_ELEMENTS};
+use crate::tuning::MIN_RECURRENCE_ELEMENTS;
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Dim, Env, Result, Shape, Val, bail};
 use cotangent_kernels::copy::copy_into;
@@ -146,14 +146,14 @@ fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) ->
 }
 
 /// Whether all steps of a scan of this length run as one compiled loop. The loop is compiled when
-/// that is asked. In a region, few steps on few elements are a part of the region's own code.
+/// that is asked. In a region, steps on few elements are a part of the region's own code.
 pub(crate) fn is_compiled(s: &Scan, role: Role) -> Box<dyn Fn(usize) -> bool + Send + Sync> {
     let (s, elements) = (s.clone(), OnceLock::new());
     let of = |y: &Val| s.body.ty(*y).shape.numel().as_const();
     let count = s.body.results().first().and_then(of);
     let few = role == Role::Region && count.is_some_and(|n| n < MIN_RECURRENCE_ELEMENTS);
     Box::new(move |steps| {
-        if few && steps <= MAX_WRITTEN_STEPS {
+        if few {
             return false;
         }
         let elements: &Option<Loop> = elements.get_or_init(|| Loop::of(&s));

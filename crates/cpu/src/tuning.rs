@@ -31,6 +31,8 @@ tuning! {
     MIN_RECURRENCE_ELEMENTS: usize = 16;
     /// Maximum number of steps of a loop that is written out in the code of another one.
     MAX_WRITTEN_STEPS: usize = 64;
+    /// Assumed number of iterations of a loop that a condition ends.
+    ASSUMED_TRIPS: usize = 16;
     /// Number of steps, in all runs of a loop, from which its steps are compiled: about as many as
     /// take the time of a compilation.
     MIN_LOOP_STEPS: usize = 256;
@@ -110,6 +112,8 @@ tuning! {
     MIN_GENERAL_ELEMENTS: usize = 64;
     /// Estimated time of a box of a phase in its general form, in ps.
     BOX_PS: usize = 150_000;
+    /// Estimated time of an input of such a box, in ps.
+    BOX_INPUT_PS: usize = 25_000;
     /// Estimated time of a small product besides its elements, and of a phase in its general form,
     /// in ps.
     CALL_PS: usize = 400_000;

@@ -4,8 +4,8 @@
 mod common;
 
 use common::build;
-use cotangent_core::ops::{DotGeneral, Eigh, Svd};
-use cotangent_core::{Array, Code, DType, Dim, Env, Function, Op, Type};
+use cotangent_core::ops::{Comparison, DotGeneral, Eigh, Svd};
+use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Op, Type, Val};
 use cotangent_cpu::{Executor, Hook, Tensor, with_interrupt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,6 +46,21 @@ fn endless_scan(n: usize, body_is_elementwise: bool) -> Arc<Function> {
     })
 }
 
+/// A scan whose first step has a loop that does not end.
+fn endless_step() -> Arc<Function> {
+    build(&[vector(3)], |cx, x| {
+        let (c, _) = cx.scan(&[], x, &[], &300.into(), false, |cx, _, c, _| {
+            let more = |cx: &dyn Emit, _: &[Val], c: &[Val]| {
+                let first = cx.index_axis(c[0], 0, 0);
+                cx.compare(first, Comparison::Lt, cx.full_like(first, 2.0))
+            };
+            let step = |cx: &dyn Emit, _: &[Val], c: &[Val]| vec![cx.reverse(c[0], &[0])];
+            (cx.while_loop(&[], c, more, step), vec![])
+        });
+        c
+    })
+}
+
 /// A hook that ends a run after this time, and when it first returned true.
 fn after(time: Duration) -> (Hook, Arc<AtomicUsize>) {
     let (begin, asked) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
@@ -76,6 +91,7 @@ fn a_hook_ends_every_kind_of_loop() {
             endless_scan(1 << 16, false),
         ),
         ("a loop in a call", 2, call(&forever(2), 2)),
+        ("a loop in a step", 3, endless_step()),
     ] {
         for stepwise in [false, true] {
             let (hook, asked) = after(Duration::from_millis(40));

@@ -9,7 +9,8 @@
 //! an error. If panics abort, kernels finish, and runs end between them.
 
 use crate::tuning::{ASK_HOOK_US, READ_CLOCK_US};
-use std::cell::RefCell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,6 +101,31 @@ pub fn check() {
 /// Unwinds with [`Interrupted`].
 pub(crate) fn stop() -> ! {
     resume_unwind(Box::new(Interrupted))
+}
+
+thread_local! {
+    /// The panic of a hook that compiled code asked.
+    static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
+}
+
+/// Asks for compiled code, which no panic may unwind: 1 if the run of this thread should end. After
+/// that the caller of the code calls [`resume_panic`].
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) extern "sysv64" fn look_for_interrupt() -> usize {
+    match catch_unwind(is_interrupted) {
+        Ok(ends) => ends.into(),
+        Err(panic) => {
+            PANIC.set(Some(panic));
+            1
+        }
+    }
+}
+
+/// Continues the panic of a hook that compiled code asked, if there was one.
+pub(crate) fn resume_panic() {
+    if let Some(panic) = PANIC.take() {
+        resume_unwind(panic);
+    }
 }
 
 /// Counts a step of a program with about `work` elementary operations. Whether the run of this

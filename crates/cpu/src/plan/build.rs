@@ -540,7 +540,7 @@ impl PlacedPhase {
     }
 
     /// Whether it reads or writes a place.
-    fn uses(&self, place: u32, place_of: &FxHashMap<Val, u32>) -> bool {
+    pub(crate) fn uses(&self, place: u32, place_of: &FxHashMap<Val, u32>) -> bool {
         let mut any = self.places.contains(&place);
         self.reads(&mut |r| r.elements(&mut |a| any |= place_of[&a.of] == place));
         any

@@ -11,14 +11,17 @@
 //! or with extents that data decides, has no such form and runs on tensors. A loop whose steps
 //! compute few numbers is machine code ([`steps`], [`loops`]).
 
+mod assembled;
 mod build;
 mod calls;
 mod carries;
 mod code;
 mod direct;
+mod elements;
 mod frame;
 mod in_place;
 mod inline;
+mod inner;
 mod instruction;
 mod loops;
 mod phases;
@@ -315,6 +318,31 @@ fn has_carries(body: &InPlace, consts: usize, carry: usize) -> bool {
 }
 
 impl ControlRun {
+    /// The results of a loop that are carries which its body changes in place, and the operands
+    /// with their first values.
+    fn changed_carries(&self) -> Vec<(usize, usize)> {
+        let (body, consts, carry, before) = match self {
+            ControlRun::Scan {
+                body,
+                consts,
+                carry,
+                ..
+            } => (body, *consts, *carry, 0),
+            ControlRun::While {
+                body,
+                cond_consts,
+                body_consts,
+                ..
+            } => {
+                let carry = body.form.inputs.len() - body_consts;
+                (body, *body_consts, carry, *cond_consts)
+            }
+            ControlRun::Switch { .. } | ControlRun::Once(_) => return Vec::new(),
+        };
+        let changed = (0..carry).filter(|&k| carries::is_in_place(&body.form, consts, k));
+        changed.map(|k| (k, before + consts + k)).collect()
+    }
+
     /// The code of a loop, if it is compiled or that is due.
     fn code(&self) -> Option<&LoopSteps> {
         let (body, steps) = match self {

@@ -161,7 +161,13 @@ impl<'a> Registers<'a> {
                 (self.home(v).is_some(), self.next_use(v))
             })
             .expect("an instruction has fewer operands than there are registers");
-        let v = file.holder[r as usize] as usize;
+        self.spill(asm, masks, r);
+        r
+    }
+
+    /// Takes the value of a register to memory.
+    fn spill(&mut self, asm: &mut Assembler, masks: bool, r: u8) {
+        let v = self.file(masks).holder[r as usize] as usize;
         if self.home(v).is_none() {
             self.slot[v] = self.frame.take();
             let memory = self.home(v).expect("it has one now");
@@ -170,7 +176,6 @@ impl<'a> Registers<'a> {
         }
         self.register[v] = u8::MAX;
         self.file(masks).holder[r as usize] = NONE;
-        r
     }
 
     /// Returns the register of a value, which is loaded if it is only in memory.
@@ -238,6 +243,18 @@ impl<'a> Registers<'a> {
     /// Frees a temporary register.
     pub(super) fn give(&mut self, r: u8) {
         self.vectors.free |= 1 << r;
+    }
+
+    /// Ends the use of all registers: their values are in memory afterwards.
+    pub(super) fn clear(&mut self, asm: &mut Assembler) {
+        for masks in [false, true] {
+            for r in 0..32 {
+                if self.file(masks).holder[r as usize] != NONE {
+                    self.spill(asm, masks, r);
+                    self.file(masks).free |= 1 << r;
+                }
+            }
+        }
     }
 
     /// Assigns a register to the value that was just computed.

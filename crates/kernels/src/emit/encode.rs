@@ -379,6 +379,12 @@ impl Assembler {
         self.bytes(&(-1i32).to_le_bytes());
     }
 
+    /// `to = isize::MIN`, for a register with all bits set.
+    pub(super) fn minimum(&mut self, to: Gpr) {
+        self.general(0xc1, 4, Operand::Register(to));
+        self.bytes(&[63]);
+    }
+
     /// `to <<= cl`
     pub(super) fn shift_left(&mut self, to: Gpr) {
         self.general(0xd3, 4, Operand::Register(to));
@@ -387,6 +393,11 @@ impl Assembler {
     /// `to = !to`
     pub(super) fn not(&mut self, to: Gpr) {
         self.general(0xf7, 2, Operand::Register(to));
+    }
+
+    /// Calls the function whose address is in memory.
+    pub(super) fn call(&mut self, at: Memory) {
+        self.general(0xff, 2, Operand::Memory(at));
     }
 
     pub(super) fn push(&mut self, r: Gpr) {

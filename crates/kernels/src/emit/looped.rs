@@ -30,7 +30,7 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
     let mut frame = SpillFrame::default();
     let (home, framed) = homes(trace, target, &mut asm, &mut frame, &|k, _| k < stacks);
     let items = items(trace, &home, &framed[consts..])?;
-    let plan = CodePlan::new(trace, target, items, home, &mut asm);
+    let plan = CodePlan::new(trace, target, (items, Vec::new()), home, &mut asm);
     let frame_size = plan.enter(&mut asm);
     plan.load_addresses(&mut asm);
     if wide {
@@ -54,6 +54,8 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
         single: !wide,
         exits: &mut exits,
         stops: &mut Vec::new(),
+        open: Vec::new(),
+        look: None,
     }
     .write(&mut asm);
     asm.plus(RAX, RCX);

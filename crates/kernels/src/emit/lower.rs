@@ -24,6 +24,7 @@ use block::LoopBlock;
 pub(super) mod block;
 mod narrow;
 mod pairs;
+pub(super) mod single;
 
 /// Numbers of items for which two interleaved copies are faster although values spill.
 const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
@@ -114,7 +115,7 @@ pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usi
         needed && is_in(flags.splats, k)
     });
     let items = items(trace, |id| home[id as usize].is_some());
-    let mut plan = CodePlan::new(trace, target, items, home, &mut asm);
+    let mut plan = CodePlan::new(trace, target, (items, Vec::new()), home, &mut asm);
     plan.flags = flags;
 
     let copies = copies(&plan);
@@ -183,6 +184,8 @@ fn full_vectors(
         single: false,
         exits,
         stops: &mut Vec::new(),
+        open: Vec::new(),
+        look: None,
     }
     .write(asm);
     asm.add(RAX, step);
@@ -211,6 +214,8 @@ fn masked_vectors(
         single: false,
         exits,
         stops: &mut Vec::new(),
+        open: Vec::new(),
+        look: None,
     }
     .write(asm);
     asm.add(RAX, plan.target.lanes() as i32);

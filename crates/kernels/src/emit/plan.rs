@@ -292,6 +292,28 @@ pub(super) enum CodeItem {
     },
     /// Leaves the loop if the boolean is false.
     Continue(TraceId),
+    /// Makes an entry of the table an address, and a distance from it that was computed.
+    Point {
+        entry: u32,
+        to: StepAddress,
+        offset: Option<TraceId>,
+    },
+    /// Begins an inner loop.
+    Begin(u32),
+    /// Leaves the innermost loop if the boolean is false.
+    Leave(TraceId),
+    /// Ends an inner loop.
+    End(u32),
+}
+
+/// A loop within a step.
+pub(super) struct CodeLoop {
+    /// Number of iterations; `None` if a condition ends the loop.
+    pub(super) trips: Option<u32>,
+    /// Entries of the table that advance after an iteration, with their bytes.
+    pub(super) advances: Vec<(u32, i32)>,
+    /// Values from before the loop that an iteration reads: they are read again in the next one.
+    pub(super) live: Vec<TraceId>,
 }
 
 /// Addresses of the operands of a step ([`steps`](super::steps)).
@@ -307,13 +329,27 @@ impl StepAddresses {
         self.of_input[k as usize]
     }
 
+    /// The register that holds an entry of the table, if one does.
+    pub(super) fn register(&self, entry: u32) -> Option<Gpr> {
+        self.registers.get(entry as usize).copied().flatten()
+    }
+
     /// The register with an entry of the table, which is loaded to `RDX` if no other holds it.
     pub(super) fn base(&self, asm: &mut Assembler, entry: u32) -> Gpr {
-        let held = self.registers.get(entry as usize).copied().flatten();
-        held.unwrap_or_else(|| {
+        self.register(entry).unwrap_or_else(|| {
             asm.load(RDX, RDI, 8 * entry as i32);
             RDX
         })
+    }
+
+    /// Advances entries of the table by bytes.
+    pub(super) fn advance(&self, asm: &mut Assembler, advances: &[(u32, i32)]) {
+        for &(entry, bytes) in advances {
+            match self.register(entry) {
+                Some(r) => asm.add(r, bytes),
+                None => asm.add_at(RDI, 8 * entry as i32, bytes),
+            }
+        }
     }
 }
 
@@ -322,6 +358,7 @@ pub(super) struct CodePlan<'a> {
     pub(super) trace: &'a Trace,
     pub(super) target: Target,
     pub(super) items: Vec<CodeItem>,
+    pub(super) loops: Vec<CodeLoop>,
     /// Homes of values that are in memory from the start.
     pub(super) home: Vec<Option<Memory>>,
     /// The items that read each value, concatenated over all values.
@@ -377,18 +414,24 @@ impl CodePlan<'_> {
     }
 }
 
-/// The values that an item reads.
-pub(super) fn read(trace: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
+/// The values that an item reads. The end of a loop reads those that its next iteration reads.
+pub(super) fn read(trace: &Trace, loops: &[CodeLoop], item: CodeItem) -> SmallVec<[TraceId; 3]> {
     match item {
         CodeItem::Op(id) => match trace.op(id) {
             Op::Part(..) => SmallVec::new(),
             op => op.operands(),
         },
         CodeItem::Store(_, id) => trace.stored(id),
-        CodeItem::Rare(id) | CodeItem::Keep(_, id) | CodeItem::Continue(id) => {
+        CodeItem::Rare(id)
+        | CodeItem::Keep(_, id)
+        | CodeItem::Continue(id)
+        | CodeItem::Leave(id) => {
             smallvec::smallvec![id]
         }
         CodeItem::StoreAt { offset, value, .. } => std::iter::once(value).chain(offset).collect(),
+        CodeItem::Point { offset, .. } => offset.into_iter().collect(),
+        CodeItem::Begin(_) => SmallVec::new(),
+        CodeItem::End(k) => SmallVec::from_slice(&loops[k as usize].live),
     }
 }
 
@@ -396,12 +439,12 @@ impl<'a> CodePlan<'a> {
     pub(super) fn new(
         trace: &'a Trace,
         target: Target,
-        items: Vec<CodeItem>,
+        (items, loops): (Vec<CodeItem>, Vec<CodeLoop>),
         home: Vec<Option<Memory>>,
         asm: &mut Assembler,
     ) -> CodePlan<'a> {
         let (mut reads, mut first) = (Vec::new(), vec![0u32; trace.ops.len() + 1]);
-        let read = |item: &CodeItem| read(trace, *item);
+        let read = |item: &CodeItem| read(trace, &loops, *item);
         items
             .iter()
             .flat_map(read)
@@ -432,6 +475,7 @@ impl<'a> CodePlan<'a> {
             trace,
             target,
             items,
+            loops,
             home,
             reads,
             first,

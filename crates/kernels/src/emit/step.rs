@@ -16,6 +16,43 @@ pub(crate) enum StepEffect {
     },
     /// Ends the loop before this step if the boolean is false.
     Continue(TraceId),
+    /// Makes an entry of the table an address, and a distance from it that was computed if there is
+    /// one.
+    Point {
+        entry: u32,
+        to: StepAddress,
+        offset: Option<TraceId>,
+    },
+    /// Begins an inner loop.
+    Begin(u32),
+    /// Leaves the innermost loop if the boolean is false.
+    Leave(TraceId),
+    /// Ends an inner loop.
+    End(u32),
+}
+
+impl StepEffect {
+    /// The values that it reads.
+    pub(super) fn values(&self) -> impl Iterator<Item = TraceId> {
+        let both = match *self {
+            StepEffect::Store { offset, value, .. } => [Some(value), offset],
+            StepEffect::Continue(holds) | StepEffect::Leave(holds) => [Some(holds), None],
+            StepEffect::Point { offset, .. } => [offset, None],
+            StepEffect::Begin(_) | StepEffect::End(_) => [None, None],
+        };
+        both.into_iter().flatten()
+    }
+}
+
+/// Largest depth of inner loops in a step.
+pub(crate) const MAX_INNER_DEPTH: usize = 2;
+
+/// A loop within a step.
+pub(crate) struct InnerLoop {
+    /// Number of iterations, at least one; `None` if a condition ends the loop.
+    pub(super) trips: Option<u32>,
+    /// Entries of the table that advance after an iteration, with their bytes.
+    pub(super) advances: Vec<(u32, i32)>,
 }
 
 /// A recorded step.
@@ -31,11 +68,16 @@ pub(crate) struct StepTrace {
     pub(super) advances: Vec<(u32, i32)>,
     /// Entries of the table that lead to memory that a step reads before it stores to it.
     pub(super) changed: Vec<u32>,
+    pub(super) loops: Vec<InnerLoop>,
+    /// Number of iterations after which loops with a condition ask whether the run should end.
+    pub(super) look_after: u32,
 }
 
 /// A step under construction. One at a time is recorded on a thread.
 pub(crate) struct StepRecorder {
     step: StepTrace,
+    /// The loops that have begun and not ended.
+    open: Vec<u32>,
 }
 
 /// The addresses of the parts of an element: two if it has 16 bytes.
@@ -59,7 +101,10 @@ impl StepRecorder {
                 kept: Vec::new(),
                 advances: Vec::new(),
                 changed: Vec::new(),
+                loops: Vec::new(),
+                look_after: u32::MAX,
             },
+            open: Vec::new(),
         }
     }
 
@@ -125,9 +170,50 @@ impl StepRecorder {
         x: TraceId,
     ) {
         for (to, value) in self.stored(to, size, x).into_iter().flatten() {
-            let effect = StepEffect::Store { to, offset, value };
-            self.step.effects.push((with(|p| p.len()), effect));
+            self.effect(StepEffect::Store { to, offset, value });
         }
+    }
+
+    fn effect(&mut self, effect: StepEffect) {
+        self.step.effects.push((self.recorded(), effect));
+    }
+
+    /// The number of values that were recorded: those of larger numbers are recorded later.
+    pub(crate) fn recorded(&self) -> usize {
+        with(|p| p.len())
+    }
+
+    /// Makes an entry of the table an address, and a distance from it that was computed if there is
+    /// one.
+    pub(crate) fn point(&mut self, entry: u32, to: StepAddress, offset: Option<TraceId>) {
+        self.effect(StepEffect::Point { entry, to, offset });
+    }
+
+    /// Begins an inner loop of a number of iterations, at least one, or one that a condition ends.
+    /// `None` if it is too deep.
+    pub(crate) fn begin(&mut self, trips: Option<u32>) -> Option<()> {
+        (self.open.len() < MAX_INNER_DEPTH).then_some(())?;
+        let k = self.step.loops.len() as u32;
+        self.step.loops.push(InnerLoop {
+            trips,
+            advances: Vec::new(),
+        });
+        self.open.push(k);
+        self.effect(StepEffect::Begin(k));
+        Some(())
+    }
+
+    /// Leaves the innermost loop if the boolean is false.
+    pub(crate) fn leave_unless(&mut self, x: TraceId) {
+        let holds = with(|p| p.truth(x));
+        self.effect(StepEffect::Leave(holds));
+    }
+
+    /// Ends the innermost loop. Entries of the table advance by these bytes after an iteration.
+    pub(crate) fn end(&mut self, advances: Vec<(u32, i32)>) {
+        let k = self.open.pop().expect("a loop has begun");
+        self.step.loops[k as usize].advances = advances;
+        self.effect(StepEffect::End(k));
     }
 
     /// Stores an element at the end of the step, after the last use of what was there.
@@ -139,9 +225,7 @@ impl StepRecorder {
     /// Ends the loop before this step if the boolean is false.
     pub(crate) fn continue_if(&mut self, x: TraceId) {
         let holds = with(|p| p.truth(x));
-        self.step
-            .effects
-            .push((with(|p| p.len()), StepEffect::Continue(holds)));
+        self.effect(StepEffect::Continue(holds));
     }
 
     /// The integer `clamp(x, 0, last)` as a lane of 8 bytes, for an integer of `size` bytes.
@@ -270,11 +354,18 @@ impl StepRecorder {
     }
 
     /// The step. Entries of the table advance by bytes; those of `changed` lead to memory that the
-    /// step reads before it stores to it.
-    pub(crate) fn finish(mut self, advances: Vec<(u32, i32)>, changed: Vec<u32>) -> StepTrace {
+    /// step reads before it stores to it. Loops with a condition ask after `look_after`
+    /// iterations whether the run should end.
+    pub(crate) fn finish(
+        mut self,
+        advances: Vec<(u32, i32)>,
+        changed: Vec<u32>,
+        look_after: u32,
+    ) -> StepTrace {
         self.step.trace = with(std::mem::take);
         self.step.advances = advances;
         self.step.changed = changed;
+        self.step.look_after = look_after;
         self.step
     }
 }

@@ -186,6 +186,41 @@ impl StepsBuilder {
         self.recorder.continue_if(x.0);
     }
 
+    /// Makes an entry of the table an address, `offset` bytes after it if that is given.
+    pub fn point(&mut self, entry: u32, to: ElementAddress, offset: Option<StepValue>) {
+        self.recorder.point(entry, to.into(), offset.map(|o| o.0));
+    }
+
+    /// Begins an inner loop of `trips` iterations, at least one and below 2^31, or one that a
+    /// condition ends ([`StepsBuilder::leave_unless`]). `None` if too many loops are open.
+    ///
+    /// What is recorded until [`StepsBuilder::end`] is an iteration. Its carries are in memory:
+    /// they are loaded, and stored after their last use. No value that was recorded in the loop is
+    /// read after it. An element that iterations store to is loaded, not fixed.
+    pub fn begin(&mut self, trips: Option<u32>) -> Option<()> {
+        self.recorder.begin(trips)
+    }
+
+    /// Leaves the innermost loop before this iteration if the boolean is false.
+    pub fn leave_unless(&mut self, x: StepValue) {
+        self.recorder.leave_unless(x.0);
+    }
+
+    /// Ends the innermost loop. Entries of the table advance by these bytes after an iteration.
+    pub fn end(&mut self, advances: Vec<(u32, i32)>) {
+        self.recorder.end(advances);
+    }
+
+    /// The number of values so far, which tells what is recorded later.
+    pub fn recorded(&self) -> usize {
+        self.recorder.recorded()
+    }
+
+    /// Whether a value was among the first `n` ones.
+    pub fn is_among(&self, x: StepValue, n: usize) -> bool {
+        (x.0 as usize) < n
+    }
+
     /// The number of operations besides loads.
     pub fn operations(&self) -> usize {
         self.recorder.len()
@@ -193,9 +228,15 @@ impl StepsBuilder {
 
     /// The loop; `None` if it cannot be compiled. After each step entries of the table advance by
     /// these bytes. Entries of `changed` lead to memory that a step reads before it stores to it,
-    /// other than by [`StepsBuilder::keep`].
-    pub fn finish(self, advances: Vec<(u32, i32)>, changed: Vec<u32>) -> Option<Steps> {
-        let step = self.recorder.finish(advances, changed);
+    /// other than by [`StepsBuilder::keep`]. Inner loops with a condition ask after `look_after`
+    /// iterations whether the run should end ([`StepsEnd::Interrupted`]).
+    pub fn finish(
+        self,
+        advances: Vec<(u32, i32)>,
+        changed: Vec<u32>,
+        look_after: u32,
+    ) -> Option<Steps> {
+        let step = self.recorder.finish(advances, changed, look_after);
         Some(Steps {
             code: StepLoop::compile(step)?,
         })
@@ -212,6 +253,8 @@ pub enum StepsEnd {
     /// A value of the next step needs the scalar fallback; that many steps are left, that step
     /// included.
     Rare(usize),
+    /// The hook of the thread's runs ended it ([`interrupt`](crate::interrupt)).
+    Interrupted,
 }
 
 /// A loop over straight-line code.
@@ -221,6 +264,9 @@ pub struct Steps {
 
 impl Steps {
     /// Runs up to `steps` steps. O(steps × operations).
+    ///
+    /// # Panics
+    /// If the hook of the thread's runs panics.
     ///
     /// # Safety
     /// The CPU supports the instruction set that the step was recorded for. The addresses of
@@ -234,6 +280,10 @@ impl Steps {
         // SAFETY: the caller guarantees the preconditions (# Safety).
         match unsafe { self.code.call(table, steps) } {
             0 => StepsEnd::Done,
+            isize::MIN => {
+                crate::interrupt::resume_panic();
+                StepsEnd::Interrupted
+            }
             left @ 1.. => StepsEnd::Rare(left as usize),
             left => StepsEnd::Stopped(!left as usize),
         }

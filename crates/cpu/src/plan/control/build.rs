@@ -12,7 +12,7 @@ use crate::plan::code::ElementSlot;
 use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
-use crate::tuning::{BOX_PS, CALL_PS, MIN_GENERAL_ELEMENTS};
+use crate::tuning::{BOX_INPUT_PS, BOX_PS, CALL_PS, MIN_GENERAL_ELEMENTS};
 use cotangent_core::Env;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -74,6 +74,9 @@ pub(super) struct InPlaceBuilder<'a> {
     pub(super) outputs: Vec<InPlaceForm>,
     pub(super) output_entries: Vec<usize>,
     pub(super) over: Vec<SmallVec<[usize; 1]>>,
+    /// For each place that is another one, changed in place, that place: nothing reads it
+    /// afterwards.
+    pub(super) changes: Vec<Option<u32>>,
     /// The last step that reads each place, results apart.
     pub(super) last_read: Vec<Option<usize>>,
     /// The step after which a result is copied from its place (`None`: before all), or `Direct`.
@@ -113,6 +116,7 @@ impl<'a> InPlaceBuilder<'a> {
             outputs: Vec::new(),
             output_entries: Vec::new(),
             over: vec![SmallVec::new(); plan.parts.results.len()],
+            changes: vec![None; places],
             last_read: vec![None; places],
             copies: Vec::new(),
             frame: resolved.arena,
@@ -370,7 +374,8 @@ impl<'a> InPlaceBuilder<'a> {
         };
         let elements = laid.rows.saturating_mul(laid.len.max(1));
         let time = elements.saturating_mul(code.cost as usize);
-        let time = time.saturating_add(CALL_PS + laid.boxes.len() * BOX_PS);
+        let of_box = BOX_PS + code.leaves.len() * BOX_INPUT_PS;
+        let time = time.saturating_add(CALL_PS + laid.boxes.len() * of_box);
         let own = &self.code[before..];
         let slower = elements >= MIN_GENERAL_ELEMENTS
             && own.iter().map(Instruction::time).sum::<usize>() > time
@@ -383,7 +388,35 @@ impl<'a> InPlaceBuilder<'a> {
         }
     }
 
+    /// Finds the results that are inputs, changed in place by one step or several, and the places
+    /// in between: these have the memory of the result.
+    fn chains(&mut self) -> Vec<SmallVec<[usize; 1]>> {
+        let mut through = vec![SmallVec::new(); self.copies.len()];
+        for (r, through) in through.iter_mut().enumerate() {
+            if self.copies[r] != ResultCopy::Direct {
+                continue;
+            }
+            let (mut at, mut between) = (self.output_entries[r] as u32, SmallVec::new());
+            while let Some(from) = self.changes[at as usize] {
+                match self.plan.parts.places[from as usize].home {
+                    Home::Argument => {
+                        self.over[r].push(from as usize);
+                        *through = between;
+                        break;
+                    }
+                    Home::Tensor if !self.output_entries.contains(&(from as usize)) => {
+                        between.push(from as usize);
+                        at = from;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        through
+    }
+
     fn finish(mut self, inputs: usize) -> InPlace {
+        let through = self.chains();
         let scratch = self.reserve(self.scratch.most);
         self.entries
             .push((scratch_entry(self.plan.parts.places.len()), scratch));
@@ -395,6 +428,13 @@ impl<'a> InPlaceBuilder<'a> {
                 frame += padded(form.bytes);
             }
         }
+        let between = |&(entry, at): &(usize, usize)| {
+            let r = self.output_entries.iter().position(|&o| o == entry);
+            let places = r.into_iter().flat_map(|r| through[r].iter().copied());
+            places.map(move |place| (place, at)).collect::<Vec<_>>()
+        };
+        let places: Vec<(usize, usize)> = results.iter().flat_map(between).collect();
+        results.extend(places);
         let form = |k: usize| {
             let place = &self.plan.parts.places[k];
             InPlaceForm {
@@ -412,6 +452,7 @@ impl<'a> InPlaceBuilder<'a> {
             outputs: self.outputs,
             output_entries: self.output_entries,
             over: self.over,
+            through,
             entries: self.entries,
             constants: self.constants,
             image: self.image,

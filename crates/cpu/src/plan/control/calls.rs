@@ -1,5 +1,6 @@
 //! Instructions of a call: a region in place, or a kernel on tensors that are lent.
 
+use super::ControlRun;
 use super::build::{InPlaceBuilder, MAX_LENT_BYTES};
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::in_place::InPlace;
@@ -7,6 +8,7 @@ use super::instruction::{InPlaceCall, Instruction, LentOperand};
 use crate::contract::RawContraction;
 use crate::plan::build::CallStep;
 use crate::plan::laid::LaidView;
+use crate::plan::nested::NestedRun;
 use crate::tensor::{Extents, row_major};
 use cotangent_core::{DType, Op};
 use smallvec::SmallVec;
@@ -139,9 +141,31 @@ impl InPlaceBuilder<'_> {
                 None => self.temporary(shape.iter().product::<usize>() * dtype.size()),
             });
         }
+        self.changed_carries(k, &*run, &c.results, &x);
         let eqn = self.plan.parts.steps[k].eqn as usize;
         let work = run.work();
         self.push(work, Instruction::Control { run, eqn, x, y });
         Some(())
+    }
+
+    /// Finds the results of a loop that are carries which its body changes in place.
+    fn changed_carries(
+        &mut self,
+        k: usize,
+        run: &dyn NestedRun,
+        results: &[Option<u32>],
+        x: &[FrameAddress],
+    ) {
+        let run = run.as_any().downcast_ref::<ControlRun>();
+        for (result, operand) in run.into_iter().flat_map(ControlRun::changed_carries) {
+            let (Some(place), from) = (results[result], x[operand]) else {
+                continue;
+            };
+            let own = from.offset == 0 && (from.base as usize) < self.last_read.len();
+            let readers = x.iter().filter(|x| x.base == from.base).count();
+            if own && readers == 1 && self.last_read[from.base as usize] == Some(k) {
+                self.changes[place as usize] = Some(from.base);
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Instructions of a step of code: of its loops, its folds, and its updates of windows.
 
-use super::build::{INSTRUCTION_WORK, InPlaceBuilder, ResultCopy};
+use super::build::{INSTRUCTION_WORK, InPlaceBuilder};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
 use super::instruction::{Instruction, Tile, TileBody};
@@ -8,10 +8,10 @@ use super::update::UpdateForm;
 use super::views::{copy_of, is_dense, positions};
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
-use crate::plan::build::{Home, StepKind};
+use crate::plan::build::StepKind;
 use crate::plan::code::{Code, CodeMember, Finish};
 use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices};
-use crate::plan::reads::{NumRead, NumSource, NumStart};
+use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::{Strides, row_major};
 use cotangent_core::DType;
 use cotangent_kernels::tile;
@@ -19,16 +19,22 @@ use smallvec::SmallVec;
 
 /// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
 /// the step's code, which is compiled.
-const MAX_TILE_BYTES: usize = 4096;
+pub(super) const MAX_TILE_BYTES: usize = 4096;
 
 /// A strided input over a part of a box.
-struct StridedLeaf {
-    base: Base,
+pub(super) struct StridedLeaf {
+    pub(super) base: Base,
     /// In elements.
-    offset: i64,
-    strides: Strides,
+    pub(super) offset: i64,
+    pub(super) strides: Strides,
     /// Slots of starts, each with the elements that it moves by.
-    dynamic: SmallVec<[(usize, i64); 1]>,
+    pub(super) dynamic: SmallVec<[(usize, i64); 1]>,
+}
+
+/// An input over a part of a box.
+pub(super) enum PartLeaf {
+    Number(Vec<u8>),
+    Strided(StridedLeaf),
 }
 
 /// Largest number of tiles of a part of a space.
@@ -40,13 +46,13 @@ impl InPlaceBuilder<'_> {
         let mut slots = Vec::with_capacity(starts.len());
         for s in starts {
             let size = s.read.dtype.size() as isize;
-            let x = match &s.read.source {
-                NumSource::Number(bytes) => self.constant(bytes.clone()),
-                NumSource::Element(e) if e.offset.terms.is_empty() => FrameAddress {
+            let x = match decided(&s.read, &LoopAxes::default())? {
+                Decided::Number(bytes) => self.constant(bytes),
+                Decided::Strided(e) if e.dynamic.is_empty() => FrameAddress {
                     base: e.place,
-                    offset: e.offset.offset as isize * size,
+                    offset: e.offset as isize * size,
                 },
-                NumSource::Element(_) | NumSource::Choice(_) => return None,
+                Decided::Strided(_) => return None,
             };
             let slot = self.starts;
             self.starts += 1;
@@ -76,15 +82,46 @@ impl InPlaceBuilder<'_> {
             return Some(done);
         }
         let slots = self.starts(&laid.starts)?;
+        let (before, work) = (self.code.len(), self.work);
+        let parts = self.by_boxes(at, code, laid, &slots, outputs);
+        if parts == Some(1) {
+            return Some(());
+        }
+        // Several parts: the inputs may take less time to assemble.
+        let by_boxes = (self.code.split_off(before), self.work);
+        self.work = work;
+        let assembled = self.assembled(at, code, laid, &slots, outputs);
+        let time = |code: &[Instruction]| code.iter().map(Instruction::time).sum::<usize>();
+        let faster = assembled.is_some() && time(&self.code[before..]) < time(&by_boxes.0);
+        if parts.is_some() && !faster {
+            self.code.truncate(before);
+            self.code.extend(by_boxes.0);
+            self.work = by_boxes.1;
+            return Some(());
+        }
+        assembled
+    }
+
+    /// A step that stores its values, part by part. The number of parts.
+    fn by_boxes(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        slots: &[usize],
+        outputs: &[u32],
+    ) -> Option<usize> {
+        let mut parts = 0;
         for b in &laid.boxes {
             for part in decided_parts(b)? {
                 for tile in tiles_of(b, part, code.body.widest())? {
                     self.scratch.used = 0;
-                    self.part(at, (code, laid, b), &tile, &slots, outputs)?;
+                    self.part(at, (code, laid, b), &tile, slots, outputs)?;
+                    parts += 1;
                 }
             }
         }
-        Some(())
+        Some(parts)
     }
 
     /// An update of a window.
@@ -112,29 +149,24 @@ impl InPlaceBuilder<'_> {
             return None;
         };
         self.push(b.volume / 8, Instruction::Update(Box::new(update)));
-        // The operand may be changed if it is an argument that nothing reads afterwards.
-        let argument = matches!(
-            self.plan.parts.places[form.operand as usize].home,
-            Home::Argument
-        );
-        if argument
-            && self.last_read[form.operand as usize] == Some(at[0])
-            && self.is_one_phase(at[0])
+        // The operand may be changed if nothing reads it afterwards.
+        if self.last_read[form.operand as usize] == Some(at[0])
+            && self.is_last_phase(at, form.operand)
             && form.update.place != form.operand
         {
-            let result = |r: usize| {
-                self.copies[r] == ResultCopy::Direct && self.output_entries[r] == *output as usize
-            };
-            if let Some(r) = (0..self.copies.len()).find(|&r| result(r)) {
-                self.over[r].push(form.operand as usize);
-            }
+            self.changes[*output as usize] = Some(form.operand);
         }
         Some(())
     }
 
-    /// Whether a step of code has one phase, so that nothing of it runs after its first phase.
-    fn is_one_phase(&self, step: usize) -> bool {
-        matches!(&self.plan.parts.steps[step].kind, StepKind::Code(c) if c.phases.len() == 1)
+    /// Whether no later phase of the step uses a place.
+    fn is_last_phase(&self, [step, phase]: [usize; 2], place: u32) -> bool {
+        let parts = &self.plan.parts;
+        let StepKind::Code(c) = &parts.steps[step].kind else {
+            return false;
+        };
+        let mut later = c.phases[phase + 1..].iter();
+        !later.any(|p| p.uses(place, &parts.place_of))
     }
 
     /// Instructions over a part of a space in which every input is strided.
@@ -173,7 +205,7 @@ impl InPlaceBuilder<'_> {
     }
 
     /// The instructions of the code on `n` elements.
-    fn tiles(
+    pub(super) fn tiles(
         &mut self,
         of: [usize; 2],
         code: &Code,
@@ -227,54 +259,71 @@ impl InPlaceBuilder<'_> {
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
         let n: usize = extents.iter().product();
         let mut out = SmallVec::new();
-        for (leaf, own) in b.leaves.iter().zip(&code.leaves) {
+        for (k, own) in code.leaves.iter().enumerate() {
             let size = own.dtype.size();
             if n * size > MAX_TILE_BYTES {
                 return None;
             }
-            let moved = |strides: &[isize]| -> i64 {
-                let low = part.iter().zip(&b.axes).zip(strides);
-                low.map(|((p, a), s)| (p.low - a.low) as i64 * *s as i64)
-                    .sum()
-            };
-            let strided = match leaf {
-                LaidLeaf::Strided {
-                    base,
-                    offset,
-                    strides,
-                    dynamic,
-                } => {
-                    let dynamic = dynamic.iter().map(|&(s, scale)| (slots[s], scale));
-                    StridedLeaf {
-                        base: *base,
-                        offset: offset + moved(strides),
-                        strides: strides.clone(),
-                        dynamic: dynamic.collect(),
-                    }
-                }
-                LaidLeaf::Packed(r) => match decided(&r.read, part)? {
-                    Decided::Number(bytes) => {
-                        out.push(self.constant(bytes.repeat(n)));
-                        continue;
-                    }
-                    Decided::Strided(s) => {
-                        let slots = match s.dynamic.is_empty() {
-                            true => Vec::new(),
-                            false => self.starts(&r.read.starts)?,
-                        };
-                        let dynamic = s.dynamic.iter().map(|&(k, scale)| (slots[k], scale));
-                        StridedLeaf {
-                            base: Base::Place(s.place),
-                            offset: s.offset,
-                            dynamic: dynamic.collect(),
-                            strides: s.strides,
-                        }
-                    }
-                },
-            };
-            out.push(self.input(laid, strided, size, &extents)?);
+            out.push(match self.leaf(laid, b, (k, size), part, slots)? {
+                PartLeaf::Number(bytes) => self.constant(bytes.repeat(n)),
+                PartLeaf::Strided(leaf) => self.input(laid, leaf, size, &extents)?,
+            });
         }
         Some(out)
+    }
+
+    /// An input over a part of a box in which it has one source.
+    pub(super) fn leaf(
+        &mut self,
+        laid: &LaidCode,
+        b: &LaidBox,
+        (k, size): (usize, usize),
+        part: &LoopAxes,
+        slots: &[usize],
+    ) -> Option<PartLeaf> {
+        let moved = |strides: &[isize]| -> i64 {
+            let low = part.iter().zip(&b.axes).zip(strides);
+            low.map(|((p, a), s)| (p.low - a.low) as i64 * *s as i64)
+                .sum()
+        };
+        Some(PartLeaf::Strided(match &b.leaves[k] {
+            LaidLeaf::Strided {
+                base: Base::Number(n),
+                ..
+            } => {
+                return Some(PartLeaf::Number(laid.numbers[*n].0[..size].to_vec()));
+            }
+            LaidLeaf::Strided {
+                base,
+                offset,
+                strides,
+                dynamic,
+            } => {
+                let dynamic = dynamic.iter().map(|&(s, scale)| (slots[s], scale));
+                StridedLeaf {
+                    base: *base,
+                    offset: offset + moved(strides),
+                    strides: strides.clone(),
+                    dynamic: dynamic.collect(),
+                }
+            }
+            LaidLeaf::Packed(r) => match decided(&r.read, part)? {
+                Decided::Number(bytes) => return Some(PartLeaf::Number(bytes)),
+                Decided::Strided(s) => {
+                    let slots = match s.dynamic.is_empty() {
+                        true => Vec::new(),
+                        false => self.starts(&r.read.starts)?,
+                    };
+                    let dynamic = s.dynamic.iter().map(|&(k, scale)| (slots[k], scale));
+                    StridedLeaf {
+                        base: Base::Place(s.place),
+                        offset: s.offset,
+                        dynamic: dynamic.collect(),
+                        strides: s.strides,
+                    }
+                }
+            },
+        }))
     }
 
     /// A strided input, contiguous: in place, or copied to scratch memory.
@@ -293,7 +342,7 @@ impl InPlaceBuilder<'_> {
             dynamic,
         } = leaf;
         let x = match base {
-            Base::Number(k) => return Some(self.constant(laid.numbers[k].0[..size].repeat(n))),
+            Base::Number(_) => unreachable!("numbers have no place"),
             Base::Line(k) => {
                 let line = &laid.lines[k];
                 let at = positions(extents, &strides, offset as isize);
@@ -311,22 +360,7 @@ impl InPlaceBuilder<'_> {
                 }
                 return Some(self.constant(bytes));
             }
-            Base::Place(p) => FrameAddress {
-                base: p,
-                offset: offset as isize * size as isize,
-            },
-        };
-        let x = match dynamic.is_empty() {
-            true => x,
-            false => {
-                let to = self.entry();
-                let moves = dynamic
-                    .iter()
-                    .map(|&(s, scale)| (s, scale as isize * size as isize))
-                    .collect();
-                self.push(1, Instruction::Address { to, x, moves });
-                InPlace::entry(to)
-            }
+            Base::Place(p) => self.element_at(p, offset, &dynamic, size),
         };
         if is_dense(extents, &strides) {
             return Some(x);
@@ -338,6 +372,30 @@ impl InPlaceBuilder<'_> {
             self.push(n, copy_of(size, extents, &strides, [y, x], false));
         }
         Some(y)
+    }
+
+    /// The address of an element of a place, at starts each of which moves it by elements.
+    pub(super) fn element_at(
+        &mut self,
+        place: u32,
+        offset: i64,
+        dynamic: &[(usize, i64)],
+        size: usize,
+    ) -> FrameAddress {
+        let x = FrameAddress {
+            base: place,
+            offset: offset as isize * size as isize,
+        };
+        if dynamic.is_empty() {
+            return x;
+        }
+        let to = self.entry();
+        let moves = dynamic
+            .iter()
+            .map(|&(s, scale)| (s, scale as isize * size as isize))
+            .collect();
+        self.push(1, Instruction::Address { to, x, moves });
+        InPlace::entry(to)
     }
 
     /// A step that folds its values.

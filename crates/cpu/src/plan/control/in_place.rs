@@ -38,6 +38,9 @@ pub(crate) struct InPlace {
     /// result is an update of a window of that input, or has many elements that are computed from
     /// those at their indices, and nothing reads the input afterwards.
     pub(super) over: Vec<SmallVec<[usize; 1]>>,
+    /// For each result that is an input, changed by several steps, the values in between: they have
+    /// the memory of the result.
+    pub(super) through: Vec<SmallVec<[usize; 1]>>,
     /// Entries of the table that are addresses in the frame, with their offsets.
     pub(super) entries: Vec<(usize, usize)>,
     /// Entries of the table that are tensors of the plan.
@@ -135,6 +138,9 @@ impl InPlace {
     /// Sets the address of a result.
     pub(super) fn set_output(&self, s: &mut State, k: usize, at: *mut u8) {
         s.table[self.output_entries[k]] = Shared(at);
+        for &place in &self.through[k] {
+            s.table[place] = Shared(at);
+        }
     }
 
     /// Runs once.

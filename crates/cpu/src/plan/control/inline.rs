@@ -1,9 +1,10 @@
 //! Regions of a step: their functions are recorded in place of them. A branch computes all arms
-//! and selects, a loop of few steps is written out.
+//! and selects, a loop of few steps is written out. Other loops are loops of the code ([`inner`](super::inner)).
 
 use super::frame::FrameAddress;
 use super::in_place::InPlace;
-use super::steps::{Placed, StepRecorder};
+use super::inner::{InnerLoop, Trips};
+use super::steps::{MAX_OPERATIONS, Placed, StepRecorder};
 use super::{ControlRun, InPlaceForm};
 use crate::plan::nested::NestedRun;
 use crate::tuning::MAX_WRITTEN_STEPS;
@@ -11,9 +12,9 @@ use cotangent_kernels::tile::StepValue;
 use std::sync::Arc;
 
 /// The elements of a value.
-type Elements = Vec<StepValue>;
+pub(super) type Elements = Vec<StepValue>;
 
-fn moved(at: FrameAddress, bytes: usize) -> FrameAddress {
+pub(super) fn moved(at: FrameAddress, bytes: usize) -> FrameAddress {
     FrameAddress {
         offset: at.offset + bytes as isize,
         ..at
@@ -42,9 +43,11 @@ impl<'a> StepRecorder<'a> {
                 let last = u32::try_from(arms.len() - 1).ok()?;
                 let index = self.b.start(index, size, dtype.is_signed(), last);
                 let mut of_arms = Vec::with_capacity(arms.len());
+                self.arms += 1;
                 for f in arms {
                     of_arms.push(self.inlined(p, f, &x[1..])?);
                 }
+                self.arms -= 1;
                 let mut chosen = of_arms.pop()?;
                 for (k, values) in of_arms.into_iter().enumerate().rev() {
                     let limit = self.b.constant(&(k as i64 + 1).to_le_bytes());
@@ -64,8 +67,48 @@ impl<'a> StepRecorder<'a> {
                 consts,
                 carry,
                 ..
-            } => self.written_out(p, (&body.form, *steps, *reverse), [*consts, *carry], x, y)?,
-            ControlRun::While { .. } => return None,
+            } => {
+                let (body, counts) = (&body.form, [*consts, *carry]);
+                let work = body.work.saturating_mul(*steps);
+                match *steps <= MAX_WRITTEN_STEPS && work <= MAX_OPERATIONS {
+                    true => self.written_out(p, (body, *steps, *reverse), counts, x, y)?,
+                    false => {
+                        let trips = Trips::Scan {
+                            steps: *steps,
+                            reverse: *reverse,
+                        };
+                        self.inner_loop(
+                            p,
+                            InnerLoop {
+                                body,
+                                counts,
+                                trips,
+                            },
+                            x,
+                            y,
+                        )?;
+                    }
+                }
+            }
+            // All arms of a branch are computed, where a loop may not end.
+            ControlRun::While { .. } if self.arms > 0 => return None,
+            ControlRun::While {
+                cond,
+                body,
+                cond_consts,
+                body_consts,
+            } => {
+                let (body, own) = (&body.form, &x[*cond_consts..]);
+                let inner = InnerLoop {
+                    body,
+                    counts: [*body_consts, own.len() - body_consts],
+                    trips: Trips::While {
+                        cond,
+                        consts: &x[..*cond_consts],
+                    },
+                };
+                self.inner_loop(p, inner, own, y)?;
+            }
         }
         Some(())
     }
@@ -85,20 +128,25 @@ impl<'a> StepRecorder<'a> {
         self.results(q)
     }
 
-    fn results(&mut self, q: Placed<'a>) -> Option<Vec<Elements>> {
+    pub(super) fn results(&mut self, q: Placed<'a>) -> Option<Vec<Elements>> {
         let outputs = q.f.outputs.iter().zip(&q.f.output_entries);
         let read = outputs.map(|(form, &entry)| self.read_all(q.at(InPlace::entry(entry)), form));
         read.collect()
     }
 
-    fn read_all(&mut self, at: FrameAddress, form: &InPlaceForm) -> Option<Elements> {
+    pub(super) fn read_all(&mut self, at: FrameAddress, form: &InPlaceForm) -> Option<Elements> {
         let size = form.dtype.size();
         let all = (0..form.bytes).step_by(size);
         all.map(|offset| self.read(moved(at, offset), size))
             .collect()
     }
 
-    fn write_all(&mut self, at: FrameAddress, form: &InPlaceForm, x: Elements) -> Option<()> {
+    pub(super) fn write_all(
+        &mut self,
+        at: FrameAddress,
+        form: &InPlaceForm,
+        x: Elements,
+    ) -> Option<()> {
         let size = form.dtype.size();
         let mut each = x.into_iter().enumerate();
         each.try_for_each(|(k, x)| self.write(moved(at, k * size), size, x))

@@ -123,13 +123,28 @@ fn carries(r: &mut StepRecorder<'_>, p: Placed<'_>, [consts, carry]: [usize; 2])
     }
 }
 
+/// Records a loop and compiles it. If inner loops that change carries of the loop where they are
+/// make that impossible, they change copies.
+fn compiled<'a>(
+    work: usize,
+    record: impl Fn(&mut StepRecorder<'a>) -> Option<Vec<(u32, i32)>>,
+) -> Compiled<LoopSteps> {
+    let code = |in_place: bool| {
+        let mut r = StepRecorder::new(in_place).ok_or(NotCode::Compiler)?;
+        match record(&mut r) {
+            Some(advances) => r.finish(advances, look_after(work)),
+            None => Err(r.why_not()),
+        }
+    };
+    match code(true) {
+        Err(NotCode::Carries) => code(false),
+        done => done,
+    }
+}
+
 /// The code of a scan, or the reason for which there is none.
 pub(super) fn scan_code(body: &InPlace, counts: [usize; 2], reverse: bool) -> Compiled<LoopSteps> {
-    let mut r = StepRecorder::new().ok_or(NotCode::Compiler)?;
-    match record_scan(&mut r, body, counts, reverse) {
-        Some(advances) => r.finish(advances),
-        None => Err(r.why_not()),
-    }
+    compiled(body.work, |r| record_scan(r, body, counts, reverse))
 }
 
 /// Records the steps of a scan. Bytes by which entries advance in a step.
@@ -157,11 +172,8 @@ fn record_scan<'a>(
 
 /// The code of a `while`, or the reason for which there is none.
 pub(super) fn while_code(both: [&Arc<InPlace>; 2], consts: [usize; 2]) -> Compiled<LoopSteps> {
-    let mut r = StepRecorder::new().ok_or(NotCode::Compiler)?;
-    let Some(advances) = record_while(&mut r, both, consts) else {
-        return Err(r.why_not());
-    };
-    let mut steps = r.finish(advances)?;
+    let work = both[0].work + both[1].work;
+    let mut steps = compiled(work, |r| record_while(r, both, consts))?;
     steps.condition = Some(both[0].clone());
     Ok(steps)
 }
@@ -192,6 +204,12 @@ fn record_while<'a>(
     r.continue_if(q)?;
     record(r, p, [of_body, carry])?;
     Some(advances)
+}
+
+/// Number of iterations of inner loops, in steps with this work, after which they ask whether the
+/// run should end.
+fn look_after(work: usize) -> u32 {
+    u32::try_from(steps_of_a_call(work)).unwrap_or(u32::MAX)
 }
 
 /// The number of steps of one call of code.
@@ -290,6 +308,7 @@ pub(super) unsafe fn run_scan(
                 match unsafe { code.code.run(&mut table(&[s], parts), count) } {
                     StepsEnd::Done => done += count,
                     StepsEnd::Stopped(_) => unreachable!("a scan has no condition"),
+                    StepsEnd::Interrupted => return Err(interrupted()),
                     StepsEnd::Rare(left) => {
                         span.begin(count - left);
                         done += count - left;
@@ -354,6 +373,7 @@ pub(super) unsafe fn run_while(
                     match unsafe { code.code.run(&mut table(&[s, t], parts), count) } {
                         StepsEnd::Done => done += count,
                         StepsEnd::Stopped(left) => return Ok(done + count - left),
+                        StepsEnd::Interrupted => return Err(interrupted()),
                         StepsEnd::Rare(left) => {
                             span.begin(count - left);
                             done += count - left;

@@ -1,13 +1,14 @@
 //! Folds, small products and updates of windows, recorded element by element.
 
+use super::elements::element;
 use super::frame::{FrameAddress, StridedOperand};
-use super::steps::{Placed, StepRecorder, element};
+use super::steps::{Placed, StepRecorder};
 use super::update::Update;
 use crate::elementwise::Lowering;
 use crate::folds::RawProduct;
 use crate::plan::code::FoldCode;
 use crate::plan::compose::combining;
-use cotangent_core::ops::Binary;
+use cotangent_core::ops::{Binary, Reduction};
 use cotangent_core::{DType, Op};
 use cotangent_kernels::gemm::K_BLOCK_STEPS;
 use cotangent_kernels::tile::{Body, StepValue, StepsBuilder};
@@ -42,13 +43,20 @@ impl StepRecorder<'_> {
         if f.stable || items.len() > CHUNK {
             return None;
         }
-        let combine = binary(combining(f.how, f.dtype)?, f.dtype);
+        let is_complex_product = f.how == Reduction::Prod && f.dtype.is_complex();
+        let combine = match is_complex_product {
+            true => binary(Binary::Mul, f.dtype.real()),
+            false => binary(combining(f.how, f.dtype)?, f.dtype),
+        };
         let mut recorded = true;
         let b = &mut self.b;
         let value = fold_in_order(items, f.lanes(), &mut |a, c| {
-            let both = b.body(&combine, &[a, c]);
+            let both = match is_complex_product {
+                true => complex_product(b, &combine, [a, c], f.dtype.size()),
+                false => b.body(&combine, &[a, c]).map(|y| y[0]),
+            };
             recorded &= both.is_some();
-            both.map_or(a, |y| y[0])
+            both.unwrap_or(a)
         });
         recorded.then_some(())?;
         match &f.narrow {
@@ -253,6 +261,19 @@ impl StepRecorder<'_> {
         }
         Some(())
     }
+}
+
+/// The product of complex numbers of `size` bytes, by products of parts that are rounded each.
+fn complex_product(
+    b: &mut StepsBuilder,
+    times: &Body,
+    x: [StepValue; 2],
+    size: usize,
+) -> Option<StepValue> {
+    let [x, y] = x.map(|z| b.parts(z, size));
+    let mut part = |i: usize, j: usize| Some(b.body(times, &[x[i], y[j]])?[0]);
+    let [rr, ii, ri, ir] = [part(0, 0)?, part(1, 1)?, part(0, 1)?, part(1, 0)?];
+    Some(b.complex([rr, ii], [ri, ir]))
 }
 
 /// A step of a product of a type.

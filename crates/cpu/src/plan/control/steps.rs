@@ -9,6 +9,7 @@
 //! operations, and if these are faster than the instructions, whose kernels use vectors.
 
 use super::carries::second_buffers;
+use super::elements::{Entry, Memory, Moved, element};
 use super::frame::{FrameAddress, InPlaceForm, State};
 use super::in_place::{InPlace, MAX_KEPT_FRAME_BYTES};
 use super::instruction::{Instruction, TileBody};
@@ -17,7 +18,7 @@ use crate::plan::build::{CodeStep, StepKind};
 use crate::plan::code::Finish;
 use crate::tuning::OPERATION_PS;
 use cotangent_core::Result;
-use cotangent_kernels::tile::{Body, ElementAddress, StepValue, Steps, StepsBuilder};
+use cotangent_kernels::tile::{Body, StepValue, Steps, StepsBuilder};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -26,62 +27,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Largest number of operations of a step.
 pub(super) const MAX_OPERATIONS: usize = 8000;
 
-/// The memory of an entry of the table.
-#[derive(Clone, Copy, PartialEq)]
-enum Memory {
-    /// Constants and rows, which no step writes.
-    Fixed,
-    /// Values of the step: elements that were written are known, and in memory after they were
-    /// stored.
-    Written,
-    /// A carry that the step changes in place.
-    Changed,
-    /// A row of stacked results: elements are stored when they are written.
-    Stored,
-}
-
-/// An element that is known.
-#[derive(Clone, Copy)]
-pub(super) struct RecordedElement {
-    size: usize,
-    value: StepValue,
-    /// Whether memory has it, too.
-    stored: bool,
-}
-
-/// The state of an entry of the table.
-pub(super) struct Entry {
-    memory: Memory,
-    /// Elements by offset.
-    pub(super) known: FxHashMap<i32, RecordedElement>,
-    /// Whether memory has every element that is not known.
-    pub(super) complete: bool,
-    /// Whether a run sets its address.
-    has_memory: bool,
-}
-
-/// An address that a step computes.
-#[derive(Clone, Copy)]
-struct Moved {
-    at: FrameAddress,
-    offset: StepValue,
-}
-
 /// Records functions in place.
 pub(super) struct StepRecorder<'a> {
     pub(super) b: StepsBuilder,
     pub(super) entries: Vec<Entry>,
-    moved: FxHashMap<u32, Moved>,
+    pub(super) moved: FxHashMap<u32, Moved>,
     /// Entries that lead to a frame, with the function whose constants it has.
-    images: FxHashMap<u32, &'a InPlace>,
+    pub(super) images: FxHashMap<u32, &'a InPlace>,
     /// Functions that were added after the first ones, whose memory a run needs, too.
     parts: Vec<LoopPart>,
     /// Entries that are another entry, with a distance in bytes.
-    alias: FxHashMap<u32, FrameAddress>,
+    pub(super) alias: FxHashMap<u32, FrameAddress>,
     /// Starts of windows, and the largest that each can be.
     pub(super) starts: FxHashMap<usize, (StepValue, u32)>,
     /// Estimated time of the instructions, in ps.
-    time: usize,
+    pub(super) time: usize,
+    /// Operations of the iterations of inner loops besides the first ones.
+    pub(super) repeated: usize,
+    /// Whether inner loops change carries of the loop where they are, if they can: then no value of
+    /// the step may need the scalar fallback.
+    pub(super) in_place: bool,
+    /// Number of branches whose arms are recorded.
+    pub(super) arms: usize,
     /// The first reason for which the step is no code.
     why: Option<NotCode>,
 }
@@ -99,7 +66,7 @@ pub(super) enum NotCode {
     Vectors,
     /// A kernel on tensors, of an operation of this name.
     Call(String),
-    /// A loop in the step that is not written out.
+    /// A loop in the step that has no code.
     Inner,
     /// Another instruction that has no code.
     Instruction(&'static str),
@@ -186,8 +153,9 @@ pub(super) struct Placed<'a> {
 }
 
 impl<'a> StepRecorder<'a> {
-    pub(super) fn new() -> Option<StepRecorder<'a>> {
+    pub(super) fn new(in_place: bool) -> Option<StepRecorder<'a>> {
         Some(StepRecorder {
+            in_place,
             b: StepsBuilder::new()?,
             entries: Vec::new(),
             moved: FxHashMap::default(),
@@ -196,6 +164,8 @@ impl<'a> StepRecorder<'a> {
             alias: FxHashMap::default(),
             starts: FxHashMap::default(),
             time: 0,
+            repeated: 0,
+            arms: 0,
             why: None,
         })
     }
@@ -250,6 +220,11 @@ impl<'a> StepRecorder<'a> {
         for &(entry, _) in &f.entries {
             self.entries[first + entry].has_memory = true;
         }
+        for (through, &result) in f.through.iter().zip(&f.output_entries) {
+            for &place in through {
+                self.alias((first + place) as u32, InPlace::entry(first + result));
+            }
+        }
         self.entries[first + f.frame_entry()].complete = true;
         self.images.insert((first + f.frame_entry()) as u32, f);
         Placed {
@@ -265,20 +240,6 @@ impl<'a> StepRecorder<'a> {
             e.known.clear();
             e.complete = k == p.f.frame_entry();
         }
-    }
-
-    /// Makes an entry another address.
-    pub(super) fn alias(&mut self, entry: u32, to: FrameAddress) {
-        let to = self.resolved(to);
-        self.alias.insert(entry, to);
-    }
-
-    pub(super) fn change_in_place(&mut self, entry: u32) {
-        self.entries[entry as usize].memory = Memory::Changed;
-    }
-
-    pub(super) fn store_at_once(&mut self, entry: u32) {
-        self.entries[entry as usize].memory = Memory::Stored;
     }
 
     /// Ends the loop before this step if the boolean result of the condition is false.
@@ -308,18 +269,20 @@ impl<'a> StepRecorder<'a> {
         Some(())
     }
 
-    /// The loop: entries advance by bytes after each step.
-    pub(super) fn finish(self, advances: Vec<(u32, i32)>) -> Compiled<LoopSteps> {
+    /// The loop: entries advance by bytes after each step. Inner loops with a condition ask
+    /// after `look_after` iterations whether the run should end.
+    pub(super) fn finish(self, advances: Vec<(u32, i32)>, look_after: u32) -> Compiled<LoopSteps> {
         let changed = self.entries.iter().enumerate();
         let changed = changed
             .filter(|(_, e)| e.memory == Memory::Changed)
             .map(|(k, _)| k as u32)
             .collect();
         let operations = self.b.operations();
-        if operations * OPERATION_PS > self.time {
+        let all = operations.saturating_add(self.repeated);
+        if all.saturating_mul(OPERATION_PS) > self.time {
             return Err(NotCode::Vectors);
         }
-        let code = self.b.finish(advances, changed);
+        let code = self.b.finish(advances, changed, look_after);
         Ok(LoopSteps {
             code: code.ok_or(NotCode::Carries)?,
             operations,
@@ -340,125 +303,6 @@ impl<'a> StepRecorder<'a> {
         }
         self.why.get_or_insert(NotCode::Operations);
         None
-    }
-
-    pub(super) fn resolved(&self, at: FrameAddress) -> FrameAddress {
-        match self.alias.get(&at.base) {
-            Some(to) => FrameAddress {
-                base: to.base,
-                offset: to.offset + at.offset,
-            },
-            None => at,
-        }
-    }
-
-    /// The value of an element, if it is known.
-    fn known(&self, at: ElementAddress, size: usize) -> Option<StepValue> {
-        let known = self.entries[at.entry as usize].known.get(&at.offset)?;
-        (known.size == size).then_some(known.value)
-    }
-
-    pub(super) fn remember(
-        &mut self,
-        at: ElementAddress,
-        size: usize,
-        value: StepValue,
-        stored: bool,
-    ) {
-        let known = RecordedElement {
-            size,
-            value,
-            stored,
-        };
-        self.entries[at.entry as usize]
-            .known
-            .insert(at.offset, known);
-    }
-
-    /// The value of an element.
-    pub(super) fn read(&mut self, at: FrameAddress, size: usize) -> Option<StepValue> {
-        let at = self.resolved(at);
-        if let Some(&moved) = self.moved.get(&at.base) {
-            let base = FrameAddress {
-                base: moved.at.base,
-                offset: moved.at.offset + at.offset,
-            };
-            return self.read_moved(base, moved.offset, size);
-        }
-        let at = element(at)?;
-        if let Some(value) = self.known(at, size) {
-            return Some(value);
-        }
-        if let Some(bytes) = self
-            .images
-            .get(&at.entry)
-            .and_then(|f| f.constant(at.offset, size))
-        {
-            return Some(self.b.constant(bytes));
-        }
-        let e = &self.entries[at.entry as usize];
-        let value = match e.memory {
-            Memory::Fixed => self.b.fixed(at, size),
-            Memory::Changed => self.b.load(at, None, size),
-            Memory::Written | Memory::Stored if e.complete => self.b.load(at, None, size),
-            Memory::Written | Memory::Stored => return None,
-        };
-        self.remember(at, size, value, true);
-        Some(value)
-    }
-
-    pub(super) fn write(&mut self, at: FrameAddress, size: usize, value: StepValue) -> Option<()> {
-        let at = element(self.resolved(at))?;
-        let stored = match self.entries[at.entry as usize].memory {
-            Memory::Fixed => return None,
-            Memory::Written => false,
-            Memory::Changed | Memory::Stored => {
-                self.b.store(at, None, size, value);
-                true
-            }
-        };
-        self.remember(at, size, value, stored);
-        Some(())
-    }
-
-    /// The value of an element at a distance that the step computes.
-    pub(super) fn read_moved(
-        &mut self,
-        at: FrameAddress,
-        offset: StepValue,
-        size: usize,
-    ) -> Option<StepValue> {
-        let at = self.resolved(at);
-        if let Some(&moved) = self.moved.get(&at.base) {
-            let base = FrameAddress {
-                base: moved.at.base,
-                offset: moved.at.offset + at.offset,
-            };
-            let offset = self.b.plus(moved.offset, offset);
-            return self.read_moved(base, offset, size);
-        }
-        let from = element(at)?;
-        if self.entries[from.entry as usize].memory != Memory::Fixed {
-            self.flush(from.entry)?;
-        }
-        Some(self.b.load(from, Some(offset), size))
-    }
-
-    /// Stores the elements of an entry that memory does not have.
-    pub(super) fn flush(&mut self, entry: u32) -> Option<()> {
-        let e = &mut self.entries[entry as usize];
-        e.has_memory.then_some(())?;
-        let mut left: Vec<(i32, RecordedElement)> = Vec::new();
-        for (&offset, known) in e.known.iter_mut().filter(|(_, k)| !k.stored) {
-            known.stored = true;
-            left.push((offset, *known));
-        }
-        left.sort_by_key(|x| x.0);
-        for (offset, k) in left {
-            self.b
-                .store(ElementAddress { entry, offset }, None, k.size, k.value);
-        }
-        Some(())
     }
 
     /// Records a function.
@@ -630,14 +474,6 @@ impl<'a> StepRecorder<'a> {
     }
 }
 
-/// The address of an element.
-pub(super) fn element(at: FrameAddress) -> Option<ElementAddress> {
-    Some(ElementAddress {
-        entry: at.base,
-        offset: i32::try_from(at.offset).ok()?,
-    })
-}
-
 impl Placed<'_> {
     /// An address in the table of the loop.
     pub(super) fn at(&self, o: FrameAddress) -> FrameAddress {
@@ -661,16 +497,6 @@ impl Placed<'_> {
             StepKind::Code(CodeStep { phases, .. }) => Some(&phases[phase].code.body),
             StepKind::Call(_) => None,
         }
-    }
-}
-
-impl InPlace {
-    /// The bytes of an element of a constant in the frame.
-    fn constant(&self, offset: i32, size: usize) -> Option<&[u8]> {
-        let at = usize::try_from(offset).ok()?;
-        let before = self.image.partition_point(|(first, _)| *first <= at);
-        let (first, bytes) = self.image.get(before.checked_sub(1)?)?;
-        bytes.get(at - first..at - first + size)
     }
 }
 

@@ -1,12 +1,12 @@
 //! [`LoopBlock`]: encodes the instructions of one iteration, operation by operation.
 
+use super::single::{InterruptLook, OpenLoop};
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
 use crate::emit::flags::STREAM_BYTES;
 use crate::emit::plan::{CodeItem, Target, is_in};
 use crate::emit::trace::{
-    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, StepAddress, TraceId, UnaryInst,
-    predicate,
+    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
 };
 use crate::tuning::PREFETCH_ELEMENTS;
 
@@ -23,6 +23,10 @@ pub(crate) struct LoopBlock<'a, 'b> {
     pub(crate) exits: &'b mut Vec<Jump>,
     /// Jumps of loops whose condition is false.
     pub(crate) stops: &'b mut Vec<Jump>,
+    /// The inner loops that have begun and not ended.
+    pub(crate) open: Vec<OpenLoop>,
+    /// What loops with a condition ask.
+    pub(crate) look: Option<&'b mut InterruptLook>,
 }
 
 impl LoopBlock<'_, '_> {
@@ -46,6 +50,15 @@ impl LoopBlock<'_, '_> {
                         self.test(asm, id);
                         self.stops.push(asm.jump(If::Zero));
                     }
+                    CodeItem::Point { entry, to, offset } => self.point(asm, entry, to, offset),
+                    CodeItem::Begin(k) => self.begin(asm, &self.registers.plan.loops[k as usize]),
+                    CodeItem::Leave(id) => {
+                        self.test(asm, id);
+                        let leave = asm.jump(If::Zero);
+                        let innermost = self.open.last_mut().expect("a loop has begun");
+                        innermost.leaves.push(leave);
+                    }
+                    CodeItem::End(k) => self.end(asm, &self.registers.plan.loops[k as usize]),
                 }
                 self.registers.done();
             }
@@ -168,68 +181,6 @@ impl LoopBlock<'_, '_> {
             asm.vector(form, past, from, 0, to, None);
         }
         self.registers.give(part);
-    }
-
-    /// The address of a step's operand, at a distance that was computed if there is one.
-    fn step_address(
-        &mut self,
-        asm: &mut Assembler,
-        at: StepAddress,
-        offset: Option<TraceId>,
-    ) -> Memory {
-        let plan = self.registers.plan;
-        let addresses = plan.addresses.as_ref().expect("a step has addresses");
-        let base = match offset {
-            None => addresses.base(asm, at.entry),
-            Some(offset) => {
-                let r = self.registers.register(asm, offset);
-                self.target().first_lane(asm, RDX, r);
-                match addresses
-                    .registers
-                    .get(at.entry as usize)
-                    .copied()
-                    .flatten()
-                {
-                    Some(base) => asm.plus(RDX, base),
-                    None => asm.plus_at(RDX, RDI, 8 * at.entry as i32),
-                }
-                RDX
-            }
-        };
-        Memory {
-            base: Base::At(base),
-            disp: at.offset,
-            broadcast: false,
-        }
-    }
-
-    fn store_at(
-        &mut self,
-        asm: &mut Assembler,
-        to: StepAddress,
-        offset: Option<TraceId>,
-        value: TraceId,
-    ) {
-        let r = self.registers.register(asm, value);
-        let to = self.step_address(asm, to, offset);
-        self.target().store_first(asm, self.size(value), to, r);
-        self.registers.release(&[value]);
-        self.registers.release(offset.as_slice());
-    }
-
-    /// Loads an input of a step in the order of the operations.
-    fn load(&mut self, asm: &mut Assembler, id: TraceId, k: u32, offset: Option<TraceId>) {
-        let addresses = self.registers.plan.addresses.as_ref();
-        let at = addresses.expect("a step has addresses").of_input(k);
-        let from = self.step_address(asm, at, offset);
-        self.registers.release(offset.as_slice());
-        let d = self.registers.take(asm, false);
-        let from = Memory {
-            broadcast: true,
-            ..from
-        };
-        self.target().load(asm, self.kind(id), d, from);
-        self.registers.define(id, d);
     }
 
     fn rare(&mut self, asm: &mut Assembler, id: TraceId) {

@@ -1,10 +1,13 @@
 //! Loops against the same steps in Rust, for each level with code.
 
 use super::*;
+use crate::interrupt::{Hook, scope};
 use crate::testing::Random;
 use crate::tile::kernels::{self, Arithmetic, Comparison};
 use crate::tile::{Builder, TileFloat, TileOp};
 use crate::vector::functions::{Binary, Unary};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn levels() -> impl Iterator<Item = Isa> {
     let with_code = |l: &Isa| *l > Isa::Portable;
@@ -52,7 +55,9 @@ fn kept_values_change_places_together() {
                 };
                 b.keep(at(0, 8 * k as i32), 8, new);
             }
-            let steps = b.finish(Vec::new(), Vec::new()).expect("compiled");
+            let steps = b
+                .finish(Vec::new(), Vec::new(), u32::MAX)
+                .expect("compiled");
             let first: Vec<f64> = (0..n).map(|_| random.float()).collect();
             let (mut got, mut want) = (first.clone(), first);
             for _ in 0..7 {
@@ -94,7 +99,7 @@ fn more_values_than_registers_and_more_addresses_than_pointers() {
         b.store(at(tables, 0), None, 8, sum);
         let mut advances: Vec<(u32, i32)> = (0..tables).map(|t| (t, 32)).collect();
         advances.push((tables, -8));
-        let code = b.finish(advances, Vec::new()).expect("compiled");
+        let code = b.finish(advances, Vec::new(), u32::MAX).expect("compiled");
         let mut rows: Vec<Vec<f64>> = (0..tables)
             .map(|t| {
                 (0..4 * steps)
@@ -142,7 +147,7 @@ fn elements_at_computed_distances() {
         let first = b.load(at(1, 8), None, 8);
         b.store(at(2, 0), None, 8, first);
         let advances = vec![(0, size_of::<T>() as i32), (2, 8)];
-        let code = b.finish(advances, vec![1]).expect("compiled");
+        let code = b.finish(advances, vec![1], u32::MAX).expect("compiled");
         let mut starts = starts.to_vec();
         let mut memory = [0.0f64; 8];
         let mut firsts = vec![0.0f64; starts.len()];
@@ -187,7 +192,9 @@ fn a_loop_ends_when_its_condition_is_false_and_before_a_rare_step() {
         let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
         let y = b.body(&sine, &[square]).expect("recorded")[0];
         b.keep(at(2, 0), 8, y);
-        let code = b.finish(Vec::new(), Vec::new()).expect("compiled");
+        let code = b
+            .finish(Vec::new(), Vec::new(), u32::MAX)
+            .expect("compiled");
         let run = |i: i32, limit: i32, x: f64, steps: usize| {
             let (mut i, mut limit, mut x) = ([i], [limit], [x]);
             let mut table = [bytes(&mut i), bytes(&mut limit), bytes(&mut x)];
@@ -215,6 +222,139 @@ fn a_change_before_a_rare_value_is_refused() {
         let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
         let y = b.body(&sine, &[x]).expect("recorded")[0];
         b.store(at(1, 8), None, 8, y);
-        assert!(b.finish(Vec::new(), vec![1]).is_none());
+        assert!(b.finish(Vec::new(), vec![1], u32::MAX).is_none());
+    }
+}
+
+/// Each step sums a row by a loop, which stacks the sums so far, and counts in another loop, in
+/// every iteration, until a limit is reached. Values of the step are alive across both.
+#[test]
+fn loops_in_a_step() {
+    for isa in levels() {
+        let (columns, steps) = (5usize, 4usize);
+        let (add, times) = (two(isa, Binary::Add), two(isa, Binary::Mul));
+        let less = of(<f64 as TileFloat>::compare(Comparison::Lt), &[8, 8], 1);
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let number = |b: &mut StepsBuilder, x: f64| b.constant(&x.to_le_bytes());
+        let op = |b: &mut StepsBuilder, f: &Body, x: [StepValue; 2]| b.body(f, &x).unwrap()[0];
+        // Entry 0: rows. 1: limits. 2: stacks. 3: sums of steps. 4: carries. 5, 6: inner rows and
+        // stacks. 7: a carry of the step.
+        let first = b.fixed(at(0, 0), 8);
+        let mut alive = vec![first];
+        for k in 1..40 {
+            let more = number(&mut b, k as f64);
+            let last = alive[k - 1];
+            alive.push(op(&mut b, &add, [last, more]));
+        }
+        let zero = number(&mut b, 0.0);
+        b.store(at(4, 0), None, 8, zero);
+        b.store(at(4, 8), None, 8, zero);
+        b.point(5, at(0, 0), None);
+        b.point(6, at(2, 8 * (columns as i32 - 1)), None);
+        let before = b.recorded();
+        b.begin(Some(columns as u32)).unwrap();
+        let sum = b.load(at(4, 0), None, 8);
+        let x = b.load(at(5, 0), None, 8);
+        // No iteration changes it.
+        let scale = op(&mut b, &times, [first, first]);
+        let part = op(&mut b, &times, [x, scale]);
+        let part = op(&mut b, &add, [part, alive[7]]);
+        let sum = op(&mut b, &add, [sum, part]);
+        b.store(at(6, 0), None, 8, sum);
+        b.begin(None).unwrap();
+        let count = b.load(at(4, 8), None, 8);
+        let limit = b.fixed(at(1, 0), 8);
+        let more = op(&mut b, &less, [count, limit]);
+        b.leave_unless(more);
+        let next = op(&mut b, &add, [count, alive[2]]);
+        b.store(at(4, 8), None, 8, next);
+        b.end(Vec::new());
+        b.store(at(4, 0), None, 8, sum);
+        assert!(b.is_among(first, before) && !b.is_among(sum, before));
+        b.end(vec![(5, 8), (6, -8)]);
+        let sum = b.load(at(4, 0), None, 8);
+        let count = b.load(at(4, 8), None, 8);
+        let mut all = op(&mut b, &add, [sum, count]);
+        for x in alive.iter().chain([&scale]) {
+            all = op(&mut b, &add, [all, *x]);
+        }
+        let carry = b.fixed(at(7, 0), 8);
+        let carry = op(&mut b, &add, [carry, all]);
+        b.store(at(3, 0), None, 8, carry);
+        b.keep(at(7, 0), 8, carry);
+        let stride = 8 * columns as i32;
+        let advances = vec![(0, stride), (1, 8), (2, stride), (3, 8)];
+        let look_after = 7;
+        let code = b
+            .finish(advances, Vec::new(), look_after)
+            .expect("compiled");
+        let run = |limits: [f64; 4], interrupted: bool| {
+            let mut rows: Vec<f64> = (0..columns * steps).map(|k| 1.0 + k as f64 / 8.0).collect();
+            let (mut stacks, mut sums) = (vec![0.0; rows.len()], vec![0.0; steps]);
+            let (mut want_stacks, mut want_sums) = (stacks.clone(), sums.clone());
+            let mut total = 0.0;
+            for s in 0..steps {
+                let row = &rows[s * columns..][..columns];
+                let alive: Vec<f64> = (0..40).map(|k| row[0] + (k * (k + 1) / 2) as f64).collect();
+                let (mut sum, mut count) = (0.0, 0.0);
+                let scale = row[0] * row[0];
+                for (k, x) in row.iter().enumerate() {
+                    sum += x * scale + alive[7];
+                    want_stacks[s * columns + columns - 1 - k] = sum;
+                    while limits[s].is_finite() && count < limits[s] {
+                        count += alive[2];
+                    }
+                }
+                let all = alive.iter().chain([&scale]).fold(sum + count, |a, x| a + x);
+                total += all;
+                want_sums[s] = total;
+            }
+            let (mut limits, mut carries, mut carry) = (limits, [0.0f64; 2], [0.0f64]);
+            let mut table = [
+                bytes(&mut rows),
+                bytes(&mut limits),
+                bytes(&mut stacks),
+                bytes(&mut sums),
+                bytes(&mut carries),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                bytes(&mut carry),
+            ];
+            // SAFETY: rows, limits and results have elements for each step.
+            let end = unsafe { code.run(&mut table, steps) };
+            if interrupted {
+                assert_eq!(end, StepsEnd::Interrupted, "at {isa:?}");
+                return;
+            }
+            assert_eq!(end, StepsEnd::Done, "at {isa:?}");
+            assert_eq!((sums, carry[0]), (want_sums, total), "at {isa:?}");
+            assert_eq!(stacks, want_stacks, "at {isa:?}");
+        };
+        run([20.0, 0.0, 3.0, 30.0], false);
+        run([20.0, 0.0, 1000.0, 30.0], false);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let hook: Hook = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 2);
+        scope(&hook, || run([20.0, 0.0, f64::INFINITY, 30.0], true));
+        assert_eq!(asked.load(Ordering::Relaxed), 3);
+        let panics: Hook = Arc::new(|| panic!("the hook"));
+        let runs = || scope(&panics, || run([f64::INFINITY, 0.0, 0.0, 0.0], true));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(runs));
+        let payload = caught.expect_err("a panic");
+        assert_eq!(payload.downcast_ref(), Some(&"the hook"));
+    }
+}
+
+#[test]
+fn loops_that_are_too_deep_and_values_that_leave_their_loop() {
+    for isa in levels() {
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        assert!(b.begin(Some(2)).is_some() && b.begin(Some(2)).is_some());
+        assert!(b.begin(Some(2)).is_none());
+        let x = b.load(at(0, 0), None, 8);
+        b.end(vec![(0, 8)]);
+        b.end(Vec::new());
+        b.store(at(1, 0), None, 8, x);
+        assert!(b.finish(Vec::new(), Vec::new(), u32::MAX).is_none());
     }
 }

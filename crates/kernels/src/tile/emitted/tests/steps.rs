@@ -64,7 +64,7 @@ pub(super) fn compare_steps(
     }
     let all: Vec<Type> = kinds.iter().flatten().copied().collect();
     let advances = (0u32..).zip(all.iter().map(|of| of.size() as i32));
-    let Some(steps) = b.finish(advances.collect(), Vec::new()) else {
+    let Some(steps) = b.finish(advances.collect(), Vec::new(), u32::MAX) else {
         return;
     };
     let blank: Vec<Vec<u8>> = want.iter().map(|w| vec![0x55; w.len()]).collect();
@@ -78,6 +78,7 @@ pub(super) fn compare_steps(
         match unsafe { steps.run(&mut table, left) } {
             StepsEnd::Done => break,
             StepsEnd::Rare(n) => left = n,
+            StepsEnd::Interrupted => unreachable!("no hook"),
             StepsEnd::Stopped(_) => unreachable!("there is no condition"),
         }
         let row = |k: usize| memory[k].1.wrapping_add((count - left) * all[k].size());

@@ -1,0 +1,178 @@
+//! Steps whose inputs are assembled: each is copied to contiguous memory, run by run, and the code
+//! runs once over all indices.
+//!
+//! Views of one array that are cut at different indices, such as rolls by one in each direction,
+//! make many small boxes together, for each of which the code would run. Alone, each is few runs.
+
+use super::build::InPlaceBuilder;
+use super::code::{MAX_TILE_BYTES, PartLeaf};
+use super::frame::FrameAddress;
+use super::instruction::Instruction;
+use super::views::positions;
+use crate::plan::axes::LoopAxes;
+use crate::plan::boxes::boxes;
+use crate::plan::code::Code;
+use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf};
+use crate::tensor::row_major;
+use smallvec::SmallVec;
+
+/// Largest number of runs of an input.
+const MAX_RUNS: usize = 1024;
+
+/// Adjacent elements of an input: its positions in the result and in the source, in elements.
+#[derive(Clone, Copy)]
+struct Run {
+    base: FrameAddress,
+    to: isize,
+    from: isize,
+    len: usize,
+}
+
+impl InPlaceBuilder<'_> {
+    /// A step that stores its values, by inputs that are assembled.
+    pub(super) fn assembled(
+        &mut self,
+        at: [usize; 2],
+        code: &Code,
+        laid: &LaidCode,
+        slots: &[usize],
+        outputs: &[u32],
+    ) -> Option<()> {
+        let mut extents: SmallVec<[usize; 4]> =
+            laid.boxes.first()?.axes.iter().map(|_| 0).collect();
+        for b in &laid.boxes {
+            for (n, a) in extents.iter_mut().zip(&b.axes) {
+                *n = (*n).max(a.low + a.extent);
+            }
+        }
+        let n: usize = extents.iter().product();
+        let volume: usize = laid.boxes.iter().map(|b| b.volume).sum();
+        if n != volume || n * code.body.widest() > MAX_TILE_BYTES {
+            return None;
+        }
+        self.scratch.used = 0;
+        let strides = row_major(&extents);
+        let mut inputs: SmallVec<[FrameAddress; 8]> = SmallVec::new();
+        for (k, leaf) in code.leaves.iter().enumerate() {
+            let size = leaf.dtype.size();
+            let mut runs = Vec::new();
+            for b in &laid.boxes {
+                self.runs((laid, b), (k, size), &strides, slots, &mut runs)?;
+                (runs.len() <= MAX_RUNS).then_some(())?;
+            }
+            inputs.push(self.copied(merged(runs), n, size));
+        }
+        let y = |&place: &u32| FrameAddress {
+            base: place,
+            offset: 0,
+        };
+        let to: SmallVec<[FrameAddress; 2]> = outputs.iter().map(y).collect();
+        self.tiles(at, code, n, &inputs, &to)
+    }
+
+    /// The runs of an input in a box.
+    fn runs(
+        &mut self,
+        (laid, b): (&LaidCode, &LaidBox),
+        (k, size): (usize, usize),
+        strides: &[isize],
+        slots: &[usize],
+        runs: &mut Vec<Run>,
+    ) -> Option<()> {
+        let parts: Vec<LoopAxes> = match &b.leaves[k] {
+            LaidLeaf::Strided { .. } => vec![b.axes.clone()],
+            LaidLeaf::Packed(r) => boxes(&b.axes, 0..usize::MAX, &[&r.read]),
+        };
+        for part in parts {
+            let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
+            let inner = extents.last().copied().unwrap_or(1);
+            let (base, first, from) = match self.leaf(laid, b, (k, size), &part, slots)? {
+                PartLeaf::Number(bytes) => (self.constant(bytes.repeat(inner)), 0, None),
+                PartLeaf::Strided(leaf) => {
+                    let Base::Place(p) = leaf.base else {
+                        return None;
+                    };
+                    // Runs of parts continue one another if they have one base.
+                    let (first, offset) = match leaf.dynamic.is_empty() {
+                        true => (leaf.offset as isize, 0),
+                        false => (0, leaf.offset),
+                    };
+                    let base = self.element_at(p, offset, &leaf.dynamic, size);
+                    (base, first, Some(leaf.strides))
+                }
+            };
+            let low = part.iter().zip(strides).map(|(a, s)| a.low as isize * s);
+            let outer = extents.len().saturating_sub(1);
+            // A source that is not contiguous along the last axis is copied element by element.
+            let adjacent = from
+                .as_ref()
+                .is_none_or(|s| s.last() == Some(&1) || inner == 1);
+            let (axes, len) = match adjacent {
+                true => (outer, inner),
+                false => (extents.len(), 1),
+            };
+            let to = positions(&extents[..axes], &strides[..axes], low.sum());
+            let from = match &from {
+                Some(s) => positions(&extents[..axes], &s[..axes], first),
+                None => to.iter().map(|_| 0).collect(),
+            };
+            let all = to.iter().zip(&from);
+            runs.extend(all.map(|(&to, &from)| Run {
+                base,
+                to,
+                from,
+                len,
+            }));
+        }
+        Some(())
+    }
+
+    /// The elements of runs, contiguous: where they are, or copied.
+    fn copied(&mut self, mut runs: Vec<Run>, n: usize, size: usize) -> FrameAddress {
+        let bytes = |elements: isize| elements * size as isize;
+        if let [one] = runs[..]
+            && one.len == n
+        {
+            return FrameAddress {
+                base: one.base.base,
+                offset: one.base.offset + bytes(one.from),
+            };
+        }
+        let y = self.temporary(n * size);
+        let key = |r: &Run| (r.base.base, r.base.offset, r.len);
+        runs.sort_by_key(|r| (key(r), r.to));
+        for of_one in runs.chunk_by(|a, b| key(a) == key(b)) {
+            let (x, len) = (of_one[0].base, of_one[0].len);
+            let at = of_one.iter().map(|r| (bytes(r.to), bytes(r.from)));
+            let rows = Instruction::Rows {
+                bytes: len * size,
+                size,
+                at: at.collect(),
+                y,
+                x,
+            };
+            self.push(of_one.len() * len, rows);
+        }
+        y
+    }
+}
+
+/// Runs in the order of the result, those that continue one another together.
+fn merged(mut runs: Vec<Run>) -> Vec<Run> {
+    runs.sort_by_key(|r| r.to);
+    let mut out: Vec<Run> = Vec::with_capacity(runs.len());
+    for r in runs {
+        match out.last_mut() {
+            Some(last) if continues(last, &r) => last.len += r.len,
+            _ => out.push(r),
+        }
+    }
+    out
+}
+
+/// Whether a run begins where another one ends, in the result and in the source.
+fn continues(last: &Run, next: &Run) -> bool {
+    let len = last.len as isize;
+    let of = |r: &Run| (r.base.base, r.base.offset);
+    of(last) == of(next) && last.to + len == next.to && last.from + len == next.from
+}

@@ -1,0 +1,198 @@
+//! Items of steps ([`steps`](crate::emit::steps)): operands at addresses of their own, and inner
+//! loops.
+
+use super::block::LoopBlock;
+use crate::emit::encode::*;
+use crate::emit::plan::CodeLoop;
+use crate::emit::step::MAX_INNER_DEPTH;
+use crate::emit::trace::{StepAddress, TraceId};
+
+/// An inner loop under construction.
+pub(crate) struct OpenLoop {
+    top: usize,
+    /// Jumps out of the loop.
+    pub(super) leaves: Vec<Jump>,
+}
+
+/// The question whether the run should end, which loops with a condition ask after a number of
+/// iterations.
+pub(crate) struct InterruptLook {
+    /// Number of iterations between two questions.
+    pub(crate) period: u32,
+    /// Distance from the stack pointer to the number of iterations until the next question.
+    pub(crate) left: i32,
+    /// Where the address of the function is that answers: `fn() -> usize`, 0 to go on.
+    pub(crate) function: Memory,
+    /// Jumps after the answer that the run should end.
+    pub(crate) ends: Vec<Jump>,
+}
+
+/// Registers that a call may change, and that hold something where no vector register does. They
+/// fill 64 bytes of the stack, so that it stays aligned.
+const CALLER_SAVED: [Gpr; 8] = [RAX, RCX, RSI, RDI, 8, 9, 10, 11];
+
+impl InterruptLook {
+    /// Begins to count again.
+    pub(crate) fn reset(&self, asm: &mut Assembler) {
+        asm.clear(RDX);
+        asm.add(RDX, i32::try_from(self.period).unwrap_or(i32::MAX));
+        asm.save(RSP, self.left, RDX);
+    }
+
+    /// Asks. The flags tell whether the run goes on: zero.
+    fn write(&self, asm: &mut Assembler, wide: bool) {
+        self.reset(asm);
+        CALLER_SAVED.iter().for_each(|&r| asm.push(r));
+        asm.call(self.function);
+        asm.copy(RDX, RAX);
+        if wide {
+            first_lane(asm);
+        }
+        CALLER_SAVED.iter().rev().for_each(|&r| asm.pop(r));
+        asm.add(RDX, 0);
+    }
+}
+
+/// Sets `k1` to the first lane. Changes `RAX`.
+pub(crate) fn first_lane(asm: &mut Assembler) {
+    asm.clear(RAX);
+    asm.add(RAX, 1);
+    let to_mask = Opcode {
+        map: 1,
+        prefix: 0,
+        w: false,
+        code: 0x92,
+    };
+    asm.vector(Form::Mask(0), to_mask, 1, 0, Operand::Register(RAX), None);
+}
+
+/// Registers with the iterations that are left, by depth of the loop.
+const COUNTERS: [Gpr; MAX_INNER_DEPTH] = [RAX, RCX];
+
+impl LoopBlock<'_, '_> {
+    /// The address of a step's operand, at a distance that was computed if there is one.
+    fn step_address(
+        &mut self,
+        asm: &mut Assembler,
+        at: StepAddress,
+        offset: Option<TraceId>,
+    ) -> Memory {
+        let plan = self.registers.plan;
+        let addresses = plan.addresses.as_ref().expect("a step has addresses");
+        let base = match offset {
+            None => addresses.base(asm, at.entry),
+            Some(offset) => {
+                let r = self.registers.register(asm, offset);
+                self.target().first_lane(asm, RDX, r);
+                match addresses.register(at.entry) {
+                    Some(base) => asm.plus(RDX, base),
+                    None => asm.plus_at(RDX, RDI, 8 * at.entry as i32),
+                }
+                RDX
+            }
+        };
+        Memory {
+            base: Base::At(base),
+            disp: at.offset,
+            broadcast: false,
+        }
+    }
+
+    pub(super) fn store_at(
+        &mut self,
+        asm: &mut Assembler,
+        to: StepAddress,
+        offset: Option<TraceId>,
+        value: TraceId,
+    ) {
+        let r = self.registers.register(asm, value);
+        let to = self.step_address(asm, to, offset);
+        self.target().store_first(asm, self.size(value), to, r);
+        self.registers.release(&[value]);
+        self.registers.release(offset.as_slice());
+    }
+
+    /// Makes an entry of the table an address.
+    pub(super) fn point(
+        &mut self,
+        asm: &mut Assembler,
+        entry: u32,
+        to: StepAddress,
+        offset: Option<TraceId>,
+    ) {
+        let from = self.step_address(asm, to, offset);
+        let Base::At(base) = from.base else {
+            unreachable!("the address of an element")
+        };
+        let addresses = self.registers.plan.addresses.as_ref();
+        match addresses.and_then(|a| a.register(entry)) {
+            Some(r) => asm.address(r, base, from.disp),
+            None => {
+                asm.address(RDX, base, from.disp);
+                asm.save(RDI, 8 * entry as i32, RDX);
+            }
+        }
+        self.registers.release(offset.as_slice());
+    }
+
+    /// Begins an inner loop. No register holds a value at its begin and at its end, so that each
+    /// iteration finds the values from before the loop in memory.
+    pub(super) fn begin(&mut self, asm: &mut Assembler, l: &CodeLoop) {
+        self.registers.clear(asm);
+        if let Some(trips) = l.trips {
+            let counter = COUNTERS[self.open.len()];
+            asm.clear(counter);
+            asm.add(counter, trips as i32);
+        }
+        self.open.push(OpenLoop {
+            top: asm.code.len(),
+            leaves: Vec::new(),
+        });
+    }
+
+    pub(super) fn end(&mut self, asm: &mut Assembler, l: &CodeLoop) {
+        self.registers.clear(asm);
+        let OpenLoop { top, leaves } = self.open.pop().expect("a loop has begun");
+        let addresses = self.registers.plan.addresses.as_ref();
+        addresses
+            .expect("a step has addresses")
+            .advance(asm, &l.advances);
+        match l.trips {
+            Some(_) => {
+                asm.add(COUNTERS[self.open.len()], -1);
+                asm.jump_back(If::NotZero, top);
+            }
+            None => {
+                let look = self.look.as_mut().expect("a step with a condition");
+                asm.add_at(RSP, look.left, -1);
+                asm.jump_back(If::NotZero, top);
+                look.write(asm, self.registers.plan.target.wide);
+                asm.jump_back(If::Zero, top);
+                look.ends.push(asm.jump_always());
+            }
+        }
+        leaves.into_iter().for_each(|leave| asm.bind(leave));
+        self.registers.release(&l.live);
+    }
+
+    /// Loads an input of a step in the order of the operations.
+    pub(super) fn load(
+        &mut self,
+        asm: &mut Assembler,
+        id: TraceId,
+        k: u32,
+        offset: Option<TraceId>,
+    ) {
+        let addresses = self.registers.plan.addresses.as_ref();
+        let at = addresses.expect("a step has addresses").of_input(k);
+        let from = self.step_address(asm, at, offset);
+        self.registers.release(offset.as_slice());
+        let d = self.registers.take(asm, false);
+        let from = Memory {
+            broadcast: true,
+            ..from
+        };
+        self.target().load(asm, self.kind(id), d, from);
+        self.registers.define(id, d);
+    }
+}

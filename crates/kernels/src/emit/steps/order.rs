@@ -1,0 +1,309 @@
+//! The order of the items of a step.
+//!
+//! Operations stand in the order in which they were recorded, but for those that a loop does not
+//! change: these stand before it. Loads and effects stay in their loops.
+
+use crate::emit::encode::Memory;
+use crate::emit::plan::{CodeItem, CodeLoop, read};
+use crate::emit::step::{InnerLoop, StepEffect, StepTrace};
+use crate::emit::trace::{Op, StepAddress, Trace, TraceId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The loop that is not an inner one.
+const OUTERMOST: u32 = u32::MAX;
+
+/// Depth of the loop in which each operation has to stand, and of that of each effect.
+pub(super) fn depths(step: &StepTrace) -> (Vec<usize>, Vec<usize>) {
+    let places = LoopPlaces::of(step);
+    let depth = |l: &u32| places.depth(*l);
+    let of_ops = places.of_ops.iter().map(depth).collect();
+    let mut open = 0;
+    let of_effect = |(_, e): &(usize, StepEffect)| {
+        match e {
+            StepEffect::Begin(_) => open += 1,
+            StepEffect::End(_) => open -= 1,
+            _ => {}
+        }
+        open
+    };
+    (of_ops, step.effects.iter().map(of_effect).collect())
+}
+
+/// The loop in which each operation has to stand: that in which it was recorded if it is a load,
+/// otherwise the innermost one of its operands.
+struct LoopPlaces {
+    of_ops: Vec<u32>,
+    depths: Vec<usize>,
+}
+
+impl LoopPlaces {
+    fn of(step: &StepTrace) -> LoopPlaces {
+        let mut places = LoopPlaces {
+            of_ops: Vec::with_capacity(step.trace.ops.len()),
+            depths: vec![0; step.loops.len()],
+        };
+        let mut open: Vec<u32> = Vec::new();
+        let mut effects = step.effects.iter().peekable();
+        for (id, op) in step.trace.ops.iter().enumerate() {
+            while let Some((_, e)) = effects.next_if(|e| e.0 <= id) {
+                places.follow(&mut open, *e);
+            }
+            let own = match op {
+                Op::Load(..) => open.last().copied().unwrap_or(OUTERMOST),
+                op => {
+                    let of_operands = op.operands().into_iter().map(|x| places.of_ops[x as usize]);
+                    let deepest = of_operands.max_by_key(|&l| places.depth(l));
+                    deepest.unwrap_or(OUTERMOST)
+                }
+            };
+            places.of_ops.push(own);
+        }
+        effects.for_each(|(_, e)| places.follow(&mut open, *e));
+        places
+    }
+
+    fn follow(&mut self, open: &mut Vec<u32>, e: StepEffect) {
+        match e {
+            StepEffect::Begin(k) => {
+                open.push(k);
+                self.depths[k as usize] = open.len();
+            }
+            StepEffect::End(_) => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+
+    fn depth(&self, l: u32) -> usize {
+        match l {
+            OUTERMOST => 0,
+            l => self.depths[l as usize],
+        }
+    }
+}
+
+/// The items of loops that have begun, the outermost first.
+struct OpenItems {
+    loops: Vec<(u32, Vec<CodeItem>)>,
+}
+
+impl OpenItems {
+    /// The items of a loop, if it is open.
+    fn of(&mut self, l: u32) -> Option<&mut Vec<CodeItem>> {
+        let own = self.loops.iter_mut().find(|(k, _)| *k == l)?;
+        Some(&mut own.1)
+    }
+
+    fn innermost(&mut self) -> &mut Vec<CodeItem> {
+        let (_, items) = self.loops.last_mut().expect("the loop itself");
+        items
+    }
+}
+
+/// Operations and effects, each in its loop. Returns `None` if a value of a loop is read outside.
+fn in_loops(step: &StepTrace, needed: &[TraceId], rare: &[TraceId]) -> Option<Vec<CodeItem>> {
+    let trace = &step.trace;
+    let places = LoopPlaces::of(step);
+    let mut open = OpenItems {
+        loops: vec![(OUTERMOST, Vec::with_capacity(needed.len()))],
+    };
+    let effect = |open: &mut OpenItems, e: StepEffect| {
+        let is_open = |x: TraceId| open.loops.iter().any(|l| l.0 == places.of_ops[x as usize]);
+        e.values().all(is_open).then_some(())?;
+        let item = match e {
+            StepEffect::Begin(k) => {
+                open.loops.push((k, vec![CodeItem::Begin(k)]));
+                return Some(());
+            }
+            StepEffect::End(k) => {
+                let (_, own) = open.loops.pop()?;
+                open.innermost().extend(own);
+                CodeItem::End(k)
+            }
+            StepEffect::Store { to, offset, value } => CodeItem::StoreAt { to, offset, value },
+            StepEffect::Continue(holds) => CodeItem::Continue(holds),
+            StepEffect::Point { entry, to, offset } => CodeItem::Point { entry, to, offset },
+            StepEffect::Leave(holds) => CodeItem::Leave(holds),
+        };
+        open.innermost().push(item);
+        Some(())
+    };
+    let mut effects = step.effects.iter().peekable();
+    for &id in needed {
+        while let Some((_, e)) = effects.next_if(|e| e.0 <= id as usize) {
+            effect(&mut open, *e)?;
+        }
+        // An input has no place of its own.
+        if matches!(trace.op(id), Op::Input(_)) {
+            continue;
+        }
+        let own = open.of(places.of_ops[id as usize])?;
+        own.push(CodeItem::Op(id));
+        if rare.binary_search(&id).is_ok() {
+            own.push(CodeItem::Rare(id));
+        }
+    }
+    for (_, e) in effects {
+        effect(&mut open, *e)?;
+    }
+    let (_, all) = open.loops.pop()?;
+    open.loops.is_empty().then_some(all)
+}
+
+/// The order of the items of a step, under construction.
+struct ItemOrder<'a> {
+    trace: &'a Trace,
+    items: Vec<CodeItem>,
+    placed: Vec<bool>,
+}
+
+impl ItemOrder<'_> {
+    fn place(&mut self, id: TraceId) {
+        if !std::mem::replace(&mut self.placed[id as usize], true) {
+            self.items.push(CodeItem::Op(id));
+        }
+    }
+
+    /// Places an item after the inputs that it reads.
+    fn push(&mut self, item: CodeItem) {
+        match item {
+            CodeItem::Op(id) => {
+                let operands = self.trace.op(id).operands();
+                operands.into_iter().for_each(|x| self.place(x));
+                self.place(id);
+            }
+            item => {
+                let values = read(self.trace, &[], item);
+                values.into_iter().for_each(|x| self.place(x));
+                self.items.push(item);
+            }
+        }
+    }
+}
+
+/// The order of a step, and its loops. Returns `None` if a step would change what it reads before
+/// it may end early.
+pub(super) fn items(
+    step: &StepTrace,
+    home: &[Option<Memory>],
+) -> Option<(Vec<CodeItem>, Vec<CodeLoop>)> {
+    let trace = &step.trace;
+    let has_item = |id: &TraceId| home[*id as usize].is_none() && trace.size(*id) <= 8;
+    let needed: Vec<TraceId> = trace.needed().into_iter().filter(has_item).collect();
+    let mut rare = trace.rare.clone();
+    rare.sort_unstable();
+    rare.dedup();
+    let all = in_loops(step, &needed, &rare)?;
+    restarts(step, &all)?;
+    let mut order = ItemOrder {
+        trace,
+        items: Vec::with_capacity(all.len() + step.kept.len()),
+        placed: home.iter().map(Option::is_some).collect(),
+    };
+    for (at, &item) in all.iter().enumerate() {
+        match item {
+            // Inputs that a loop reads are loaded before the outermost one.
+            CodeItem::Begin(k) => {
+                let of_loop = all[at + 1..].iter();
+                let of_loop = of_loop.take_while(|i| !matches!(i, CodeItem::End(l) if *l == k));
+                for &item in of_loop.filter(|i| !matches!(i, CodeItem::End(_))) {
+                    for x in read(trace, &[], item) {
+                        if matches!(trace.op(x), Op::Input(_)) {
+                            order.place(x);
+                        }
+                    }
+                }
+                order.items.push(item);
+            }
+            CodeItem::End(_) => order.items.push(item),
+            item => order.push(item),
+        }
+    }
+    kept(step, &mut order);
+    let loops = loops(step, &order.items);
+    Some((order.items, loops))
+}
+
+/// `None` if a step that ends early has changed what it reads.
+fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
+    let ends = |i: &CodeItem| matches!(i, CodeItem::Rare(_) | CodeItem::Continue(_));
+    let (mut changed, mut open) = (false, Vec::new());
+    for (at, item) in all.iter().enumerate() {
+        let mut may_end = ends(item);
+        match *item {
+            CodeItem::Begin(_) => open.push(at),
+            CodeItem::End(_) => {
+                open.pop();
+            }
+            CodeItem::StoreAt { to, .. } if step.changed.contains(&to.entry) => {
+                changed = true;
+                // The next iteration of a loop may end early.
+                let first = open.first().copied().unwrap_or(at);
+                may_end = all[first..at].iter().any(ends);
+            }
+            _ => {}
+        }
+        (!(changed && may_end)).then_some(())?;
+    }
+    Some(())
+}
+
+/// The values that a step keeps: they are stored last, each after the loads of the inputs that it
+/// replaces and that are kept elsewhere.
+fn kept(step: &StepTrace, order: &mut ItemOrder<'_>) {
+    let mut inputs: FxHashMap<StepAddress, Vec<TraceId>> = FxHashMap::default();
+    for (id, op) in step.trace.ops.iter().enumerate() {
+        if let Op::Input(k) = *op {
+            let of_address = inputs.entry(step.loads[k as usize]).or_default();
+            of_address.push(id as TraceId);
+        }
+    }
+    let moved: FxHashSet<TraceId> = step.kept.iter().map(|k| k.1).collect();
+    for &(to, value) in &step.kept {
+        for &id in inputs.get(&to).into_iter().flatten() {
+            if moved.contains(&id) {
+                order.place(id);
+            }
+        }
+        order.push(CodeItem::StoreAt {
+            to,
+            offset: None,
+            value,
+        });
+    }
+}
+
+/// The loops, with the values that their iterations read again.
+fn loops(step: &StepTrace, items: &[CodeItem]) -> Vec<CodeLoop> {
+    let of_loop = |l: &InnerLoop| CodeLoop {
+        trips: l.trips,
+        advances: l.advances.clone(),
+        live: Vec::new(),
+    };
+    let mut loops: Vec<CodeLoop> = step.loops.iter().map(of_loop).collect();
+    let mut defined = vec![0; step.trace.ops.len()];
+    let mut open: Vec<(u32, usize, FxHashSet<TraceId>)> = Vec::new();
+    for (at, &item) in items.iter().enumerate() {
+        match item {
+            CodeItem::Op(id) => defined[id as usize] = at,
+            CodeItem::Begin(k) => open.push((k, at, FxHashSet::default())),
+            _ => {}
+        }
+        let values = match item {
+            CodeItem::End(k) => {
+                let (_, _, live) = open.pop().expect("a loop has begun");
+                let mut live: Vec<TraceId> = live.into_iter().collect();
+                live.sort_unstable();
+                loops[k as usize].live = live.clone();
+                live
+            }
+            item => read(&step.trace, &[], item).into_vec(),
+        };
+        for (_, begin, live) in &mut open {
+            let before = |x: &&TraceId| defined[**x as usize] < *begin;
+            live.extend(values.iter().filter(before));
+        }
+    }
+    loops
+}
