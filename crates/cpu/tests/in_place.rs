@@ -5,9 +5,10 @@ mod common;
 use common::build;
 use cotangent_core::check::random::loop_graph;
 use cotangent_core::ops::{Bounds, Comparison, Cumulative, DotGeneral, Running};
-use cotangent_core::rewrite::simplify;
+use cotangent_core::rewrite::{simplify, with_simple_loops};
 use cotangent_core::transform::{AdContext, grad, vjp};
 use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, reference};
+use cotangent_cpu::program::plan_text;
 use cotangent_cpu::{Executor, Program, Tensor};
 use std::sync::Arc;
 
@@ -528,4 +529,151 @@ fn inner_loops_read_carries_at_computed_places() {
     ];
     compare("inner loops", &f, &args);
     assert!(is_in_place(&f, &args));
+}
+
+/// Loops in the steps of a loop: their first values come from the step, their rows are in its rows
+/// or computed by it, and they leave early or late. `kind` chooses what the inner steps do.
+fn inner_loops(kind: usize, n: usize, dtype: DType) -> Arc<Function> {
+    let number = Type::scalar(DType::I64);
+    let types = [
+        Type::new(dtype, [n]),
+        Type::new(DType::I64, [30, 2]),
+        f64s(&[30, 70]),
+    ];
+    build(&types, move |cx, x| {
+        let y = cx.scan(
+            &[],
+            &x[..1],
+            &x[1..],
+            &30.into(),
+            kind % 2 == 1,
+            |cx, _, c, row| {
+                let at = |k: usize| cx.index_axis(row[0], 0, k);
+                let (first, limit) = (at(0), at(1));
+                let weights = cx.convert(row[1], dtype);
+                // A loop with rows and stacks, whose rows are computed by the step.
+                let doubled = cx.add(weights, weights);
+                let rows = [weights, doubled];
+                let (sums, stacked) = cx.scan(
+                    &[],
+                    &[cx.index_axis(c[0], 0, 0)],
+                    &rows,
+                    &70.into(),
+                    kind % 3 == 1,
+                    |cx, _, c, row| {
+                        let next = cx.add(cx.mul(c[0], cx.full_like(c[0], 3i64)), row[0]);
+                        (vec![next], vec![cx.sub(next, row[1])])
+                    },
+                );
+                let value = cx.add(sums[0], cx.reduce_max(stacked[0], &[0]));
+                // A loop that moves elements until it finds one, or reaches the limit.
+                let more = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
+                    let own = cx.dynamic_index_axis(c[0], 0, c[1]);
+                    let differs = cx.compare(own, Comparison::Ne, w[0]);
+                    cx.and(differs, cx.compare(c[1], Comparison::Lt, w[1]))
+                };
+                let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
+                    let one = cx.full(&number, 1i64);
+                    let next = cx.dynamic_index_axis(c[0], 0, cx.add(c[1], one));
+                    let moved = cx.dynamic_update_index_axis(c[0], next, 0, c[1]);
+                    // Another loop in it.
+                    let count = cx.while_loop(
+                        &[w[1]],
+                        &[c[1], c[2]],
+                        |cx, w, c| cx.compare(c[0], Comparison::Lt, w[0]),
+                        |cx, _, c| {
+                            let two = cx.full(&number, 2i64);
+                            let more = cx.add(c[1], cx.convert(c[0], dtype));
+                            vec![cx.add(c[0], two), more]
+                        },
+                    );
+                    vec![moved, cx.add(c[1], one), count[1]]
+                };
+                let found = cx.while_loop(&[value, limit], &[c[0], first, value], more, step);
+                let y = match kind {
+                    0 | 1 => cx.dynamic_update_index_axis(found[0], value, 0, first),
+                    2 => cx.add(found[0], cx.broadcast_in_dim(found[2], &[n.into()], &[])),
+                    _ => {
+                        cx.dynamic_update_index_axis(found[0], cx.index_axis(c[0], 0, 0), 0, limit)
+                    }
+                };
+                (vec![y], vec![found[2], cx.convert(found[1], dtype)])
+            },
+        );
+        [y.0, y.1].concat()
+    })
+}
+
+#[test]
+fn loops_in_steps_have_the_bits_of_tensors() {
+    for dtype in [DType::F64, DType::F32, DType::I32, DType::U8, DType::BF16] {
+        for kind in 0..4 {
+            for n in [1, 5, 200] {
+                let f = inner_loops(kind, n, dtype);
+                let whole = |shape: [usize; 2], k: i64| {
+                    let x = (0..shape[0] * shape[1]).map(|i| (i as i64 * 37 + 11) % k - 2);
+                    Array::from_vec(shape.to_vec(), x.collect::<Vec<i64>>()).unwrap()
+                };
+                let counts = (0..n).map(|i| (i * 7 % 5) as i64).collect::<Vec<i64>>();
+                let to = |dtype: DType, x: Array| {
+                    let f = build(&[x.ty()], |cx, x| vec![cx.convert(x[0], dtype)]);
+                    reference::run(&f, &[x]).unwrap().remove(0)
+                };
+                let args = [
+                    to(dtype, Array::vector(counts)),
+                    whole([30, 2], n as i64 + 4),
+                    to(DType::F64, whole([30, 70], 9)),
+                ];
+                compare(&format!("{dtype} {kind} {n}"), &f, &args);
+                let plan = plan_text(&f, &Env::default()).unwrap();
+                assert!(plan.contains("loop, code of"), "{dtype} {kind} {n}: {plan}");
+            }
+        }
+    }
+}
+
+/// A choice between an array and the same array with other windows is made in the windows.
+#[test]
+fn updates_under_a_condition() {
+    let types = [f64s(&[6, 5]), Type::new(DType::I64, [40, 2])];
+    for kind in 0..4 {
+        let f = build(&types, |cx, x| {
+            let y = cx.scan(&[], &x[..1], &x[1..], &40.into(), false, |cx, _, c, row| {
+                let start = [0, 1].map(|k| cx.index_axis(row[0], 0, k));
+                let zero = cx.full_like(start[0], 0i64);
+                let which = cx.compare(start[0], Comparison::Lt, start[1]);
+                let window = cx.dynamic_slice(c[0], &start, &[2.into(), 2.into()]);
+                let new = cx.add(window, cx.full_like(window, 1i64));
+                let mut y = cx.dynamic_update_slice(c[0], new, &start);
+                if kind >= 2 {
+                    let row = cx.slice_axis(y, 0, 0, 1);
+                    y = cx.dynamic_update_slice(y, row, &[start[1], zero]);
+                }
+                let next = match kind % 2 {
+                    0 => cx.select(which, y, c[0]),
+                    _ => {
+                        let all = cx.broadcast_in_dim(which, &cx.ty(y).shape, &[]);
+                        cx.select(all, c[0], y)
+                    }
+                };
+                (vec![next], vec![cx.reduce_sum(next, &[0, 1])])
+            });
+            [y.0, y.1].concat()
+        });
+        let at = (0..80)
+            .map(|k| (k * 7 % 11 - 2) as i64)
+            .collect::<Vec<i64>>();
+        let args = [
+            numbers(&types[0]),
+            Array::from_vec(vec![40, 2], at).unwrap(),
+        ];
+        compare(&format!("choice {kind}"), &f, &args);
+        let f = with_simple_loops(&f);
+        let scan = f.eqns().iter().find(|e| e.op.name() == "scan").unwrap();
+        let body = scan.op.regions()[0].clone();
+        let selects = body.eqns().iter().filter(|e| e.op.name() == "select");
+        let whole =
+            selects.filter(|e| body.ty(e.results().next().unwrap()).shape == f64s(&[6, 5]).shape);
+        assert_eq!(whole.count(), 0, "{f}");
+    }
 }

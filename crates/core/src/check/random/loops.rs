@@ -33,6 +33,9 @@ pub(super) fn carried(g: &mut Grower) -> Option<()> {
     let params = [w, c, first, zero].map(|k| at(g, k)).to_vec();
     let state = g.ty(c);
     let mut inner = g.inside(params)?;
+    if inner.rng.chance(0.3) {
+        carried(&mut inner);
+    }
     let next = match inner.rng.chance(0.5) {
         true => inner.write(&[1, 3], |cx, x| shifted(cx, x[0], x[1]))?,
         false => inner.another(&state, usize::MAX)?,

@@ -6,11 +6,12 @@
 //! scatter(x, i, u)     =  x with combine(x[i], u) in the window at i, if i is inside
 //! argmax(x)            =  min of the positions of max(x) and of NaN
 //! sort(x)              =  x at the positions that hold the ranks 0, 1, ..
+//! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i, if y is x with u there
 //! ```
 //! Results have the same bits.
 
 use crate::dtype::DType;
-use crate::ir::{Emit, Op, Val, Vals};
+use crate::ir::{Builder, Emit, Op, Val, Vals};
 use crate::ops::{
     ArgReduce, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows, indices,
 };
@@ -32,8 +33,10 @@ const MAX_COMPARISONS: usize = 1024;
 const MAX_COMPARED: usize = 256;
 
 /// The results of an operation on few elements; `None` for other operations.
-pub(super) fn written(cx: &dyn Emit, op: &Op, x: &[Val]) -> Option<Vals> {
+pub(super) fn written(b: &Builder, op: &Op, x: &[Val]) -> Option<Vals> {
+    let cx: &dyn Emit = b;
     match op {
+        Op::Select(_) => Some(Vals::from_slice(&[update_if(b, [x[0], x[1], x[2]])?])),
         Op::Scatter(s) => Some(Vals::from_slice(&[scatter(cx, s, [x[0], x[1], x[2]])?])),
         Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
@@ -118,6 +121,42 @@ fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
         y = cx.dynamic_update_slice(y, new, &start);
     }
     Some(y)
+}
+
+/// A choice between an array and the same array with other windows, by one boolean: the choice is
+/// made in the windows.
+fn update_if(b: &Builder, [which, x, y]: [Val; 3]) -> Option<Val> {
+    let cx: &dyn Emit = b;
+    let scalar = |v: Val| (cx.ty(v).rank() == 0).then_some(v);
+    let spread = || {
+        b.with_def(which, |op, x| match op {
+            Op::BroadcastInDim(_) => scalar(x[0]),
+            _ => None,
+        })?
+    };
+    let which = scalar(which).or_else(spread)?;
+    let updates = |v: Val| b.with_def(v, |op, _| matches!(op, Op::DynamicUpdateSlice(_)));
+    if updates(x) == Some(true) {
+        updated_if(b, x, y, &|u, old| cx.select(which, u, old))
+    } else {
+        updated_if(b, y, x, &|u, old| cx.select(which, old, u))
+    }
+}
+
+/// `new` or `old`, where `new` is `old` with windows that were updated: `choose` takes an update
+/// and what is in its window.
+fn updated_if(b: &Builder, new: Val, old: Val, choose: &dyn Fn(Val, Val) -> Val) -> Option<Val> {
+    if new == old {
+        return Some(old);
+    }
+    let cx: &dyn Emit = b;
+    let (before, update, start) = b.with_def(new, |op, x| match op {
+        Op::DynamicUpdateSlice(_) => Some((x[0], x[1], Vals::from_slice(&x[2..]))),
+        _ => None,
+    })??;
+    let before = updated_if(b, before, old, choose)?;
+    let window = cx.dynamic_slice(before, &start, &cx.ty(update).shape);
+    Some(cx.dynamic_update_slice(before, choose(update, window), &start))
 }
 
 /// A gather whose windows outside are zeros: of windows inside of the operand, chosen by bounds.
