@@ -78,7 +78,7 @@ impl<'a> RawView<'a> {
     /// # Safety
     /// All elements of `T` between the lowest and the highest address of the view are initialised,
     /// and nothing writes to them during `'a`.
-    unsafe fn typed<T>(self) -> View<'a, T> {
+    pub(crate) unsafe fn typed<T>(self) -> View<'a, T> {
         if self.shape.contains(&0) {
             return View::new(&[], 0, self.shape, self.strides);
         }

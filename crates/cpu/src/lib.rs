@@ -47,6 +47,7 @@ pub mod pool;
 pub mod profile;
 pub mod program;
 mod raw;
+mod raw_kernel;
 mod recurrence;
 mod reduce;
 mod scalar;

@@ -13,6 +13,10 @@ use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
 use cotangent_kernels::simd::Isa;
 use smallvec::smallvec;
 
+mod raw;
+
+pub(crate) use raw::solve as raw_solve;
+
 /// Runs a block for an element type of linear algebra.
 macro_rules! for_field {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -277,18 +281,34 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
             });
         }
         let f = factors::<T>(&a)?;
-        let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
         Tensor::filled::<T, _>(copied(b.shape()), |x| {
             each(x, n * k, |m, x| {
                 let packed = part(&f.packed, m, n * n);
                 for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {
                     row.copy_from_slice(part(part(slice(&b), m, n * k), p as usize, k));
                 }
-                linalg::triangular_solve(x, packed, n, k, lower)?;
-                linalg::triangular_solve(x, packed, n, k, Triangle { lower: false, unit: false, ..lower })
+                solve_factored(x, packed, n, k)
             })
         })
     }))
+}
+
+/// Solves a system with packed LU factors in place of its permuted right-hand sides.
+fn solve_factored<T: Field>(x: &mut [T], packed: &[T], n: usize, k: usize) -> Fallible {
+    let lower = Triangle {
+        left: true,
+        lower: true,
+        unit: true,
+        transposed: false,
+        conjugated: false,
+    };
+    let upper = Triangle {
+        lower: false,
+        unit: false,
+        ..lower
+    };
+    linalg::triangular_solve(x, packed, n, k, lower)?;
+    linalg::triangular_solve(x, packed, n, k, upper)
 }
 
 impl<T: PlainElement + Field> Factors<T> {

@@ -19,6 +19,10 @@ macro_rules! ordered {
     };
 }
 
+mod raw;
+
+pub(crate) use raw::sorting as raw_sorting;
+
 /// Kernel for the position of the extremum along an axis.
 pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
     let from = match dtype {

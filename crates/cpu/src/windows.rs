@@ -25,6 +25,8 @@ use cotangent_kernels::memory::push;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
+pub(crate) mod raw;
+
 /// Geometry of all windows.
 struct Plan<'a> {
     name: &'a str,

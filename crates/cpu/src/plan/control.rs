@@ -9,10 +9,11 @@
 //! A carry that a step changes by an update of a window has one buffer, in which the window is
 //! written. Loops and branches of a body run in place, too. A body with a kernel on large tensors,
 //! or with extents that data decides, has no such form and runs on tensors. A loop whose steps
-//! compute few numbers is machine code ([`steps`], [`loops`]).
+//! compute few numbers is machine code ([`steps`], [`loops`]), which calls kernels ([`called`]).
 
 mod assembled;
 mod build;
+mod called;
 mod calls;
 mod carries;
 mod code;
@@ -400,7 +401,7 @@ impl NestedRun for ControlRun {
 
     fn text(&self) -> String {
         match self.compiled() {
-            Ok(code) => format!("code of {} operations a step", code.operations),
+            Ok(code) => code.text(),
             Err(NotCode::NoLoop) => "in place".to_owned(),
             Err(why) => format!("steps in place, no code because of {}", why.text()),
         }

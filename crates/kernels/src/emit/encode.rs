@@ -395,6 +395,17 @@ impl Assembler {
         self.general(0xf7, 2, Operand::Register(to));
     }
 
+    /// `to = number`
+    pub(super) fn number(&mut self, to: Gpr, number: u64) {
+        self.bytes(&[0x48 | to >> 3, 0xb8 | to & 7]);
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Clears the upper halves of the vector registers: code without AVX follows.
+    pub(super) fn clear_upper(&mut self) {
+        self.bytes(&[0xc5, 0xf8, 0x77]);
+    }
+
     /// Calls the function whose address is in memory.
     pub(super) fn call(&mut self, at: Memory) {
         self.general(0xff, 2, Operand::Memory(at));

@@ -22,6 +22,7 @@ use crate::tuning::{MAX_CODE_OPS, MAX_SPILLED_VALUES, MAX_UNROLLED_ITEMS};
 use block::LoopBlock;
 
 pub(super) mod block;
+mod call;
 mod narrow;
 mod pairs;
 pub(super) mod single;

@@ -58,7 +58,7 @@ mod whole;
 pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
-pub(crate) use step::{StepRecorder, StepTrace};
+pub(crate) use step::{StepCall, StepRecorder, StepTrace};
 pub(crate) use trace::{Record, StepAddress, Trace, TraceId};
 
 /// Compiled code of a trace.

@@ -3,6 +3,7 @@
 
 use super::encode::*;
 use super::flags::MemoryFlags;
+use super::step::StepCall;
 use super::trace::{Convert, LaneType, Op, StepAddress, Trace, TraceId};
 use smallvec::SmallVec;
 
@@ -292,6 +293,8 @@ pub(super) enum CodeItem {
     },
     /// Leaves the loop if the boolean is false.
     Continue(TraceId),
+    /// Calls a function.
+    Call(StepCall),
     /// Makes an entry of the table an address, and a distance from it that was computed.
     Point {
         entry: u32,
@@ -428,6 +431,7 @@ pub(super) fn read(trace: &Trace, loops: &[CodeLoop], item: CodeItem) -> SmallVe
         | CodeItem::Leave(id) => {
             smallvec::smallvec![id]
         }
+        CodeItem::Call(_) => SmallVec::new(),
         CodeItem::StoreAt { offset, value, .. } => std::iter::once(value).chain(offset).collect(),
         CodeItem::Point { offset, .. } => offset.into_iter().collect(),
         CodeItem::Begin(_) => SmallVec::new(),

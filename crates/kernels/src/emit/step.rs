@@ -29,6 +29,18 @@ pub(crate) enum StepEffect {
     Leave(TraceId),
     /// Ends an inner loop.
     End(u32),
+    /// Calls a function.
+    Call(StepCall),
+}
+
+/// A function that a step calls with the table and a context: `fn(table, context) -> failed`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepCall {
+    /// Address of the function.
+    pub(crate) function: u64,
+    pub(crate) context: u64,
+    /// Whether it may fail. The loop then ends before this step.
+    pub(crate) fails: bool,
 }
 
 impl StepEffect {
@@ -38,7 +50,7 @@ impl StepEffect {
             StepEffect::Store { offset, value, .. } => [Some(value), offset],
             StepEffect::Continue(holds) | StepEffect::Leave(holds) => [Some(holds), None],
             StepEffect::Point { offset, .. } => [offset, None],
-            StepEffect::Begin(_) | StepEffect::End(_) => [None, None],
+            StepEffect::Begin(_) | StepEffect::End(_) | StepEffect::Call(_) => [None, None],
         };
         both.into_iter().flatten()
     }
@@ -226,6 +238,11 @@ impl StepRecorder {
     pub(crate) fn continue_if(&mut self, x: TraceId) {
         let holds = with(|p| p.truth(x));
         self.effect(StepEffect::Continue(holds));
+    }
+
+    /// Calls a function after the loads and stores that were recorded, and before those to come.
+    pub(crate) fn call(&mut self, call: StepCall) {
+        self.effect(StepEffect::Call(call));
     }
 
     /// The integer `clamp(x, 0, last)` as a lane of 8 bytes, for an integer of `size` bytes.

@@ -8,8 +8,9 @@
 //! which they were recorded. The values that a step keeps for the next one are stored after the
 //! last use of what they replace.
 //!
-//! The loop ends early before a step in which some value needs the scalar fallback, and before a
-//! step whose condition is false. Kept values then are those before that step.
+//! The loop ends early before a step in which some value needs the scalar fallback or a function
+//! that it calls fails, and before a step whose condition is false. Kept values then are those
+//! before that step.
 //!
 //! A step may contain inner loops, whose carries are in memory. What does not depend on an
 //! iteration is computed before the loop. A loop with a condition asks from time to time whether

@@ -35,7 +35,7 @@ pub use body::{
 };
 pub use kernel::{TileFn, TileOp};
 pub use recurrence::Recurrence;
-pub use steps::{ElementAddress, StepValue, Steps, StepsBuilder, StepsEnd};
+pub use steps::{ElementAddress, StepFn, StepValue, Steps, StepsBuilder, StepsEnd};
 
 use crate::emit::instruction;
 use crate::simd::Isa;

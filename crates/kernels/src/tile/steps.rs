@@ -5,7 +5,7 @@
 
 use super::Body;
 use super::emitted::is_wanted;
-use crate::emit::{StepAddress, StepLoop, StepRecorder, TraceId};
+use crate::emit::{StepAddress, StepCall, StepLoop, StepRecorder, TraceId};
 use crate::simd::Isa;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -32,6 +32,10 @@ impl From<ElementAddress> for StepAddress {
 /// A value of a step under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepValue(TraceId);
+
+/// A function that a step calls with the addresses of the table and a context. It returns 0, or
+/// another number if it failed.
+pub type StepFn = unsafe extern "C" fn(table: *const *mut u8, context: *const u8) -> u64;
 
 /// A step under construction. One at a time is recorded on a thread, and no body is compiled there
 /// in the meantime.
@@ -186,6 +190,17 @@ impl StepsBuilder {
         self.recorder.continue_if(x.0);
     }
 
+    /// Calls a function after the loads and stores that were recorded, and before those to come.
+    /// Where it fails the loop ends before this step, which must not have changed memory that it
+    /// reads; `fails` is whether it may.
+    pub fn call(&mut self, f: StepFn, context: *const u8, fails: bool) {
+        self.recorder.call(StepCall {
+            function: f as usize as u64,
+            context: context as usize as u64,
+            fails,
+        });
+    }
+
     /// Makes an entry of the table an address, `offset` bytes after it if that is given.
     pub fn point(&mut self, entry: u32, to: ElementAddress, offset: Option<StepValue>) {
         self.recorder.point(entry, to.into(), offset.map(|o| o.0));
@@ -250,8 +265,8 @@ pub enum StepsEnd {
     Done,
     /// The condition of a step was false; that many steps are left, that step included.
     Stopped(usize),
-    /// A value of the next step needs the scalar fallback; that many steps are left, that step
-    /// included.
+    /// A value of the next step needs the scalar fallback, or a function that it calls fails; that
+    /// many steps are left, that step included.
     Rare(usize),
     /// The hook of the thread's runs ended it ([`interrupt`](crate::interrupt)).
     Interrupted,
@@ -272,7 +287,8 @@ impl Steps {
     /// The CPU supports the instruction set that the step was recorded for. The addresses of
     /// `table`, as steps advance them, are valid for the operands that were recorded, for each step
     /// that runs and for the next one. Elements that were recorded as fixed do not change in a step
-    /// before their last use.
+    /// before their last use. Functions that were recorded can be called with this table and their
+    /// contexts, and do not unwind.
     pub unsafe fn run(&self, table: &mut [*mut u8], steps: usize) -> StepsEnd {
         if steps == 0 {
             return StepsEnd::Done;

@@ -26,7 +26,7 @@ pub(super) enum Memory {
 /// An element that is known.
 #[derive(Clone, Copy)]
 pub(super) struct RecordedElement {
-    size: usize,
+    pub(super) size: usize,
     value: StepValue,
     /// Whether memory has it, too.
     stored: bool,

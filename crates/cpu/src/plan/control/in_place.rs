@@ -2,18 +2,16 @@
 //! reads its inputs and writes its results where its caller says.
 
 use super::frame::{FrameAddress, InPlaceForm, State, frame_entry, start};
-use super::instruction::{InPlaceCall, Instruction};
+use super::instruction::Instruction;
 use crate::element::limit;
 use crate::folds::RawView;
-use crate::kernel::Operands;
 use crate::plan::Plan;
 use crate::plan::arena::{Arena, padded};
-use crate::plan::build::{CallStep, StepKind};
+use crate::plan::build::StepKind;
 use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::GroupRun;
 use crate::plan::laid::{LaidStep, Resolved};
-use crate::raw::{Raw, RawMut};
-use cotangent_core::{DType, Env, Result};
+use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
@@ -161,47 +159,15 @@ impl InPlace {
         })
     }
 
-    /// Runs a kernel on tensors that borrow its operands, and copies its results.
-    ///
-    /// # Safety
-    /// The preconditions of [`InPlace::execute`].
-    pub(super) unsafe fn call(&self, s: &State, c: &InPlaceCall) -> Result<()> {
-        let StepKind::Call(CallStep { kernel, .. }) = &self.plan.parts.steps[c.step].kind else {
-            unreachable!("a call");
-        };
-        let step = &self.plan.parts.steps[c.step];
-        let loc = self.plan.function.eqns()[step.eqn as usize].loc;
-        let mut operands = Operands::new();
-        for x in &c.operands {
-            let raw = Raw {
-                dtype: x.dtype,
-                data: s.at(x.at),
-                shape: &x.shape,
-                strides: &x.strides,
-            };
-            // SAFETY: the operand has the address of its value, and nothing writes it during the
-            // call (# Safety). Kernels of built-in operations keep no operand, and results are
-            // dropped below.
-            operands.push(unsafe { raw.lend()? });
-        }
-        let y = kernel(&self.env, operands).map_err(|err| err.at(loc))?;
-        for (y, to) in y.iter().zip(&c.results) {
-            let Some((at, form)) = to else { continue };
-            let mut to = RawMut {
-                dtype: form.dtype,
-                data: s.at(*at),
-                shape: &form.shape,
-            };
-            // SAFETY: the result has memory for its elements (# Safety).
-            unsafe { to.write(y) }.map_err(|err| err.at(loc))?;
-        }
-        Ok(())
+    /// The operation that a step computes.
+    pub(super) fn op(&self, step: usize) -> &Op {
+        let eqn = self.plan.parts.steps[step].eqn as usize;
+        &self.plan.function.eqns()[eqn].op
     }
 
     /// The name of the operation that a step computes.
     pub(super) fn operation(&self, step: usize) -> &str {
-        let eqn = self.plan.parts.steps[step].eqn as usize;
-        self.plan.function.eqns()[eqn].op.name()
+        self.op(step).name()
     }
 
     /// The entry of the table with the address of the frame.

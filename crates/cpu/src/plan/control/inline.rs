@@ -1,5 +1,6 @@
 //! Regions of a step: their functions are recorded in place of them. A branch computes all arms
-//! and selects, a loop of few steps is written out. Other loops are loops of the code ([`inner`](super::inner)).
+//! and selects, a loop of few steps is written out. Other loops are loops of the code
+//! ([`inner`](super::inner)).
 
 use super::frame::FrameAddress;
 use super::in_place::InPlace;

@@ -4,6 +4,7 @@ use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::folds::RawProduct;
 use crate::plan::nested::NestedRun;
+use crate::raw_kernel::RawKernel;
 use crate::tuning::{CALL_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::DType;
 use cotangent_kernels::tile::TileFn;
@@ -22,6 +23,8 @@ pub(super) struct InPlaceCall {
     pub(super) step: usize,
     pub(super) operands: Vec<LentOperand>,
     pub(super) results: Vec<Option<(FrameAddress, InPlaceForm)>>,
+    /// The kernel on memory, if the operation has one at these extents.
+    pub(super) raw: Option<RawKernel>,
 }
 
 /// A kernel on the elements of a tile.

@@ -8,6 +8,7 @@
 //! A step is code if each of its instructions can be recorded, in at most [`MAX_OPERATIONS`]
 //! operations, and if these are faster than the instructions, whose kernels use vectors.
 
+use super::called::CodeCall;
 use super::carries::second_buffers;
 use super::elements::{Entry, Memory, Moved, element};
 use super::frame::{FrameAddress, InPlaceForm, State};
@@ -42,13 +43,16 @@ pub(super) struct StepRecorder<'a> {
     pub(super) starts: FxHashMap<usize, (StepValue, u32)>,
     /// Estimated time of the instructions, in ps.
     pub(super) time: usize,
-    /// Operations of the iterations of inner loops besides the first ones.
+    /// Operations of the iterations of inner loops besides the first ones, and those that take the
+    /// time of the kernels that the step calls.
     pub(super) repeated: usize,
     /// Whether inner loops change carries of the loop where they are, if they can: then no value of
     /// the step may need the scalar fallback.
     pub(super) in_place: bool,
     /// Number of branches whose arms are recorded.
     pub(super) arms: usize,
+    /// Kernels that the step calls.
+    pub(super) calls: Vec<Box<CodeCall>>,
     /// The first reason for which the step is no code.
     why: Option<NotCode>,
 }
@@ -125,6 +129,8 @@ pub(super) struct LoopSteps {
     pub(super) operations: usize,
     /// Functions whose tables follow those of the loop's own in the table of a run.
     parts: Vec<LoopPart>,
+    /// Kernels that the code calls.
+    calls: Vec<Box<CodeCall>>,
     pub(super) condition: Option<Arc<InPlace>>,
     /// Memory of former runs, for the next ones.
     kept: Mutex<Vec<LoopMemory>>,
@@ -166,6 +172,7 @@ impl<'a> StepRecorder<'a> {
             time: 0,
             repeated: 0,
             arms: 0,
+            calls: Vec::new(),
             why: None,
         })
     }
@@ -287,6 +294,7 @@ impl<'a> StepRecorder<'a> {
             code: code.ok_or(NotCode::Carries)?,
             operations,
             parts: self.parts,
+            calls: self.calls,
             condition: None,
             kept: Mutex::default(),
         })
@@ -391,7 +399,7 @@ impl<'a> StepRecorder<'a> {
             Instruction::Update(u) => self.update(p, u),
             Instruction::Code { at, .. } => self.phase(p, *at),
             Instruction::Control { run, x, y, .. } => self.control(p, &**run, x, y),
-            Instruction::Call(_) => None,
+            Instruction::Call(c) => self.call(p, c),
         }
     }
 
@@ -513,6 +521,17 @@ impl LoopSteps {
         self.condition
             .as_ref()
             .is_some_and(|c| Arc::ptr_eq(c, condition))
+    }
+
+    /// What the code of a step is, in words.
+    pub(super) fn text(&self) -> String {
+        let names: Vec<&str> = self.calls.iter().map(|c| c.name()).collect();
+        let kernels = match names[..] {
+            [] => String::new(),
+            [name] => format!(" and the kernel of `{name}`"),
+            _ => format!(" and the kernels of `{}`", names.join("`, `")),
+        };
+        format!("code of {} operations{kernels} a step", self.operations)
     }
 
     /// Memory for a run of a body with these constants and carries.

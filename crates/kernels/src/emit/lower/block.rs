@@ -50,6 +50,7 @@ impl LoopBlock<'_, '_> {
                         self.test(asm, id);
                         self.stops.push(asm.jump(If::Zero));
                     }
+                    CodeItem::Call(call) => self.call(asm, call),
                     CodeItem::Point { entry, to, offset } => self.point(asm, entry, to, offset),
                     CodeItem::Begin(k) => self.begin(asm, &self.registers.plan.loops[k as usize]),
                     CodeItem::Leave(id) => {

@@ -29,7 +29,7 @@ pub(crate) struct InterruptLook {
 
 /// Registers that a call may change, and that hold something where no vector register does. They
 /// fill 64 bytes of the stack, so that it stays aligned.
-const CALLER_SAVED: [Gpr; 8] = [RAX, RCX, RSI, RDI, 8, 9, 10, 11];
+pub(super) const CALLER_SAVED: [Gpr; 8] = [RAX, RCX, RSI, RDI, 8, 9, 10, 11];
 
 impl InterruptLook {
     /// Begins to count again.

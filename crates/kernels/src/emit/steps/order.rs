@@ -125,6 +125,7 @@ fn in_loops(step: &StepTrace, needed: &[TraceId], rare: &[TraceId]) -> Option<Ve
             StepEffect::Continue(holds) => CodeItem::Continue(holds),
             StepEffect::Point { entry, to, offset } => CodeItem::Point { entry, to, offset },
             StepEffect::Leave(holds) => CodeItem::Leave(holds),
+            StepEffect::Call(call) => CodeItem::Call(call),
         };
         open.innermost().push(item);
         Some(())
@@ -227,7 +228,11 @@ pub(super) fn items(
 
 /// `None` if a step that ends early has changed what it reads.
 fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
-    let ends = |i: &CodeItem| matches!(i, CodeItem::Rare(_) | CodeItem::Continue(_));
+    let ends = |i: &CodeItem| match i {
+        CodeItem::Rare(_) | CodeItem::Continue(_) => true,
+        CodeItem::Call(call) => call.fails,
+        _ => false,
+    };
     let (mut changed, mut open) = (false, Vec::new());
     for (at, item) in all.iter().enumerate() {
         let mut may_end = ends(item);

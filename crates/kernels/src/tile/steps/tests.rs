@@ -358,3 +358,97 @@ fn loops_that_are_too_deep_and_values_that_leave_their_loop() {
         assert!(b.finish(Vec::new(), Vec::new(), u32::MAX).is_none());
     }
 }
+
+/// Adds the number at entry 0 to `n` numbers at entry 1, and counts calls at entry 2. It changes
+/// every register that a function may change. It fails where the number is negative.
+unsafe extern "C" fn adds(table: *const *mut u8, context: *const u8) -> u64 {
+    // SAFETY: the test records this call with a number of elements and entries of `f64`.
+    unsafe {
+        let n = *context.cast::<usize>();
+        let [row, sums, count] = [0, 1, 2].map(|k| (*table.add(k)).cast::<f64>());
+        for k in 0..n {
+            *sums.add(k) += *row;
+        }
+        *count += 1.0;
+        let x = std::hint::black_box([*row; 64]).map(f64::sin);
+        std::hint::black_box(x);
+        u64::from(*row < 0.0)
+    }
+}
+
+#[test]
+fn functions_are_called_between_the_stores_and_loads_around_them() {
+    for isa in levels() {
+        for n in [1usize, 3, 40] {
+            for pointers in [3u32, 14] {
+                let (add, less) = (
+                    two(isa, Binary::Add),
+                    of(<f64 as TileFloat>::compare(Comparison::Lt), &[8, 8], 1),
+                );
+                let mut b = StepsBuilder::at(isa).expect("a level with code");
+                let row = b.fixed(at(0, 0), 8);
+                // Values and comparisons that are read after the call, and entries that are read
+                // more often than those of the function.
+                let old: Vec<StepValue> = (0..n).map(|k| b.fixed(at(3, 8 * k as i32), 8)).collect();
+                let mut sum =
+                    |b: &mut StepsBuilder, x, y| b.body(&add, &[x, y]).expect("recorded")[0];
+                let more: Vec<StepValue> = old.iter().map(|&x| sum(&mut b, x, row)).collect();
+                let smaller: Vec<StepValue> = (0..n)
+                    .map(|k| {
+                        b.body(&less, &[old[k], more[(k + 1) % n]])
+                            .expect("recorded")[0]
+                    })
+                    .collect();
+                for k in 0..n {
+                    b.store(at(1, 8 * k as i32), None, 8, more[k]);
+                }
+                let context: &'static usize = Box::leak(Box::new(n));
+                b.call(adds, std::ptr::from_ref(context).cast(), true);
+                for k in 0..n {
+                    let called = b.load(at(1, 8 * k as i32), None, 8);
+                    let chosen = b.select(smaller[k], called, more[k]);
+                    let next = sum(&mut b, chosen, row);
+                    b.keep(at(3, 8 * k as i32), 8, next);
+                }
+                let mut last = row;
+                for p in 4..pointers {
+                    for k in 0..3 {
+                        let x = b.fixed(at(p, 8 * k), 8);
+                        last = sum(&mut b, last, x);
+                    }
+                }
+                b.store(at(2, 8), None, 8, last);
+                let code = b
+                    .finish(vec![(0, 8)], Vec::new(), u32::MAX)
+                    .expect("compiled");
+                let first: Vec<f64> = (0..n).map(|k| k as f64 * 0.7 - 3.0).collect();
+                let rows = [0.5, -0.0, 2.5, 1.25, -1.0, 3.0];
+                let (mut carry, mut calls, mut want) = (first.clone(), [0.0, 0.0], first);
+                let (mut sums, mut others) = (vec![0.0f64; n], vec![1.0f64; 3]);
+                for row in &rows[..4] {
+                    let more: Vec<f64> = want.iter().map(|x| x + row).collect();
+                    want = (0..n)
+                        .map(|k| match want[k] < more[(k + 1) % n] {
+                            true => more[k] + row + row,
+                            false => more[k] + row,
+                        })
+                        .collect();
+                }
+                let mut own = rows;
+                let mut table = vec![
+                    bytes(&mut own),
+                    bytes(&mut sums),
+                    bytes(&mut calls),
+                    bytes(&mut carry),
+                ];
+                table.resize(pointers.max(4) as usize, bytes(&mut others));
+                // SAFETY: the entries have the elements that were recorded.
+                let end = unsafe { code.run(&mut table, rows.len()) };
+                assert_eq!(end, StepsEnd::Rare(2), "{n} values at {isa:?}");
+                assert_eq!((&carry, calls[0]), (&want, 5.0), "{n} values at {isa:?}");
+                let others = f64::from(3 * (pointers - 4.min(pointers)));
+                assert_eq!(calls[1], rows[3] + others, "{n} values at {isa:?}");
+            }
+        }
+    }
+}

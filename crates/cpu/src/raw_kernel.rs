@@ -1,0 +1,82 @@
+//! [`RawKernel`]: an operation at known extents, on operands and results in memory. It does what
+//! the kernel on tensors does, without tensors: a step of a loop allocates nothing.
+
+use crate::{linalg, reduce, sort, windows};
+use cotangent_core::{DType, Op};
+
+/// Type, extents and strides of an operand, in elements.
+#[derive(Clone, Copy)]
+pub(crate) struct RawForm<'a> {
+    pub(crate) dtype: DType,
+    pub(crate) shape: &'a [usize],
+    pub(crate) strides: &'a [isize],
+}
+
+impl RawForm<'_> {
+    /// The number of elements.
+    pub(crate) fn numel(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The position of each element, in row-major order.
+    pub(crate) fn positions(&self) -> Box<[isize]> {
+        positions(self.shape.iter().copied().zip(self.strides.iter().copied()))
+    }
+}
+
+/// The position of each element along axes of these extents and strides, in row-major order.
+pub(crate) fn positions(axes: impl Iterator<Item = (usize, isize)>) -> Box<[isize]> {
+    let mut out = vec![0];
+    for (n, stride) in axes {
+        let next = |&at: &isize| (0..n as isize).map(move |i| at + i * stride);
+        out = out.iter().flat_map(next).collect();
+    }
+    out.into_boxed_slice()
+}
+
+/// Function of a [`RawKernel`].
+type RawFn = dyn Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync;
+
+/// A kernel on memory.
+pub(crate) struct RawKernel(Box<RawFn>);
+
+impl RawKernel {
+    /// The kernel of an operation for operands of these forms, which computes the results that are
+    /// read; `None` if it runs on tensors only.
+    pub(crate) fn of(op: &Op, x: &[RawForm<'_>], read: &[bool]) -> Option<RawKernel> {
+        if x.iter().any(|x| x.numel() == 0) {
+            return None;
+        }
+        if let Op::Sort(s) = op {
+            return sort::raw_sorting(s, x, read);
+        }
+        if read != [true] {
+            return None;
+        }
+        match (op, x) {
+            (Op::Scatter(s), &[y, indices, u]) => windows::raw::scatter(s, [y, indices, u]),
+            (Op::Solve(_), &[a, b]) => linalg::raw_solve(a, b),
+            (Op::Cumulative(c), &[x]) => reduce::raw_cumulative(c, x),
+            _ => None,
+        }
+    }
+
+    /// # Safety
+    /// `f` may be called with pointers that meet the preconditions of [`RawKernel::run`] for the
+    /// forms of its operands.
+    pub(crate) unsafe fn new(
+        f: impl Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync + 'static,
+    ) -> RawKernel {
+        RawKernel(Box::new(f))
+    }
+
+    /// Runs. `false`: it could not, and the kernel on tensors returns the error.
+    ///
+    /// # Safety
+    /// Each operand points to its element at index 0, and its elements are initialised. Each result
+    /// that is read is valid for its elements, row-major, and overlaps nothing else. Nothing else
+    /// accesses them during the call.
+    pub(crate) unsafe fn run(&self, y: &[*mut u8], x: &[*const u8]) -> bool {
+        (self.0)(y, x)
+    }
+}

@@ -1,0 +1,56 @@
+//! Sorts on memory.
+
+use crate::element::{for_size, pick};
+use crate::folds::RawView;
+use crate::raw_kernel::{RawForm, RawKernel};
+use crate::tensor::row_major;
+use cotangent_core::DType;
+use cotangent_core::ops::Sort;
+use cotangent_kernels::sort::argsort;
+use smallvec::{SmallVec, smallvec};
+
+/// Number of positions in stack memory.
+const STACK_ELEMENTS: usize = 128;
+
+/// A sort by the first operand, for the results that are read.
+pub(crate) fn sorting(s: &Sort, x: &[RawForm<'_>], read: &[bool]) -> Option<RawKernel> {
+    let (&key, axis, descending) = (x.first()?, s.axis, s.descending);
+    let other = matches!(key.dtype, DType::Bool | DType::F16 | DType::BF16);
+    if s.num_keys != 1 || other || key.dtype.is_complex() {
+        return None;
+    }
+    let (shape, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) =
+        (key.shape.into(), key.strides.into());
+    let step = row_major(key.shape)[axis] as usize;
+    let (n, extent, dtype) = (key.numel(), key.shape[axis], key.dtype);
+    // The number, the type and the positions of each operand whose result is read.
+    let operands = x.iter().enumerate().filter(|(k, _)| read[*k]);
+    let operands: Vec<(usize, DType, Box<[isize]>)> =
+        operands.map(|(k, x)| (k, x.dtype, x.positions())).collect();
+    let run = move |y: &[*mut u8], x: &[*const u8]| {
+        let view = RawView {
+            first: x[0],
+            shape: &shape,
+            strides: &strides,
+        };
+        let mut order: SmallVec<[usize; STACK_ELEMENTS]> = smallvec![0; n];
+        // SAFETY: the caller of `RawKernel::run` guarantees the key.
+        let sorted = ordered!(dtype, T => unsafe {
+            argsort::<T>(&mut order, view.typed::<T>(), axis, descending)
+        });
+        if sorted.is_err() {
+            return false;
+        }
+        for ((k, dtype, positions), &y) in operands.iter().zip(y) {
+            for_size!(dtype, W => for (i, &at) in order.iter().enumerate() {
+                let from = positions[i - i / step % extent * step + at * step];
+                // SAFETY: the caller of `RawKernel::run` guarantees operands and results, whose
+                // elements have the size of `W`.
+                unsafe { *y.cast::<W>().add(i) = *x[*k].cast::<W>().offset(from) };
+            });
+        }
+        true
+    };
+    // SAFETY: as stated in the function.
+    Some(unsafe { RawKernel::new(run) })
+}
