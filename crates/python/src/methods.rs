@@ -4,9 +4,10 @@ use crate::array::{Array, State};
 use crate::dtype::{self, PyDType, level, name, unsigned};
 use crate::error::{OrRaise, raise};
 use crate::operand::{Number, Operand};
-use crate::ops::{apply, emit_one, of_two};
+use crate::ops::{Domain, PairFunction, PairOp, apply, emit_one, of_two};
 use crate::{index, operand};
 use cotangent::extend::for_dtype;
+use cotangent::ops::{Binary, Comparison};
 use cotangent::{C64, C128, DType, Element, Tensor, bf16, f16};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -75,11 +76,30 @@ impl Array {
 
 type Maybe<'py> = PyResult<Bound<'py, PyAny>>;
 
+/// A function of two operands that is an operation of the core.
+const fn function_of(op: Binary, domain: Domain) -> PairFunction<'static> {
+    PairFunction::new(PairOp::Function(op), domain)
+}
+
+const ADD: PairFunction<'static> = function_of(Binary::Add, Domain::Any);
+const SUB: PairFunction<'static> = function_of(Binary::Sub, Domain::Any);
+const MUL: PairFunction<'static> = function_of(Binary::Mul, Domain::Any);
+const DIV: PairFunction<'static> = function_of(Binary::Div, Domain::Float);
+const POW: PairFunction<'static> = function_of(Binary::Pow, Domain::Any);
+const AND: PairFunction<'static> = function_of(Binary::And, Domain::Any);
+const OR: PairFunction<'static> = function_of(Binary::Or, Domain::Any);
+const XOR: PairFunction<'static> = function_of(Binary::Xor, Domain::Any);
+const SHIFT_LEFT: PairFunction<'static> = function_of(Binary::ShiftLeft, Domain::Integer);
+const FLOOR_DIVIDE: PairFunction<'static> =
+    PairFunction::new(PairOp::Named("floor_divide"), Domain::Integer);
+const FLOOR_MOD: PairFunction<'static> =
+    PairFunction::new(PairOp::Named("floor_mod"), Domain::Integer);
+
 /// An operator; `NotImplemented` for operands that are no arrays.
 fn operator<'py>(
     slf: &Bound<'py, Array>,
     other: &Bound<'py, PyAny>,
-    (op, kind): (&str, &str),
+    pair: PairFunction<'_>,
     reflected: bool,
 ) -> Maybe<'py> {
     let py = slf.py();
@@ -87,11 +107,11 @@ fn operator<'py>(
         return Ok(py.NotImplemented().into_bound(py));
     };
     let this = Operand::Array(slf.clone());
-    let pair = match reflected {
+    let operands = match reflected {
         false => [this, other],
         true => [other, this],
     };
-    Ok(of_two(py, op, kind, pair)?.into_any())
+    Ok(of_two(py, pair, operands)?.into_any())
 }
 
 /// An operator that is a function of the Python layer.
@@ -112,11 +132,12 @@ fn function<'py>(
     }
 }
 
-fn shift_right(d: DType) -> &'static str {
-    match unsigned(d) {
-        true => "shift_right_logical",
-        false => "shift_right_arithmetic",
-    }
+fn shift_right(d: DType) -> PairFunction<'static> {
+    let op = match unsigned(d) {
+        true => Binary::ShiftRightLogical,
+        false => Binary::ShiftRightArithmetic,
+    };
+    PairFunction::new(PairOp::Function(op), Domain::Integer)
 }
 
 #[pymethods]
@@ -202,51 +223,51 @@ impl Array {
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("add", "any"), false)
+        operator(slf, o, ADD, false)
     }
 
     fn __radd__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("add", "any"), true)
+        operator(slf, o, ADD, true)
     }
 
     fn __sub__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("sub", "any"), false)
+        operator(slf, o, SUB, false)
     }
 
     fn __rsub__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("sub", "any"), true)
+        operator(slf, o, SUB, true)
     }
 
     fn __mul__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("mul", "any"), false)
+        operator(slf, o, MUL, false)
     }
 
     fn __rmul__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("mul", "any"), true)
+        operator(slf, o, MUL, true)
     }
 
     fn __truediv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("div", "float"), false)
+        operator(slf, o, DIV, false)
     }
 
     fn __rtruediv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("div", "float"), true)
+        operator(slf, o, DIV, true)
     }
 
     fn __floordiv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("floor_divide", "integer"), false)
+        operator(slf, o, FLOOR_DIVIDE, false)
     }
 
     fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("floor_divide", "integer"), true)
+        operator(slf, o, FLOOR_DIVIDE, true)
     }
 
     fn __mod__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("floor_mod", "integer"), false)
+        operator(slf, o, FLOOR_MOD, false)
     }
 
     fn __rmod__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("floor_mod", "integer"), true)
+        operator(slf, o, FLOOR_MOD, true)
     }
 
     fn __matmul__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
@@ -270,47 +291,47 @@ impl Array {
         o: &Bound<'py, PyAny>,
         _modulo: &Bound<'py, PyAny>,
     ) -> Maybe<'py> {
-        operator(slf, o, ("pow", "any"), true)
+        operator(slf, o, POW, true)
     }
 
     fn __and__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("and", "any"), false)
+        operator(slf, o, AND, false)
     }
 
     fn __rand__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("and", "any"), true)
+        operator(slf, o, AND, true)
     }
 
     fn __or__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("or", "any"), false)
+        operator(slf, o, OR, false)
     }
 
     fn __ror__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("or", "any"), true)
+        operator(slf, o, OR, true)
     }
 
     fn __xor__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("xor", "any"), false)
+        operator(slf, o, XOR, false)
     }
 
     fn __rxor__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("xor", "any"), true)
+        operator(slf, o, XOR, true)
     }
 
     fn __lshift__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("shift_left", "integer"), false)
+        operator(slf, o, SHIFT_LEFT, false)
     }
 
     fn __rlshift__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, ("shift_left", "integer"), true)
+        operator(slf, o, SHIFT_LEFT, true)
     }
 
     fn __rshift__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, (shift_right(slf.get().dtype()), "integer"), false)
+        operator(slf, o, shift_right(slf.get().dtype()), false)
     }
 
     fn __rrshift__<'py>(slf: &Bound<'py, Self>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
-        operator(slf, o, (shift_right(slf.get().dtype()), "integer"), true)
+        operator(slf, o, shift_right(slf.get().dtype()), true)
     }
 
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Array>> {
@@ -335,15 +356,16 @@ impl Array {
         o: &Bound<'py, PyAny>,
         op: CompareOp,
     ) -> Maybe<'py> {
-        let name = match op {
-            CompareOp::Eq => "eq",
-            CompareOp::Ne => "ne",
-            CompareOp::Lt => "lt",
-            CompareOp::Le => "le",
-            CompareOp::Gt => "gt",
-            CompareOp::Ge => "ge",
+        let op = match op {
+            CompareOp::Eq => Comparison::Eq,
+            CompareOp::Ne => Comparison::Ne,
+            CompareOp::Lt => Comparison::Lt,
+            CompareOp::Le => Comparison::Le,
+            CompareOp::Gt => Comparison::Gt,
+            CompareOp::Ge => Comparison::Ge,
         };
-        operator(slf, o, (name, "compare"), false)
+        let pair = PairFunction::new(PairOp::Comparison(op), Domain::Any);
+        operator(slf, o, pair, false)
     }
 
     fn __hash__(&self) -> PyResult<isize> {
@@ -560,7 +582,7 @@ fn power<'py>(slf: &Bound<'py, Array>, o: &Bound<'py, PyAny>) -> Maybe<'py> {
         Some(Number::Int(n)) if n < 0 && level(d) == 1 => Err(PyValueError::new_err(
             "integers to a negative integer power are no integers: convert with astype(float64)",
         )),
-        _ => operator(slf, o, ("pow", "any"), false),
+        _ => operator(slf, o, POW, false),
     }
 }
 

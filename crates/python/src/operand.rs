@@ -103,11 +103,15 @@ impl<'py> Operand<'py> {
     /// The operand that an object is. `None` for objects that have their own idea of operators with
     /// arrays.
     pub(crate) fn find(x: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
-        if let Ok(a) = x.cast::<Array>() {
+        // The two frequent cases compare the object's type; subclasses are searched for.
+        if let Ok(a) = x.cast_exact::<Array>() {
             return Ok(Some(Operand::Array(a.clone())));
         }
         if let Some(n) = Number::of(x)? {
             return Ok(Some(Operand::Number(n)));
+        }
+        if let Ok(a) = x.cast::<Array>() {
+            return Ok(Some(Operand::Array(a.clone())));
         }
         if let Some(a) = crate::numpy::array(x)? {
             return Ok(Some(Operand::Array(Bound::new(x.py(), a)?)));

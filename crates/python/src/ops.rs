@@ -255,13 +255,33 @@ pub(crate) fn op<'py>(
     results(py, y, weak)
 }
 
-/// The type of operands of an elementwise function: `float` functions convert integers and
-/// booleans.
-fn of_kind(kind: &str, d: DType) -> DType {
-    match (kind, d.kind()) {
-        ("float", Kind::Bool | Kind::Int) => DType::F64,
-        ("integer", Kind::Bool) => DType::I64,
-        _ => d,
+/// The element types of the operands of an elementwise function. Others are converted.
+#[derive(Clone, Copy)]
+pub(crate) enum Domain {
+    /// Every type.
+    Any,
+    /// All but booleans.
+    Integer,
+    /// Floats and complex numbers.
+    Float,
+}
+
+impl Domain {
+    fn named(kind: &str) -> Domain {
+        match kind {
+            "float" => Domain::Float,
+            "integer" => Domain::Integer,
+            _ => Domain::Any,
+        }
+    }
+
+    /// The type that operands of this type are converted to.
+    fn of(self, d: DType) -> DType {
+        match (self, d.kind()) {
+            (Domain::Float, Kind::Bool | Kind::Int) => DType::F64,
+            (Domain::Integer, Kind::Bool) => DType::I64,
+            _ => d,
+        }
     }
 }
 
@@ -275,7 +295,7 @@ pub(crate) fn unary<'py>(
 ) -> PyResult<Bound<'py, Array>> {
     let x = array(x)?;
     let d = x.get().dtype();
-    let to = of_kind(kind, d);
+    let to = Domain::named(kind).of(d);
     if to == d
         && let Some(elements) = few(x.get())
         && let Some(&f) = FUNCTIONS.get(name)
@@ -417,8 +437,8 @@ pub(crate) fn aligned(
         .collect()
 }
 
-/// A function of two operands that broadcast. `kind` is that of [`unary`], or `compare`: the result
-/// is boolean.
+/// A function of two operands that broadcast. `kind` is that of [`unary`], or `compare` for a
+/// comparison.
 #[pyfunction]
 pub(crate) fn binary<'py>(
     py: Python<'py>,
@@ -427,7 +447,9 @@ pub(crate) fn binary<'py>(
     x: &Bound<'py, PyAny>,
     y: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, Array>> {
-    of_two(py, name, kind, [Operand::of(x)?, Operand::of(y)?])
+    let op = PAIR_OPS.get(name).copied().unwrap_or(PairOp::Named(name));
+    let pair = PairFunction::new(op, Domain::named(kind));
+    of_two(py, pair, [Operand::of(x)?, Operand::of(y)?])
 }
 
 /// The elements of an array that decides its element type, and has few elements: where they are, or
@@ -456,14 +478,39 @@ fn eagerly(
 static FUNCTIONS: LazyLock<FxHashMap<&'static str, Unary>> =
     LazyLock::new(|| UNARY.iter().map(|f| (f.name, f.op)).collect());
 
-/// An elementwise operation of two operands.
+/// An operation of two operands.
 #[derive(Clone, Copy)]
-enum PairOp {
+pub(crate) enum PairOp<'a> {
     Function(Binary),
     Comparison(Comparison),
+    /// Any other operation of the library.
+    Named(&'a str),
 }
 
-static PAIR_OPS: LazyLock<FxHashMap<&'static str, PairOp>> = LazyLock::new(|| {
+impl<'a> PairOp<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            PairOp::Function(f) => f.def().name,
+            PairOp::Comparison(c) => COMPARISONS[c as usize].name,
+            PairOp::Named(name) => name,
+        }
+    }
+}
+
+/// A function of two operands.
+#[derive(Clone, Copy)]
+pub(crate) struct PairFunction<'a> {
+    op: PairOp<'a>,
+    domain: Domain,
+}
+
+impl<'a> PairFunction<'a> {
+    pub(crate) const fn new(op: PairOp<'a>, domain: Domain) -> PairFunction<'a> {
+        PairFunction { op, domain }
+    }
+}
+
+static PAIR_OPS: LazyLock<FxHashMap<&'static str, PairOp<'static>>> = LazyLock::new(|| {
     let functions = BINARY.iter().map(|f| (f.name, PairOp::Function(f.op)));
     let comparisons = COMPARISONS
         .iter()
@@ -475,8 +522,7 @@ static PAIR_OPS: LazyLock<FxHashMap<&'static str, PairOp>> = LazyLock::new(|| {
 /// number, if no operand is converted.
 fn quick(
     py: Python<'_>,
-    pair: PairOp,
-    kind: &str,
+    pair: PairFunction<'_>,
     operands: &[Operand<'_>; 2],
 ) -> PyResult<Option<EagerTensor>> {
     let arrays = operands.each_ref().map(|o| match o {
@@ -487,7 +533,7 @@ fn quick(
         return Ok(None);
     };
     let d = array.dtype();
-    if of_kind(kind, d) != d {
+    if pair.domain.of(d) != d {
         return Ok(None);
     }
     let operand = |k: usize| -> PyResult<Option<methods::Operand<'_, EagerTensor>>> {
@@ -504,27 +550,25 @@ fn quick(
     let (Some(x), Some(y)) = (operand(0)?, operand(1)?) else {
         return Ok(None);
     };
-    let run = || match pair {
-        PairOp::Function(f) => EagerTensor::apply_pair(f, x, y),
-        PairOp::Comparison(c) => EagerTensor::apply_pair(Compare(c), x, y),
+    let y = match pair.op {
+        PairOp::Function(f) => eagerly(py, || EagerTensor::apply_pair(f, x, y)),
+        PairOp::Comparison(c) => eagerly(py, || EagerTensor::apply_pair(Compare(c), x, y)),
+        PairOp::Named(_) => return Ok(None),
     };
-    eagerly(py, run).map(Some)
+    y.map(Some)
 }
 
+/// The result of a function of two operands.
 pub(crate) fn of_two<'py>(
     py: Python<'py>,
-    name: &str,
-    kind: &str,
+    pair: PairFunction<'_>,
     operands: [Operand<'py>; 2],
 ) -> PyResult<Bound<'py, Array>> {
-    let pair = PAIR_OPS.get(name).copied();
-    if let Some(pair) = pair
-        && let Some(y) = quick(py, pair, kind, &operands)?
-    {
+    if let Some(y) = quick(py, pair, &operands)? {
         return Bound::new(py, Array::eager(y));
     }
     let (common, weak) = common(&operands)?;
-    let d = of_kind(kind, common);
+    let (name, d) = (pair.op.name(), pair.domain.of(common));
     let (mut arrays, mut all) = given(&operands, d)?;
     if arrays.is_empty() {
         // Two numbers: the first is an array.
@@ -533,13 +577,13 @@ pub(crate) fn of_two<'py>(
             all[0] = Given::Array(0);
         }
     }
-    let weak = weak && kind != "compare";
+    let weak = weak && !matches!(pair.op, PairOp::Comparison(_));
     emit_one(py, &arrays, weak, |cx, v| {
         let x = aligned(cx, name, v, &all, d);
         if cx.failed() {
             return Val::POISON;
         }
-        if let Some(PairOp::Comparison(c)) = pair {
+        if let PairOp::Comparison(c) = pair.op {
             return cx.compare(x[0], c, x[1]);
         }
         let types = [cx.ty(x[0]), cx.ty(x[1])];
@@ -561,7 +605,7 @@ pub(crate) fn promoted<'py>(
         .map(|x| Operand::of(&x))
         .collect::<PyResult<_>>()?;
     let (common, _) = common(&operands)?;
-    let d = of_kind(kind, common);
+    let d = Domain::named(kind).of(common);
     let one = |o: &Operand<'py>| match o {
         Operand::Array(a) => cast(a, d),
         Operand::Number(n) => Bound::new(py, n.array(d)?),

@@ -2,7 +2,7 @@
 //! other methods are in `generated`.
 
 use super::error::{Error, Result};
-use super::tape::{Value, number};
+use super::tape::Value;
 use super::tensor::{EagerTensor, core};
 use crate::here::{AtCaller, here};
 use crate::methods::{Operand, Products, different_dtypes, different_extents};
@@ -11,8 +11,22 @@ use crate::{Axes, Scalar};
 use cotangent_core::ops::{
     BroadcastInDim, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
-use cotangent_core::{Code, DType, Dim, Loc, Op, Primitive, Shape};
+use cotangent_core::{Array, Code, DType, Dim, Loc, Op, Primitive, Shape};
 use smallvec::SmallVec;
+
+/// Maximum number of elements of a tensor beside which a number is stored once for each: a run of
+/// an operation on few elements copies an operand that is broadcast.
+const MAX_STORED_NUMBERS: usize = 64;
+
+/// A number as a tensor of this shape.
+fn number(dtype: DType, c: f64, shape: &[usize]) -> cotangent_core::Result<cotangent_cpu::Tensor> {
+    let numbers = match dtype {
+        DType::F64 => Array::full(shape, c),
+        DType::F32 => Array::full(shape, c as f32),
+        dtype => Scalar::F(c).full(dtype, shape.to_vec()),
+    };
+    numbers.map(Into::into)
+}
 
 /// Adds a location to an error of the core.
 fn at(loc: Loc) -> impl FnOnce(cotangent_core::Error) -> Error {
@@ -150,16 +164,23 @@ impl EagerTensor {
         first: bool,
     ) -> Result<EagerTensor> {
         let x = self.value()?;
-        let dtype = x.tensor.dtype();
-        let c = match c {
-            Scalar::F(c) if dtype.is_float() => number(dtype, c),
+        let (dtype, shape) = (x.tensor.dtype(), x.tensor.shape());
+        let stored = match x.tensor.numel() <= MAX_STORED_NUMBERS {
+            true => shape,
+            false => &[],
+        };
+        let c: cotangent_cpu::Tensor = match c {
+            Scalar::F(c) if dtype.is_float() => number(dtype, c, stored)?,
             c => {
                 Constant::number(method, x.ty(), c).map_err(at(here()))?;
-                c.array(dtype).into()
+                c.full(dtype, stored.to_vec())?.into()
             }
         };
-        let dims: Vec<usize> = Vec::new();
-        let c = &Value::new(c.broadcast(x.tensor.shape(), &dims)?, Given::Nothing);
+        let c = match c.shape() == shape {
+            true => c,
+            false => c.broadcast(shape, &[])?,
+        };
+        let c = &Value::new(c, Given::Nothing);
         self.one(method, op, &if first { [c, x] } else { [x, c] })
     }
 

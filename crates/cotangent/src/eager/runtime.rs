@@ -7,13 +7,13 @@ use super::error::Result;
 use super::profile::{OpProfile, Profile, Section};
 use super::recording::no_grad;
 use super::rule::table::Rules;
-use super::tape::{Grad, Gradient, number};
+use super::tape::{Grad, Gradient};
 use super::turns::{Turns, lock};
 use crate::ad_context::AdContext;
 use crate::here::AtCaller;
 use cotangent_core::tape::TapeLock;
 use cotangent_core::transform::Session;
-use cotangent_core::{DType, Env, Function, Op, bail};
+use cotangent_core::{DType, Env, Function, Op, Scalar, bail};
 use cotangent_cpu::kernel::{Operands, Results};
 use cotangent_cpu::{Executor, Program};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -154,12 +154,13 @@ impl EagerRuntime {
 
     /// The scalar 1, the seed of most reverse passes.
     pub(super) fn one(&self, dtype: DType) -> cotangent_cpu::Tensor {
+        let one = || Scalar::F(1.0).array(dtype).into();
         let kept = match dtype {
             DType::F64 => &self.ones[0],
             DType::F32 => &self.ones[1],
-            dtype => return number(dtype, 1.0),
+            _ => return one(),
         };
-        kept.get_or_init(|| number(dtype, 1.0)).clone()
+        kept.get_or_init(one).clone()
     }
 
     /// The lock of traversals that mark nodes of the tape.

@@ -12,6 +12,6 @@ mod saved;
 
 pub(super) use node::{
     Edge, Grad, Gradient, GradientPlace, Hook, HookFn, Hooks, Inputs, Node, NodeBody, NodeKind,
-    Sides, Value, Values, given_by, gradient_place, number, record_node,
+    Sides, Value, Values, given_by, gradient_place, record_node,
 };
 pub(super) use saved::{NodeDerivative, RestoredTensor, SavedTensors};

@@ -6,7 +6,7 @@ use crate::eager::kinks::weights::{KinkWeights, WeightNodes};
 use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::tape::{self, NodeData, Shared, UniqueNode};
-use cotangent_core::{Array, DType, Loc, Scalar, Type};
+use cotangent_core::{Loc, Type};
 use once_cell::race::OnceBox;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -65,16 +65,6 @@ pub(in crate::eager) type Values = SmallVec<[Value; 1]>;
 /// The memory order of results of an operation on these values.
 pub(in crate::eager) fn given_by<'v>(x: impl Iterator<Item = &'v Value>) -> Given {
     Given::of_results(x.map(|v| v.given))
-}
-
-/// A number as a scalar tensor.
-pub(in crate::eager) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
-    match dtype {
-        DType::F64 => Array::scalar(c),
-        DType::F32 => Array::scalar(c as f32),
-        dtype => Scalar::F(c).array(dtype),
-    }
-    .into()
 }
 
 /// The accumulated gradient of a tensor.
