@@ -65,7 +65,8 @@ pub(crate) fn kernel<const N: usize>(
     Box::new(move |env, x| Ok(smallvec![f(env, operands(x))?]))
 }
 
-/// The operands as an array.
+/// The operands as an array. Not inlined: every kernel would have a copy.
+#[inline(never)]
 pub(crate) fn operands<const N: usize>(x: Operands) -> [Tensor; N] {
     let mut x = x.into_iter();
     std::array::from_fn(|_| {

@@ -1,5 +1,5 @@
 //! The reduction tree over floats in vectors of each instruction set. A row of lanes is four or
-//! eight vectors.
+//! eight vectors, or as many of one lane as it has lanes.
 //!
 //! An incomplete row of lanes is padded with an identity element that changes no bits: `-0` for
 //! sums, 1 for products, and the infinity that never wins for extrema.
@@ -129,7 +129,7 @@ fn dispatch<E: VectorFloat + Ordered + Lanes, J: Job<E>>(isa: Isa, how: ReduceOp
         }
     }
     let _ = isa;
-    with::<E::Portable, J>(how, job);
+    with::<E::Plain, J>(how, job);
 }
 
 #[inline(always)]
@@ -154,7 +154,10 @@ impl<E: VectorFloat + Ordered + Lanes> Job<E> for Chunks<'_, E> {
     fn run<W: V<E = E>, O: Operation>(self) {
         match E::LANES / W::N {
             4 => self.by::<W, O, 4>(),
-            _ => self.by::<W, O, 8>(),
+            8 => self.by::<W, O, 8>(),
+            // Vectors of one lane: loops over the lanes, which are not unrolled.
+            32 => self.by::<W, O, 32>(),
+            _ => self.by::<W, O, 64>(),
         }
     }
 }
@@ -316,8 +319,11 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(
     if W::N > 4 {
         w = O::join(w, w.rotate::<4>());
     }
-    w = O::join(w, w.rotate::<2>());
-    O::join(w, w.rotate::<1>()).first()
+    if W::N > 1 {
+        w = O::join(w, w.rotate::<2>());
+        w = O::join(w, w.rotate::<1>());
+    }
+    w.first()
 }
 
 /// The greater or lesser of two vectors, lane by lane.
@@ -363,11 +369,11 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
     if W::N > 4 {
         w = better::<W, GREATEST>(w, w.rotate::<4>());
     }
-    w = better::<W, GREATEST>(w, w.rotate::<2>());
-    let (best, zero) = (
-        better::<W, GREATEST>(w, w.rotate::<1>()).first(),
-        <W::E as VectorFloat>::narrow(0.0),
-    );
+    if W::N > 1 {
+        w = better::<W, GREATEST>(w, w.rotate::<2>());
+        w = better::<W, GREATEST>(w, w.rotate::<1>());
+    }
+    let (best, zero) = (w.first(), <W::E as VectorFloat>::narrow(0.0));
     (best.less(zero) || zero.less(best)).then_some(best)
 }
 

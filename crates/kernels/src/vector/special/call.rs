@@ -15,10 +15,13 @@ pub(super) struct Call {
     pub(super) orders: Orders,
     /// Relative tolerance: terms below this fraction of the sum are neglected.
     pub(super) least: f64,
+    /// Whether the value is 1 minus the function.
+    pub(super) upper: bool,
 }
 
 impl Call {
-    /// Packs the orders into the kernel's parameter. Bit 24 is reserved for [`Call::NARROW`].
+    /// Packs the orders into the kernel's parameter. Bits 24 and 25 are reserved for
+    /// [`Call::NARROW`] and [`Call::UPPER`].
     pub(super) fn pack((i, j): (u32, u32)) -> usize {
         assert!(
             i < 1 << 16 && j < 1 << 8,
@@ -28,6 +31,7 @@ impl Call {
     }
 
     pub(super) const NARROW: usize = 1 << 24;
+    pub(super) const UPPER: usize = 1 << 25;
 
     pub(super) fn unpack(data: usize) -> Call {
         let least = if data & Call::NARROW == 0 {
@@ -38,6 +42,7 @@ impl Call {
         Call {
             orders: (data & 0xffff, data >> 16 & 0xff),
             least,
+            upper: data & Call::UPPER != 0,
         }
     }
 

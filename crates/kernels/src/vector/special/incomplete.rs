@@ -120,8 +120,8 @@ pub(super) fn gamma_density<W: D, S: Series<W>>(call: Call, a: W, x: W) -> W {
 /// The derivative in `a` of the lower function `P(a, x)` or the upper function `1 - P`. It is NaN
 /// unless `a > 0` and `x >= 0`.
 #[inline(always)]
-pub(super) fn igamma<W: D, S: Series<W>>(upper: bool, call: Call, a: W, x: W) -> W {
-    let m = call.orders;
+pub(super) fn igamma<W: D, S: Series<W>>(call: Call, a: W, x: W) -> W {
+    let (m, upper) = (call.orders, call.upper);
     let (zero, one, infinity) = (k::<W>(0.0), k::<W>(1.0), k::<W>(f64::INFINITY));
     let bad = W::not(W::both(zero.lt(a), zero.le(x)));
     let whole = W::both(x.eq(infinity), W::not(a.eq(infinity)));

@@ -152,19 +152,25 @@ fn pick<F: Lanes>(isa: Isa, narrow: bool) -> TileOp {
 }
 
 macro_rules! specials {
-    ($($(#[$doc:meta])* $name:ident($($x:ident),*; $call:ident) = $value:expr;)*) => {
+    (
+        complement { $(#[$upper_doc:meta])* $upper:ident of $lower:ident }
+        $($(#[$doc:meta])* $name:ident($($x:ident),*; $call:ident) = $value:expr;)*
+    ) => {
         /// Special functions of up to three floats. Orders are those of derivatives unless stated
         /// otherwise.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Special { $($(#[$doc])* $name),* }
+        pub enum Special { $($(#[$doc])* $name,)* $(#[$upper_doc])* $upper }
 
         impl Special {
             /// All functions.
-            pub const ALL: &'static [Special] = &[$(Special::$name),*];
+            pub const ALL: &'static [Special] = &[$(Special::$name,)* Special::$upper];
 
             /// The number of operands.
             pub const fn operands(self) -> usize {
-                match self { $(Special::$name => [$(stringify!($x)),*].len()),* }
+                match self {
+                    $(Special::$name => [$(stringify!($x)),*].len(),)*
+                    Special::$upper => Special::$lower.operands(),
+                }
             }
 
             /// The kernel for f64, or for f32 if `narrow`, and its parameter.
@@ -183,6 +189,10 @@ macro_rules! specials {
                         }
                         pick::<F>(isa, narrow)
                     })*
+                    Special::$upper => {
+                        let (kernel, data) = Special::$lower.kernel(isa, narrow, orders);
+                        return (kernel, data | Call::UPPER);
+                    }
                 };
                 (kernel, Call::pack(orders))
             }
@@ -191,6 +201,10 @@ macro_rules! specials {
 }
 
 specials! {
+    complement {
+        /// The upper incomplete gamma function `1 - P(a, x)`, differentiated in `a`.
+        Igammac of Igamma
+    }
     /// `log |gamma(x)|`
     Lgamma(x; _call) = gamma::lgamma(x);
     /// The derivative of `log gamma(x)`.
@@ -207,15 +221,9 @@ specials! {
     };
     /// The lower incomplete gamma function `P(a, x)`, differentiated in `a`.
     Igamma(a, x; call) = if call.is_plain() {
-        incomplete::igamma::<W, PlainSeries<W>>(false, call, a, x)
+        incomplete::igamma::<W, PlainSeries<W>>(call, a, x)
     } else {
-        incomplete::igamma::<W, JetSeries<W>>(false, call, a, x)
-    };
-    /// The upper incomplete gamma function `1 - P(a, x)`, differentiated in `a`.
-    Igammac(a, x; call) = if call.is_plain() {
-        incomplete::igamma::<W, PlainSeries<W>>(true, call, a, x)
-    } else {
-        incomplete::igamma::<W, JetSeries<W>>(true, call, a, x)
+        incomplete::igamma::<W, JetSeries<W>>(call, a, x)
     };
     /// `x^(a - 1) e^-x / gamma(a)`, differentiated in `a`.
     GammaDensity(a, x; call) = if call.is_plain() {
