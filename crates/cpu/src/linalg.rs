@@ -13,9 +13,7 @@ use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
 use cotangent_kernels::simd::Isa;
 use smallvec::smallvec;
 
-mod raw;
-
-pub(crate) use raw::solve as raw_solve;
+pub(crate) mod raw;
 
 /// Runs a block for an element type of linear algebra.
 macro_rules! for_field {

@@ -10,6 +10,7 @@ use crate::maps::Elementwise;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
 use crate::program::Role;
+use crate::raw_kernel::{RawForm, RawKernel};
 use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort, windows,
@@ -45,6 +46,25 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
 pub(crate) fn product(op: &Op, x: &[Type]) -> Option<RawContraction> {
     match op {
         Op::DotGeneral(d) => RawContraction::new(d, x[0].rank(), x[1].rank(), x[0].dtype),
+        _ => None,
+    }
+}
+
+/// The kernel of an operation on memory, for operands of these forms.
+pub(crate) fn raw(op: &Op, x: &[RawForm<'_>], read: &[bool]) -> Option<RawKernel> {
+    if x.iter().any(|x| x.numel() == 0) {
+        return None;
+    }
+    if let Op::Sort(s) = op {
+        return sort::raw::sorting(s, x, read);
+    }
+    if read != [true] {
+        return None;
+    }
+    match (op, x) {
+        (Op::Scatter(s), &[y, indices, u]) => windows::raw::scatter(s, [y, indices, u]),
+        (Op::Solve(_), &[a, b]) => linalg::raw::solve(a, b),
+        (Op::Cumulative(c), &[x]) => reduce::raw::cumulative(c, x),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::executor::{Compiler, Executor, RunLimits};
 use crate::kernel::{Operands, Results, Sizes};
-use crate::lower::{lower, nested, product};
+use crate::lower::{lower, nested, product, raw};
 use crate::plan::control::DirectProgram;
 use crate::plan::{Kernels, Plan, RunObserver};
 use crate::raw::{Raw, RawMut};
@@ -48,6 +48,7 @@ fn planned(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Plan> {
         lower: &|op, types, used| lower(cx, op, types, used),
         nested: &|op| nested(cx, op, role),
         product: &product,
+        raw,
         extension: &|op| cx.executor.has_kernel(op),
     };
     Plan::new(f, &kernels)?.map_err(|why| {

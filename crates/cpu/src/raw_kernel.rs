@@ -1,7 +1,6 @@
 //! [`RawKernel`]: an operation at known extents, on operands and results in memory. It does what
 //! the kernel on tensors does, without tensors: a step of a loop allocates nothing.
 
-use crate::{linalg, reduce, sort, windows};
 use cotangent_core::{DType, Op};
 
 /// Type, extents and strides of an operand, in elements.
@@ -37,30 +36,14 @@ pub(crate) fn positions(axes: impl Iterator<Item = (usize, isize)>) -> Box<[isiz
 /// Function of a [`RawKernel`].
 type RawFn = dyn Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync;
 
+/// Chooses the kernel of an operation for operands of these forms, which computes the results that
+/// are read; `None` if it runs on tensors only.
+pub(crate) type RawChoice = fn(&Op, &[RawForm<'_>], &[bool]) -> Option<RawKernel>;
+
 /// A kernel on memory.
 pub(crate) struct RawKernel(Box<RawFn>);
 
 impl RawKernel {
-    /// The kernel of an operation for operands of these forms, which computes the results that are
-    /// read; `None` if it runs on tensors only.
-    pub(crate) fn of(op: &Op, x: &[RawForm<'_>], read: &[bool]) -> Option<RawKernel> {
-        if x.iter().any(|x| x.numel() == 0) {
-            return None;
-        }
-        if let Op::Sort(s) = op {
-            return sort::raw_sorting(s, x, read);
-        }
-        if read != [true] {
-            return None;
-        }
-        match (op, x) {
-            (Op::Scatter(s), &[y, indices, u]) => windows::raw::scatter(s, [y, indices, u]),
-            (Op::Solve(_), &[a, b]) => linalg::raw_solve(a, b),
-            (Op::Cumulative(c), &[x]) => reduce::raw_cumulative(c, x),
-            _ => None,
-        }
-    }
-
     /// # Safety
     /// `f` may be called with pointers that meet the preconditions of [`RawKernel::run`] for the
     /// forms of its operands.

@@ -17,9 +17,7 @@ use cotangent_kernels::double_double::Compensated;
 use cotangent_kernels::memory::filled;
 use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative};
 
-mod raw;
-
-pub(crate) use raw::cumulative as raw_cumulative;
+pub(crate) mod raw;
 
 /// Kernel that folds over the axes of the operation.
 fn folding<T: PlainElement>(r: &Reduce, fold: Fold<T>) -> Kernel {

@@ -19,9 +19,7 @@ macro_rules! ordered {
     };
 }
 
-mod raw;
-
-pub(crate) use raw::sorting as raw_sorting;
+pub(crate) mod raw;
 
 /// Kernel for the position of the extremum along an axis.
 pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {

@@ -32,7 +32,7 @@ tuning! {
     /// Maximum number of steps of a loop that is written out in the code of another one.
     MAX_WRITTEN_STEPS: usize = 64;
     /// Assumed number of iterations of a loop that a condition ends.
-    ASSUMED_TRIPS: usize = 16;
+    ASSUMED_LOOP_STEPS: usize = 16;
     /// Number of steps, in all runs of a loop, from which its steps are compiled: about as many as
     /// take the time of a compilation.
     MIN_LOOP_STEPS: usize = 256;

@@ -67,6 +67,6 @@ fn solving<T: PlainElement, D: PlainElement + Field>(
         }
         true
     };
-    // SAFETY: as stated in the function.
+    // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
     unsafe { RawKernel::new(run) }
 }

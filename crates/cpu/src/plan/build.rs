@@ -15,6 +15,7 @@ use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read, Source};
 use crate::nests::lower::lower_with;
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
+use crate::raw_kernel::RawChoice;
 use crate::tensor::Tensor;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::primitive::OpClass;
@@ -40,6 +41,8 @@ pub(crate) struct Kernels<'a> {
     pub(crate) nested: &'a NestedFn<'a>,
     /// An operation as a matrix product on memory.
     pub(crate) product: &'a ProductFn<'a>,
+    /// The choice of a kernel on memory.
+    pub(crate) raw: RawChoice,
     /// Whether an extension operation has a kernel of its own.
     pub(crate) extension: &'a dyn Fn(&Op) -> bool,
 }
@@ -86,6 +89,8 @@ pub(crate) struct CallStep {
     pub(crate) nested: Option<Arc<dyn Nested>>,
     /// The operation on memory, if it is a matrix product.
     pub(crate) product: Option<RawContraction>,
+    /// The choice of a kernel on memory.
+    pub(crate) raw: RawChoice,
     pub(crate) name: String,
     pub(crate) why: Why,
     pub(crate) operands: Vec<PlaceView>,
@@ -329,6 +334,7 @@ impl Builder<'_> {
                         kernel,
                         nested,
                         product: (self.kernels.product)(op, &types),
+                        raw: self.kernels.raw,
                         name: op.name().to_owned(),
                         why: *why,
                         operands: views,

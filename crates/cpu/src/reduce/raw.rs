@@ -65,6 +65,6 @@ fn running<T: PlainElement>(
         }
         true
     };
-    // SAFETY: as stated in the function.
+    // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
     Some(unsafe { RawKernel::new(run) })
 }

@@ -51,6 +51,6 @@ pub(crate) fn sorting(s: &Sort, x: &[RawForm<'_>], read: &[bool]) -> Option<RawK
         }
         true
     };
-    // SAFETY: as stated in the function.
+    // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
     Some(unsafe { RawKernel::new(run) })
 }

@@ -337,6 +337,6 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
         }
         true
     };
-    // SAFETY: as stated in the function.
+    // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
     Some(unsafe { RawKernel::new(run) })
 }

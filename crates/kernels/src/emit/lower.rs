@@ -23,9 +23,10 @@ use block::LoopBlock;
 
 pub(super) mod block;
 mod call;
+pub(super) mod inner;
 mod narrow;
 mod pairs;
-pub(super) mod single;
+mod single;
 
 /// Numbers of items for which two interleaved copies are faster although values spill.
 const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;

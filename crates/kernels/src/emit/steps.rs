@@ -20,7 +20,7 @@ use super::allocate::Registers;
 use super::encode::*;
 use super::lower::block::LoopBlock;
 use super::lower::homes;
-use super::lower::single::{InterruptLook, first_lane};
+use super::lower::inner::{InterruptLook, first_lane};
 use super::plan::{CodePlan, SpillFrame, Target};
 use super::step::{StepEffect, StepTrace};
 use super::trace::{Op, TraceId};

@@ -209,7 +209,7 @@ impl StepsBuilder {
     /// Begins an inner loop of `trips` iterations, at least one and below 2^31, or one that a
     /// condition ends ([`StepsBuilder::leave_unless`]). `None` if too many loops are open.
     ///
-    /// What is recorded until [`StepsBuilder::end`] is an iteration. Its carries are in memory:
+    /// An iteration is recorded until [`StepsBuilder::end`]. Its carries are in memory:
     /// they are loaded, and stored after their last use. No value that was recorded in the loop is
     /// read after it. An element that iterations store to is loaded, not fixed.
     pub fn begin(&mut self, trips: Option<u32>) -> Option<()> {

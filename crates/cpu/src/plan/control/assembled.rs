@@ -21,7 +21,7 @@ const MAX_RUNS: usize = 1024;
 
 /// Adjacent elements of an input: its positions in the result and in the source, in elements.
 #[derive(Clone, Copy)]
-struct Run {
+struct ElementRun {
     base: FrameAddress,
     to: isize,
     from: isize,
@@ -77,7 +77,7 @@ impl InPlaceBuilder<'_> {
         (k, size): (usize, usize),
         strides: &[isize],
         slots: &[usize],
-        runs: &mut Vec<Run>,
+        runs: &mut Vec<ElementRun>,
     ) -> Option<()> {
         let parts: Vec<LoopAxes> = match &b.leaves[k] {
             LaidLeaf::Strided { .. } => vec![b.axes.clone()],
@@ -117,7 +117,7 @@ impl InPlaceBuilder<'_> {
                 None => to.iter().map(|_| 0).collect(),
             };
             let all = to.iter().zip(&from);
-            runs.extend(all.map(|(&to, &from)| Run {
+            runs.extend(all.map(|(&to, &from)| ElementRun {
                 base,
                 to,
                 from,
@@ -128,7 +128,7 @@ impl InPlaceBuilder<'_> {
     }
 
     /// The elements of runs, contiguous: where they are, or copied.
-    fn copied(&mut self, mut runs: Vec<Run>, n: usize, size: usize) -> FrameAddress {
+    fn copied(&mut self, mut runs: Vec<ElementRun>, n: usize, size: usize) -> FrameAddress {
         let bytes = |elements: isize| elements * size as isize;
         if let [one] = runs[..]
             && one.len == n
@@ -139,7 +139,7 @@ impl InPlaceBuilder<'_> {
             };
         }
         let y = self.temporary(n * size);
-        let key = |r: &Run| (r.base.base, r.base.offset, r.len);
+        let key = |r: &ElementRun| (r.base.base, r.base.offset, r.len);
         runs.sort_by_key(|r| (key(r), r.to));
         for of_one in runs.chunk_by(|a, b| key(a) == key(b)) {
             let (x, len) = (of_one[0].base, of_one[0].len);
@@ -158,9 +158,9 @@ impl InPlaceBuilder<'_> {
 }
 
 /// Runs in the order of the result, those that continue one another together.
-fn merged(mut runs: Vec<Run>) -> Vec<Run> {
+fn merged(mut runs: Vec<ElementRun>) -> Vec<ElementRun> {
     runs.sort_by_key(|r| r.to);
-    let mut out: Vec<Run> = Vec::with_capacity(runs.len());
+    let mut out: Vec<ElementRun> = Vec::with_capacity(runs.len());
     for r in runs {
         match out.last_mut() {
             Some(last) if continues(last, &r) => last.len += r.len,
@@ -171,8 +171,8 @@ fn merged(mut runs: Vec<Run>) -> Vec<Run> {
 }
 
 /// Whether a run begins where another one ends, in the result and in the source.
-fn continues(last: &Run, next: &Run) -> bool {
+fn continues(last: &ElementRun, next: &ElementRun) -> bool {
     let len = last.len as isize;
-    let of = |r: &Run| (r.base.base, r.base.offset);
+    let of = |r: &ElementRun| (r.base.base, r.base.offset);
     of(last) == of(next) && last.to + len == next.to && last.from + len == next.from
 }

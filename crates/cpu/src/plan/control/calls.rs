@@ -9,7 +9,7 @@ use crate::contract::RawContraction;
 use crate::plan::build::CallStep;
 use crate::plan::laid::LaidView;
 use crate::plan::nested::NestedRun;
-use crate::raw_kernel::{RawForm, RawKernel};
+use crate::raw_kernel::{RawChoice, RawForm, RawKernel};
 use crate::tensor::{Extents, row_major};
 use cotangent_core::{DType, Op};
 use smallvec::SmallVec;
@@ -78,7 +78,7 @@ impl InPlaceBuilder<'_> {
             return Some(());
         }
         let read: SmallVec<[bool; 4]> = results.iter().map(Option::is_some).collect();
-        let raw = self.raw(k, &operands, &read);
+        let raw = self.raw(k, c.raw, &operands, &read);
         let call = InPlaceCall {
             step: k,
             operands,
@@ -90,7 +90,13 @@ impl InPlaceBuilder<'_> {
     }
 
     /// The kernel of a step on memory.
-    fn raw(&self, k: usize, operands: &[LentOperand], read: &[bool]) -> Option<RawKernel> {
+    fn raw(
+        &self,
+        k: usize,
+        choice: RawChoice,
+        operands: &[LentOperand],
+        read: &[bool],
+    ) -> Option<RawKernel> {
         let forms = operands.iter().map(|x| RawForm {
             dtype: x.dtype,
             shape: &x.shape,
@@ -98,7 +104,7 @@ impl InPlaceBuilder<'_> {
         });
         let forms: SmallVec<[RawForm<'_>; 3]> = forms.collect();
         let eqn = self.plan.parts.steps[k].eqn as usize;
-        RawKernel::of(&self.plan.function.eqns()[eqn].op, &forms, read)
+        choice(&self.plan.function.eqns()[eqn].op, &forms, read)
     }
 
     /// A matrix product of operands whose strides are those of matrices.

@@ -16,6 +16,16 @@ pub(super) struct FrameAddress {
     pub(super) offset: isize,
 }
 
+impl FrameAddress {
+    /// The address after this number of bytes.
+    pub(super) fn moved(self, bytes: usize) -> FrameAddress {
+        FrameAddress {
+            offset: self.offset + bytes as isize,
+            ..self
+        }
+    }
+}
+
 /// Entry of the table with the address of the frame.
 pub(super) fn frame_entry(places: usize) -> usize {
     places + 1

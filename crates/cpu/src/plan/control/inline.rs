@@ -15,13 +15,6 @@ use std::sync::Arc;
 /// The elements of a value.
 pub(super) type Elements = Vec<StepValue>;
 
-pub(super) fn moved(at: FrameAddress, bytes: usize) -> FrameAddress {
-    FrameAddress {
-        offset: at.offset + bytes as isize,
-        ..at
-    }
-}
-
 impl<'a> StepRecorder<'a> {
     /// Records a region with these operands and results.
     pub(super) fn control(
@@ -138,7 +131,7 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn read_all(&mut self, at: FrameAddress, form: &InPlaceForm) -> Option<Elements> {
         let size = form.dtype.size();
         let all = (0..form.bytes).step_by(size);
-        all.map(|offset| self.read(moved(at, offset), size))
+        all.map(|offset| self.read(at.moved(offset), size))
             .collect()
     }
 
@@ -150,7 +143,7 @@ impl<'a> StepRecorder<'a> {
     ) -> Option<()> {
         let size = form.dtype.size();
         let mut each = x.into_iter().enumerate();
-        each.try_for_each(|(k, x)| self.write(moved(at, k * size), size, x))
+        each.try_for_each(|(k, x)| self.write(at.moved(k * size), size, x))
     }
 
     /// The steps of a scan, one after the other.
@@ -181,14 +174,14 @@ impl<'a> StepRecorder<'a> {
                 self.write_all(to, &body.inputs[consts + k], values)?;
             }
             for (k, form) in body.inputs.iter().enumerate().skip(consts + carry) {
-                let row = moved(p.at(x[k]), i * form.bytes);
+                let row = p.at(x[k]).moved(i * form.bytes);
                 self.alias(q.first + k as u32, row);
             }
             self.record(q)?;
             let mut results = self.results(q)?;
             for (k, values) in results.drain(carry..).enumerate() {
                 let form = &body.outputs[carry + k];
-                self.write_all(moved(p.at(y[carry + k]), i * form.bytes), form, values)?;
+                self.write_all(p.at(y[carry + k]).moved(i * form.bytes), form, values)?;
             }
             carries = results;
         }

@@ -8,9 +8,8 @@ use super::carries::is_in_place;
 use super::elements::element;
 use super::frame::FrameAddress;
 use super::in_place::InPlace;
-use super::inline::moved;
 use super::steps::{Placed, StepRecorder};
-use crate::tuning::ASSUMED_TRIPS;
+use crate::tuning::ASSUMED_LOOP_STEPS;
 use cotangent_kernels::tile::ElementAddress;
 use std::sync::Arc;
 
@@ -89,7 +88,7 @@ impl<'a> StepRecorder<'a> {
         self.next_carries(&inner, q)?;
         self.b.end(advances);
         // The time of all iterations, by instructions and as code.
-        let more = number.map_or(ASSUMED_TRIPS, |n| n as usize) - 1;
+        let more = number.map_or(ASSUMED_LOOP_STEPS, |n| n as usize) - 1;
         let again = |n: usize| n.saturating_mul(more);
         self.time = self.time.saturating_add(again(self.time - time));
         let own = self.b.operations() - operations + self.repeated - repeated;
@@ -241,7 +240,7 @@ impl<'a> StepRecorder<'a> {
             let size = form.dtype.size();
             let own = q.at(InPlace::entry(consts + k));
             for (i, value) in values.into_iter().enumerate() {
-                let to = element(moved(own, i * size))?;
+                let to = element(own.moved(i * size))?;
                 self.b.store(to, None, size, value);
             }
             self.bounded()?;

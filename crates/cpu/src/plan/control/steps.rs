@@ -10,7 +10,7 @@
 
 use super::called::CodeCall;
 use super::carries::second_buffers;
-use super::elements::{Entry, Memory, Moved, element};
+use super::elements::{Entry, EntryMemory, Moved, element};
 use super::frame::{FrameAddress, InPlaceForm, State};
 use super::in_place::{InPlace, MAX_KEPT_FRAME_BYTES};
 use super::instruction::{Instruction, TileBody};
@@ -191,7 +191,7 @@ impl<'a> StepRecorder<'a> {
             self.entries[p.first as usize + k].has_memory = true;
         }
         for k in 0..f.inputs.len() {
-            self.entries[p.first as usize + k].memory = Memory::Fixed;
+            self.entries[p.first as usize + k].memory = EntryMemory::Fixed;
         }
         p
     }
@@ -216,13 +216,13 @@ impl<'a> StepRecorder<'a> {
     fn add_values(&mut self, f: &'a InPlace) -> Placed<'a> {
         let first = self.entries.len();
         self.entries.extend((0..f.table).map(|_| Entry {
-            memory: Memory::Written,
+            memory: EntryMemory::Written,
             known: FxHashMap::default(),
             complete: false,
             has_memory: false,
         }));
         for &(entry, _) in &f.constants {
-            self.entries[first + entry].memory = Memory::Fixed;
+            self.entries[first + entry].memory = EntryMemory::Fixed;
         }
         for &(entry, _) in &f.entries {
             self.entries[first + entry].has_memory = true;
@@ -281,7 +281,7 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn finish(self, advances: Vec<(u32, i32)>, look_after: u32) -> Compiled<LoopSteps> {
         let changed = self.entries.iter().enumerate();
         let changed = changed
-            .filter(|(_, e)| e.memory == Memory::Changed)
+            .filter(|(_, e)| e.memory == EntryMemory::Changed)
             .map(|(k, _)| k as u32)
             .collect();
         let operations = self.b.operations();
@@ -523,7 +523,7 @@ impl LoopSteps {
             .is_some_and(|c| Arc::ptr_eq(c, condition))
     }
 
-    /// What the code of a step is, in words.
+    /// A description of the code of a step.
     pub(super) fn text(&self) -> String {
         let names: Vec<&str> = self.calls.iter().map(|c| c.name()).collect();
         let kernels = match names[..] {

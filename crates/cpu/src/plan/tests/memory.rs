@@ -60,6 +60,7 @@ pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
         lower: &|op, types, used| lower(&cx, op, types, used),
         nested: &|_| Ok(None),
         product: &|_, _| None,
+        raw: |_, _, _| None,
         extension: &|_| false,
     };
     build(f, &kernels).unwrap().unwrap()

@@ -1,6 +1,6 @@
 //! [`LoopBlock`]: encodes the instructions of one iteration, operation by operation.
 
-use super::single::{InterruptLook, OpenLoop};
+use super::inner::{InterruptLook, OpenLoop};
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
 use crate::emit::flags::STREAM_BYTES;
@@ -25,7 +25,7 @@ pub(crate) struct LoopBlock<'a, 'b> {
     pub(crate) stops: &'b mut Vec<Jump>,
     /// The inner loops that have begun and not ended.
     pub(crate) open: Vec<OpenLoop>,
-    /// What loops with a condition ask.
+    /// The question that loops with a condition ask.
     pub(crate) look: Option<&'b mut InterruptLook>,
 }
 

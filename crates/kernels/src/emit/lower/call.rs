@@ -2,7 +2,7 @@
 //! vector register is callee-saved.
 
 use super::block::LoopBlock;
-use super::single::{CALLER_SAVED, first_lane};
+use super::inner::{CALLER_SAVED, first_lane};
 use crate::emit::encode::*;
 use crate::emit::step::StepCall;
 

@@ -390,8 +390,7 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                 // Values and comparisons that are read after the call, and entries that are read
                 // more often than those of the function.
                 let old: Vec<StepValue> = (0..n).map(|k| b.fixed(at(3, 8 * k as i32), 8)).collect();
-                let sum =
-                    |b: &mut StepsBuilder, x, y| b.body(&add, &[x, y]).expect("recorded")[0];
+                let sum = |b: &mut StepsBuilder, x, y| b.body(&add, &[x, y]).expect("recorded")[0];
                 let more: Vec<StepValue> = old.iter().map(|&x| sum(&mut b, x, row)).collect();
                 let smaller: Vec<StepValue> = (0..n)
                     .map(|k| {

@@ -1,0 +1,114 @@
+//! Kernels and guards in a step of code: the code calls a kernel, a guard is operations.
+
+use super::called::{CallAddresses, CodeCall, call_of_code};
+use super::elements::EntryMemory;
+use super::frame::FrameAddress;
+use super::instruction::{InPlaceCall, LentOperand};
+use super::steps::{Placed, StepRecorder};
+use super::views::positions;
+use crate::tuning::{CALL_PS, OPERATION_PS};
+use cotangent_core::{DType, Op};
+
+impl<'a> StepRecorder<'a> {
+    /// A kernel, which the code calls, or a guard.
+    pub(super) fn call(&mut self, p: Placed<'a>, c: &'a InPlaceCall) -> Option<()> {
+        if let Op::Guard(g) = p.f.op(c.step)
+            && (g.raise || matches!(c.operands[0].dtype, DType::F32 | DType::F64))
+        {
+            return self.guard(p, c, g.raise);
+        }
+        let operands = c.operands.iter();
+        let operands = operands
+            .map(|x| self.operand_in_memory(p.at(x.at), x))
+            .collect::<Option<_>>()?;
+        let results: CallAddresses<FrameAddress> = (c.results.iter().flatten())
+            .map(|(at, _)| self.result_in_memory(p.at(*at)))
+            .collect::<Option<_>>()?;
+        for y in &results {
+            let e = &mut self.entries[y.base as usize];
+            e.known.clear();
+            e.complete = true;
+        }
+        let call = Box::new(CodeCall {
+            f: p.f,
+            call: c,
+            operands,
+            results,
+        });
+        self.b.call(call_of_code, (&raw const *call).cast(), true);
+        self.calls.push(call);
+        self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
+        Some(())
+    }
+
+    /// Values under conditions: the step is run by instructions, which return the error, or values
+    /// are NaN, where a condition is false.
+    fn guard(&mut self, p: Placed<'a>, c: &InPlaceCall, raise: bool) -> Option<()> {
+        let [x, flags, ..] = &c.operands[..] else {
+            return None;
+        };
+        let [Some((y, _))] = c.results[..] else {
+            return None;
+        };
+        let [of_x, of_flags] = [x, flags].map(|x| positions(&x.shape, &x.strides, 0));
+        self.limited(of_x.len() + of_flags.len())?;
+        let size = x.dtype.size();
+        let each = (of_x.len() / of_flags.len().max(1)).max(1);
+        let (zero, nan) = (0.0f64.to_le_bytes(), f64::NAN.to_le_bytes());
+        let mut holds = Vec::with_capacity(of_flags.len());
+        for &at in &of_flags {
+            let flag = self.operand(p, flags.at, at, 1)?;
+            holds.push(flag);
+            if raise {
+                let [zero, nan] = [zero, nan].map(|bytes| self.b.constant(&bytes));
+                let outside = self.b.select(flag, zero, nan);
+                let outside = self.b.is_nan(outside);
+                self.b.rare(outside);
+            }
+        }
+        let nan = match x.dtype {
+            DType::F32 => self.b.constant(&f32::NAN.to_le_bytes()),
+            _ => self.b.constant(&nan),
+        };
+        for (k, &at) in of_x.iter().enumerate() {
+            let mut value = self.operand(p, x.at, at, size)?;
+            if let (false, Some(&flag)) = (raise, holds.get(k / each)) {
+                value = self.b.select(flag, value, nan);
+            }
+            self.write(p.element(y, k, size), size, value)?;
+        }
+        self.bounded()
+    }
+
+    /// The address of an operand of a call, whose elements are stored.
+    fn operand_in_memory(&mut self, at: FrameAddress, x: &LentOperand) -> Option<FrameAddress> {
+        let at = self.resolved(at);
+        if self.moved.contains_key(&at.base) {
+            return None;
+        }
+        let e = &self.entries[at.base as usize];
+        if matches!(e.memory, EntryMemory::Written | EntryMemory::Stored) {
+            if !e.complete {
+                let size = x.dtype.size();
+                let all = positions(&x.shape, &x.strides, 0);
+                self.limited(all.len())?;
+                let e = &self.entries[at.base as usize];
+                let is_known = |k: isize| {
+                    let offset = i32::try_from(at.offset + k * size as isize);
+                    offset.is_ok_and(|o| e.known.get(&o).is_some_and(|x| x.size == size))
+                };
+                all.into_iter().all(is_known).then_some(())?;
+            }
+            self.flush(at.base)?;
+        }
+        Some(at)
+    }
+
+    /// The address of a result of a call, which is all of a value of the step.
+    fn result_in_memory(&mut self, at: FrameAddress) -> Option<FrameAddress> {
+        let at = self.resolved(at);
+        let e = &self.entries[at.base as usize];
+        let own = matches!(e.memory, EntryMemory::Written | EntryMemory::Stored);
+        (own && e.has_memory && at.offset == 0 && !self.moved.contains_key(&at.base)).then_some(at)
+    }
+}
