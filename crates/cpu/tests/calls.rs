@@ -443,7 +443,7 @@ fn kernels_in_inner_loops() {
                 exclusive: false,
             };
             // A scan over the rows of a value that the step computes.
-            let rows = cx.concatenate(&vec![row; 14], 0);
+            let rows = cx.concatenate(&[row; 14], 0);
             let (sums, stacked) = cx.scan(
                 &[c],
                 &[cx.index_axis(row, 0, 0)],

@@ -16,17 +16,15 @@ pub(crate) fn solve(a: RawForm<'_>, b: RawForm<'_>) -> Option<RawKernel> {
     let [n, k] = *b.shape.last_chunk()?;
     (b.numel() == n * k && a.numel() == n * n).then_some(())?;
     Some(match b.dtype {
-        DType::F32 => solving::<f32, f64>([a, b], [n, k], (f64::from, |x| x as f32)),
+        DType::F32 => solving::<f32, f64>([a, b], [n, k], f64::from, |x| x as f32),
         DType::C64 => solving::<C64, C128>(
             [a, b],
             [n, k],
-            (
-                |z| C128::new(z.re.into(), z.im.into()),
-                |z| C64::new(z.re as f32, z.im as f32),
-            ),
+            |z| C128::new(z.re.into(), z.im.into()),
+            |z| C64::new(z.re as f32, z.im as f32),
         ),
-        DType::F64 => solving::<f64, f64>([a, b], [n, k], (|x| x, |x| x)),
-        DType::C128 => solving::<C128, C128>([a, b], [n, k], (|x| x, |x| x)),
+        DType::F64 => solving::<f64, f64>([a, b], [n, k], |x| x, |x| x),
+        DType::C128 => solving::<C128, C128>([a, b], [n, k], |x| x, |x| x),
         _ => return None,
     })
 }
@@ -35,7 +33,8 @@ pub(crate) fn solve(a: RawForm<'_>, b: RawForm<'_>) -> Option<RawKernel> {
 fn solving<T: PlainElement, D: PlainElement + Field>(
     forms: [RawForm<'_>; 2],
     [n, k]: [usize; 2],
-    (widen, round): (fn(T) -> D, fn(D) -> T),
+    widen: fn(T) -> D,
+    round: fn(D) -> T,
 ) -> RawKernel {
     let [of_a, of_b] = forms.map(|x| x.positions());
     let zero = <D as Field>::zero();

@@ -8,6 +8,7 @@ use super::steps::{Placed, StepRecorder};
 use super::views::positions;
 use crate::tuning::{CALL_PS, OPERATION_PS};
 use cotangent_core::{DType, Op};
+use std::sync::Arc;
 
 impl<'a> StepRecorder<'a> {
     /// A kernel, which the code calls, or a guard.
@@ -29,13 +30,13 @@ impl<'a> StepRecorder<'a> {
             e.known.clear();
             e.complete = true;
         }
-        let call = Box::new(CodeCall {
+        let call = Arc::new(CodeCall {
             f: p.f,
             call: c,
             operands,
             results,
         });
-        self.b.call(call_of_code, (&raw const *call).cast(), true);
+        self.b.call(call_of_code, Arc::as_ptr(&call).cast(), true);
         self.calls.push(call);
         self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
         Some(())

@@ -52,7 +52,7 @@ pub(super) struct StepRecorder<'a> {
     /// Number of branches whose arms are recorded.
     pub(super) arms: usize,
     /// Kernels that the step calls.
-    pub(super) calls: Vec<Box<CodeCall>>,
+    pub(super) calls: Vec<Arc<CodeCall>>,
     /// The first reason for which the step is no code.
     why: Option<NotCode>,
 }
@@ -130,7 +130,7 @@ pub(super) struct LoopSteps {
     /// Functions whose tables follow those of the loop's own in the table of a run.
     parts: Vec<LoopPart>,
     /// Kernels that the code calls.
-    calls: Vec<Box<CodeCall>>,
+    calls: Vec<Arc<CodeCall>>,
     pub(super) condition: Option<Arc<InPlace>>,
     /// Memory of former runs, for the next ones.
     kept: Mutex<Vec<LoopMemory>>,

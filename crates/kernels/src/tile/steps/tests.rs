@@ -226,109 +226,119 @@ fn a_change_before_a_rare_value_is_refused() {
     }
 }
 
+/// Numbers of columns and of rows.
+const COLUMNS: usize = 5;
+const STEPS: usize = 4;
+
 /// Each step sums a row by a loop, which stacks the sums so far, and counts in another loop, in
 /// every iteration, until a limit is reached. Values of the step are alive across both.
+fn sums_and_counts(isa: Isa) -> Steps {
+    let (add, times) = (two(isa, Binary::Add), two(isa, Binary::Mul));
+    let less = of(<f64 as TileFloat>::compare(Comparison::Lt), &[8, 8], 1);
+    let mut b = StepsBuilder::at(isa).expect("a level with code");
+    let number = |b: &mut StepsBuilder, x: f64| b.constant(&x.to_le_bytes());
+    let op = |b: &mut StepsBuilder, f: &Body, x: [StepValue; 2]| b.body(f, &x).unwrap()[0];
+    // Entry 0: rows. 1: limits. 2: stacks. 3: sums of steps. 4: carries. 5, 6: inner rows and
+    // stacks. 7: a carry of the step.
+    let first = b.fixed(at(0, 0), 8);
+    let mut alive = vec![first];
+    for k in 1..40 {
+        let more = number(&mut b, k as f64);
+        let last = alive[k - 1];
+        alive.push(op(&mut b, &add, [last, more]));
+    }
+    let zero = number(&mut b, 0.0);
+    b.store(at(4, 0), None, 8, zero);
+    b.store(at(4, 8), None, 8, zero);
+    b.point(5, at(0, 0), None);
+    b.point(6, at(2, 8 * (COLUMNS as i32 - 1)), None);
+    let before = b.recorded();
+    b.begin(Some(COLUMNS as u32)).unwrap();
+    let sum = b.load(at(4, 0), None, 8);
+    let x = b.load(at(5, 0), None, 8);
+    // No iteration changes it.
+    let scale = op(&mut b, &times, [first, first]);
+    let part = op(&mut b, &times, [x, scale]);
+    let part = op(&mut b, &add, [part, alive[7]]);
+    let sum = op(&mut b, &add, [sum, part]);
+    b.store(at(6, 0), None, 8, sum);
+    b.begin(None).unwrap();
+    let count = b.load(at(4, 8), None, 8);
+    let limit = b.fixed(at(1, 0), 8);
+    let more = op(&mut b, &less, [count, limit]);
+    b.leave_unless(more);
+    let next = op(&mut b, &add, [count, alive[2]]);
+    b.store(at(4, 8), None, 8, next);
+    b.end(Vec::new());
+    b.store(at(4, 0), None, 8, sum);
+    assert!(b.is_among(first, before) && !b.is_among(sum, before));
+    b.end(vec![(5, 8), (6, -8)]);
+    let sum = b.load(at(4, 0), None, 8);
+    let count = b.load(at(4, 8), None, 8);
+    let mut all = op(&mut b, &add, [sum, count]);
+    for x in alive.iter().chain([&scale]) {
+        all = op(&mut b, &add, [all, *x]);
+    }
+    let carry = b.fixed(at(7, 0), 8);
+    let carry = op(&mut b, &add, [carry, all]);
+    b.store(at(3, 0), None, 8, carry);
+    b.keep(at(7, 0), 8, carry);
+    let stride = 8 * COLUMNS as i32;
+    let advances = vec![(0, stride), (1, 8), (2, stride), (3, 8)];
+    b.finish(advances, Vec::new(), 7).expect("compiled")
+}
+
+/// Stacks, sums and the last carry of [`sums_and_counts`]; limits that are infinite count as 0.
+fn sums_and_counts_in_rust(rows: &[f64], limits: [f64; STEPS]) -> (Vec<f64>, Vec<f64>, f64) {
+    let (mut stacks, mut sums, mut total) = (vec![0.0; rows.len()], vec![0.0; STEPS], 0.0);
+    for (s, row) in rows.chunks_exact(COLUMNS).enumerate() {
+        let alive: Vec<f64> = (0..40).map(|k| row[0] + (k * (k + 1) / 2) as f64).collect();
+        let (mut sum, mut count) = (0.0, 0.0);
+        let scale = row[0] * row[0];
+        for (k, x) in row.iter().enumerate() {
+            sum += x * scale + alive[7];
+            stacks[s * COLUMNS + COLUMNS - 1 - k] = sum;
+            while limits[s].is_finite() && count < limits[s] {
+                count += alive[2];
+            }
+        }
+        let all = alive.iter().chain([&scale]).fold(sum + count, |a, x| a + x);
+        total += all;
+        sums[s] = total;
+    }
+    (stacks, sums, total)
+}
+
+/// Runs [`sums_and_counts`], whose results are those in Rust unless it is interrupted.
+fn run_sums_and_counts(code: &Steps, limits: [f64; STEPS], interrupted: bool) {
+    let mut rows: Vec<f64> = (0..COLUMNS * STEPS).map(|k| 1.0 + k as f64 / 8.0).collect();
+    let want = sums_and_counts_in_rust(&rows, limits);
+    let (mut stacks, mut sums) = (vec![0.0; rows.len()], vec![0.0; STEPS]);
+    let (mut limits, mut carries, mut carry) = (limits, [0.0f64; 2], [0.0f64]);
+    let mut table = [
+        bytes(&mut rows),
+        bytes(&mut limits),
+        bytes(&mut stacks),
+        bytes(&mut sums),
+        bytes(&mut carries),
+        std::ptr::null_mut(),
+        std::ptr::null_mut(),
+        bytes(&mut carry),
+    ];
+    // SAFETY: rows, limits and results have elements for each step.
+    let end = unsafe { code.run(&mut table, STEPS) };
+    match interrupted {
+        true => assert_eq!(end, StepsEnd::Interrupted),
+        false => assert_eq!((end, (stacks, sums, carry[0])), (StepsEnd::Done, want)),
+    }
+}
+
 #[test]
 fn loops_in_a_step() {
     for isa in levels() {
-        let (columns, steps) = (5usize, 4usize);
-        let (add, times) = (two(isa, Binary::Add), two(isa, Binary::Mul));
-        let less = of(<f64 as TileFloat>::compare(Comparison::Lt), &[8, 8], 1);
-        let mut b = StepsBuilder::at(isa).expect("a level with code");
-        let number = |b: &mut StepsBuilder, x: f64| b.constant(&x.to_le_bytes());
-        let op = |b: &mut StepsBuilder, f: &Body, x: [StepValue; 2]| b.body(f, &x).unwrap()[0];
-        // Entry 0: rows. 1: limits. 2: stacks. 3: sums of steps. 4: carries. 5, 6: inner rows and
-        // stacks. 7: a carry of the step.
-        let first = b.fixed(at(0, 0), 8);
-        let mut alive = vec![first];
-        for k in 1..40 {
-            let more = number(&mut b, k as f64);
-            let last = alive[k - 1];
-            alive.push(op(&mut b, &add, [last, more]));
-        }
-        let zero = number(&mut b, 0.0);
-        b.store(at(4, 0), None, 8, zero);
-        b.store(at(4, 8), None, 8, zero);
-        b.point(5, at(0, 0), None);
-        b.point(6, at(2, 8 * (columns as i32 - 1)), None);
-        let before = b.recorded();
-        b.begin(Some(columns as u32)).unwrap();
-        let sum = b.load(at(4, 0), None, 8);
-        let x = b.load(at(5, 0), None, 8);
-        // No iteration changes it.
-        let scale = op(&mut b, &times, [first, first]);
-        let part = op(&mut b, &times, [x, scale]);
-        let part = op(&mut b, &add, [part, alive[7]]);
-        let sum = op(&mut b, &add, [sum, part]);
-        b.store(at(6, 0), None, 8, sum);
-        b.begin(None).unwrap();
-        let count = b.load(at(4, 8), None, 8);
-        let limit = b.fixed(at(1, 0), 8);
-        let more = op(&mut b, &less, [count, limit]);
-        b.leave_unless(more);
-        let next = op(&mut b, &add, [count, alive[2]]);
-        b.store(at(4, 8), None, 8, next);
-        b.end(Vec::new());
-        b.store(at(4, 0), None, 8, sum);
-        assert!(b.is_among(first, before) && !b.is_among(sum, before));
-        b.end(vec![(5, 8), (6, -8)]);
-        let sum = b.load(at(4, 0), None, 8);
-        let count = b.load(at(4, 8), None, 8);
-        let mut all = op(&mut b, &add, [sum, count]);
-        for x in alive.iter().chain([&scale]) {
-            all = op(&mut b, &add, [all, *x]);
-        }
-        let carry = b.fixed(at(7, 0), 8);
-        let carry = op(&mut b, &add, [carry, all]);
-        b.store(at(3, 0), None, 8, carry);
-        b.keep(at(7, 0), 8, carry);
-        let stride = 8 * columns as i32;
-        let advances = vec![(0, stride), (1, 8), (2, stride), (3, 8)];
-        let look_after = 7;
-        let code = b
-            .finish(advances, Vec::new(), look_after)
-            .expect("compiled");
-        let run = |limits: [f64; 4], interrupted: bool| {
-            let mut rows: Vec<f64> = (0..columns * steps).map(|k| 1.0 + k as f64 / 8.0).collect();
-            let (mut stacks, mut sums) = (vec![0.0; rows.len()], vec![0.0; steps]);
-            let (mut want_stacks, mut want_sums) = (stacks.clone(), sums.clone());
-            let mut total = 0.0;
-            for s in 0..steps {
-                let row = &rows[s * columns..][..columns];
-                let alive: Vec<f64> = (0..40).map(|k| row[0] + (k * (k + 1) / 2) as f64).collect();
-                let (mut sum, mut count) = (0.0, 0.0);
-                let scale = row[0] * row[0];
-                for (k, x) in row.iter().enumerate() {
-                    sum += x * scale + alive[7];
-                    want_stacks[s * columns + columns - 1 - k] = sum;
-                    while limits[s].is_finite() && count < limits[s] {
-                        count += alive[2];
-                    }
-                }
-                let all = alive.iter().chain([&scale]).fold(sum + count, |a, x| a + x);
-                total += all;
-                want_sums[s] = total;
-            }
-            let (mut limits, mut carries, mut carry) = (limits, [0.0f64; 2], [0.0f64]);
-            let mut table = [
-                bytes(&mut rows),
-                bytes(&mut limits),
-                bytes(&mut stacks),
-                bytes(&mut sums),
-                bytes(&mut carries),
-                std::ptr::null_mut(),
-                std::ptr::null_mut(),
-                bytes(&mut carry),
-            ];
-            // SAFETY: rows, limits and results have elements for each step.
-            let end = unsafe { code.run(&mut table, steps) };
-            if interrupted {
-                assert_eq!(end, StepsEnd::Interrupted, "at {isa:?}");
-                return;
-            }
-            assert_eq!(end, StepsEnd::Done, "at {isa:?}");
-            assert_eq!((sums, carry[0]), (want_sums, total), "at {isa:?}");
-            assert_eq!(stacks, want_stacks, "at {isa:?}");
+        let code = sums_and_counts(isa);
+        let run = |limits: [f64; STEPS], interrupted: bool| {
+            run_sums_and_counts(&code, limits, interrupted);
         };
         run([20.0, 0.0, 3.0, 30.0], false);
         run([20.0, 0.0, 1000.0, 30.0], false);
@@ -398,8 +408,8 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                             .expect("recorded")[0]
                     })
                     .collect();
-                for k in 0..n {
-                    b.store(at(1, 8 * k as i32), None, 8, more[k]);
+                for (k, &x) in more.iter().enumerate() {
+                    b.store(at(1, 8 * k as i32), None, 8, x);
                 }
                 let context: &'static usize = Box::leak(Box::new(n));
                 b.call(adds, std::ptr::from_ref(context).cast(), true);
