@@ -38,6 +38,16 @@ pub(crate) fn row_major(extents: &[usize]) -> Strides {
     steps
 }
 
+/// The position of each element of a strided view, in row-major order.
+pub(crate) fn positions(extents: &[usize], strides: &[isize], first: isize) -> Box<[isize]> {
+    let mut out = vec![first];
+    for (&n, &stride) in extents.iter().zip(strides) {
+        let next = |&at: &isize| (0..n as isize).map(move |i| at + i * stride);
+        out = out.iter().flat_map(next).collect();
+    }
+    out.into_boxed_slice()
+}
+
 /// Whether the elements are contiguous in row-major order.
 fn is_row_major(extents: &[usize], steps: &[isize]) -> bool {
     let mut step = 1isize;

@@ -1,6 +1,7 @@
 //! [`RawKernel`]: an operation at known extents, on operands and results in memory. It does what
 //! the kernel on tensors does, without tensors: a step of a loop allocates nothing.
 
+use crate::axes::positions;
 use cotangent_core::{DType, Op};
 
 /// Type, extents and strides of an operand, in elements.
@@ -19,18 +20,8 @@ impl RawForm<'_> {
 
     /// The position of each element, in row-major order.
     pub(crate) fn positions(&self) -> Box<[isize]> {
-        positions(self.shape.iter().copied().zip(self.strides.iter().copied()))
+        positions(self.shape, self.strides, 0)
     }
-}
-
-/// The position of each element along axes of these extents and strides, in row-major order.
-pub(crate) fn positions(axes: impl Iterator<Item = (usize, isize)>) -> Box<[isize]> {
-    let mut out = vec![0];
-    for (n, stride) in axes {
-        let next = |&at: &isize| (0..n as isize).map(move |i| at + i * stride);
-        out = out.iter().flat_map(next).collect();
-    }
-    out.into_boxed_slice()
 }
 
 /// Function of a [`RawKernel`].

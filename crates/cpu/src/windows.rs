@@ -571,8 +571,14 @@ fn counting<W: Bits + Default>(
     })
 }
 
+/// Whether a scatter-add needs no sums in twice the precision: indices are unique, or there are at
+/// most two windows.
+fn has_plain_sums(op: &Scatter, indices: &[usize]) -> bool {
+    let vector = indices.get(op.windows.vector).copied().unwrap_or(1);
+    op.unique || indices.iter().product::<usize>() <= 2 * vector
+}
+
 /// Kernel of a scatter-add with sums in twice the precision; in place if the operand is not shared.
-/// Sums are plain if indices are unique or there are at most two windows.
 fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
@@ -581,8 +587,7 @@ fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
         let mut y = for_size!(T::DTYPE, W => owned::<W>(y)?);
         let to = y.exclusive::<T>().expect("the operand is owned");
         let data = u.view::<T>().data();
-        let vector = indices.shape().get(op.windows.vector).copied().unwrap_or(1);
-        if op.unique || indices.numel() <= 2 * vector {
+        if has_plain_sums(&op, indices.shape()) {
             write(&op, to, &shape, indices, (&u, data), <T as Number>::plus)?;
             return converted(y, dtype);
         }

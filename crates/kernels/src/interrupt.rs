@@ -104,24 +104,25 @@ pub(crate) fn stop() -> ! {
 }
 
 thread_local! {
-    /// The panic of a hook that compiled code asked.
+    /// The panic of a function that compiled code called.
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
 
-/// Asks for compiled code, which no panic may unwind: 1 if the run of this thread should end. After
-/// that the caller of the code calls [`resume_panic`].
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub(crate) extern "sysv64" fn look_for_interrupt() -> usize {
-    match catch_unwind(is_interrupted) {
-        Ok(ends) => ends.into(),
-        Err(panic) => {
-            PANIC.set(Some(panic));
-            1
-        }
-    }
+/// Calls `f` for compiled code, which no panic may unwind; `None` if it panics. Then the code ends
+/// its run, and its caller continues the panic.
+pub fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let done = catch_unwind(AssertUnwindSafe(f));
+    done.map_err(|panic| PANIC.set(Some(panic))).ok()
 }
 
-/// Continues the panic of a hook that compiled code asked, if there was one.
+/// Asks for compiled code: 1 if the run of this thread should end. After that the caller of the
+/// code calls [`resume_panic`].
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) extern "sysv64" fn look_for_interrupt() -> usize {
+    guarded(is_interrupted).unwrap_or(true).into()
+}
+
+/// Continues the panic of a function that compiled code called, if there was one.
 pub(crate) fn resume_panic() {
     if let Some(panic) = PANIC.take() {
         resume_unwind(panic);

@@ -1,7 +1,8 @@
 //! Scatters on memory: the offsets of windows are known but for the indices.
 
+use crate::axes::positions;
 use crate::element::{PlainElement, for_integer_or_bool, for_size, pick};
-use crate::raw_kernel::{RawForm, RawKernel, positions};
+use crate::raw_kernel::{RawForm, RawKernel};
 use crate::tensor::row_major;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Scatter};
@@ -77,16 +78,18 @@ impl Geometry {
             of_update.push((n, u.strides[o]));
             of_batch.push((n, batch.map(|b| strides[b.0]).sum()));
         }
-        let all = |axes: Vec<(usize, isize)>| positions(axes.into_iter());
+        let all = |axes: Vec<(usize, isize)>| {
+            let (extents, strides): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+            positions(&extents, &strides, 0)
+        };
         let (index, update, first) = (all(of_index), all(of_update), all(of_batch));
         let windows = index.iter().zip(&update).zip(&first);
-        let window = |strides: &dyn Fn(usize) -> isize| {
-            positions((0..dims.window.len()).map(|k| (u.shape[dims.window[k]], strides(k))))
-        };
-        let (to, from) = (
-            window(&|k| strides[extended[k]]),
-            window(&|k| u.strides[dims.window[k]]),
-        );
+        let window = dims.window.iter().zip(&extended);
+        let to = all(window
+            .clone()
+            .map(|(&w, &axis)| (u.shape[w], strides[axis]))
+            .collect());
+        let from = all(window.map(|(&w, _)| (u.shape[w], u.strides[w])).collect());
         let row_major = y.strides.iter().zip(&strides).zip(y.shape);
         let row_major = row_major.into_iter().all(|((a, b), &n)| a == b || n == 1);
         Some(Geometry {
@@ -272,9 +275,8 @@ fn single<T: Copy + 'static>(f: fn(T, T) -> T) -> Option<Box<dyn Applied>> {
     Some(Box::new(Single(f)))
 }
 
-/// The combination of a scatter of elements of a type. `few` windows, or unique ones, have plain
-/// sums.
-fn applied(s: &Scatter, dtype: DType, few: bool) -> Option<Box<dyn Applied>> {
+/// The combination of a scatter of elements of a type, with `plain` sums or in twice the precision.
+fn applied(s: &Scatter, dtype: DType, plain: bool) -> Option<Box<dyn Applied>> {
     if matches!(dtype, DType::F16 | DType::BF16) && s.combine != Combine::Set {
         return None;
     }
@@ -299,7 +301,7 @@ fn applied(s: &Scatter, dtype: DType, few: bool) -> Option<Box<dyn Applied>> {
         Combine::Add if s.stable => {
             Some(pick!(dtype, T => compensated::<T>(); F32 f32, F64 f64, C64 C64, C128 C128))
         }
-        Combine::Add if few => {
+        Combine::Add if plain => {
             pick!(dtype, T => single::<T>(<T as Number>::plus);
                 F32 f32, F64 f64, C64 C64, C128 C128)
         }
@@ -322,9 +324,7 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     let [y, indices, _] = x;
     let (dtype, of_indices) = (y.dtype, indices.dtype);
     let g = Geometry::of(s, x)?;
-    let vector = indices.shape.get(s.windows.vector).copied().unwrap_or(1);
-    let few = s.unique || indices.numel() <= 2 * vector;
-    let applied = applied(s, dtype, few)?;
+    let applied = applied(s, dtype, super::has_plain_sums(s, indices.shape))?;
     let run = move |y: &[*mut u8], x: &[*const u8]| {
         // SAFETY: the caller of `RawKernel::run` guarantees operands and the result of these forms.
         unsafe {

@@ -53,9 +53,7 @@ pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Ve
         masked: wide,
         single: !wide,
         exits: &mut exits,
-        stops: &mut Vec::new(),
-        open: Vec::new(),
-        look: None,
+        step: None,
     }
     .write(&mut asm);
     asm.plus(RAX, RCX);

@@ -22,7 +22,6 @@ use crate::tuning::{MAX_CODE_OPS, MAX_SPILLED_VALUES, MAX_UNROLLED_ITEMS};
 use block::LoopBlock;
 
 pub(super) mod block;
-mod call;
 pub(super) mod inner;
 mod narrow;
 mod pairs;
@@ -185,9 +184,7 @@ fn full_vectors(
         masked: false,
         single: false,
         exits,
-        stops: &mut Vec::new(),
-        open: Vec::new(),
-        look: None,
+        step: None,
     }
     .write(asm);
     asm.add(RAX, step);
@@ -215,9 +212,7 @@ fn masked_vectors(
         masked: true,
         single: false,
         exits,
-        stops: &mut Vec::new(),
-        open: Vec::new(),
-        look: None,
+        step: None,
     }
     .write(asm);
     asm.add(RAX, plan.target.lanes() as i32);

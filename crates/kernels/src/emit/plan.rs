@@ -3,7 +3,7 @@
 
 use super::encode::*;
 use super::flags::MemoryFlags;
-use super::step::StepCall;
+use super::step::StepEffect;
 use super::trace::{Convert, LaneType, Op, StepAddress, Trace, TraceId};
 use smallvec::SmallVec;
 
@@ -285,28 +285,8 @@ pub(super) enum CodeItem {
     Rare(TraceId),
     /// Stores a value to its home for the next step of a loop.
     Keep(Memory, TraceId),
-    /// Stores a value at an address, and at a distance from it that was computed.
-    StoreAt {
-        to: StepAddress,
-        offset: Option<TraceId>,
-        value: TraceId,
-    },
-    /// Leaves the loop if the boolean is false.
-    Continue(TraceId),
-    /// Calls a function.
-    Call(StepCall),
-    /// Makes an entry of the table an address, and a distance from it that was computed.
-    Point {
-        entry: u32,
-        to: StepAddress,
-        offset: Option<TraceId>,
-    },
-    /// Begins an inner loop.
-    Begin(u32),
-    /// Leaves the innermost loop if the boolean is false.
-    Leave(TraceId),
-    /// Ends an inner loop.
-    End(u32),
+    /// An effect of a step.
+    Effect(StepEffect),
 }
 
 /// A loop within a step.
@@ -425,17 +405,9 @@ pub(super) fn read(trace: &Trace, loops: &[CodeLoop], item: CodeItem) -> SmallVe
             op => op.operands(),
         },
         CodeItem::Store(_, id) => trace.stored(id),
-        CodeItem::Rare(id)
-        | CodeItem::Keep(_, id)
-        | CodeItem::Continue(id)
-        | CodeItem::Leave(id) => {
-            smallvec::smallvec![id]
-        }
-        CodeItem::Call(_) => SmallVec::new(),
-        CodeItem::StoreAt { offset, value, .. } => std::iter::once(value).chain(offset).collect(),
-        CodeItem::Point { offset, .. } => offset.into_iter().collect(),
-        CodeItem::Begin(_) => SmallVec::new(),
-        CodeItem::End(k) => SmallVec::from_slice(&loops[k as usize].live),
+        CodeItem::Rare(id) | CodeItem::Keep(_, id) => smallvec::smallvec![id],
+        CodeItem::Effect(StepEffect::End(k)) => SmallVec::from_slice(&loops[k as usize].live),
+        CodeItem::Effect(e) => e.values().collect(),
     }
 }
 

@@ -33,14 +33,13 @@ pub(crate) enum StepEffect {
     Call(StepCall),
 }
 
-/// A function that a step calls with the table and a context: `fn(table, context) -> failed`.
+/// A function that a step calls with the table and a context. It returns 0, or 1 where it fails:
+/// the loop ends before this step; after any other number the run ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepCall {
     /// Address of the function.
     pub(crate) function: u64,
     pub(crate) context: u64,
-    /// Whether it may fail. The loop then ends before this step.
-    pub(crate) fails: bool,
 }
 
 impl StepEffect {
@@ -318,6 +317,14 @@ impl StepRecorder {
     /// Whether a float is NaN.
     pub(crate) fn is_nan(&mut self, x: TraceId) -> TraceId {
         with(|p| p.compare(predicate::opposite(predicate::EQ), x, x))
+    }
+
+    /// The step needs the scalar fallback where the boolean is false.
+    pub(crate) fn rare_unless(&mut self, x: TraceId) {
+        with(|p| {
+            let rare = p.not(x);
+            p.rare.push(rare);
+        });
     }
 
     /// The step needs the scalar fallback where the boolean is true.

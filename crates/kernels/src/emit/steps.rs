@@ -10,7 +10,8 @@
 //!
 //! The loop ends early before a step in which some value needs the scalar fallback or a function
 //! that it calls fails, and before a step whose condition is false. Kept values then are those
-//! before that step.
+//! before that step. It ends in a step where the answer to a question or the result of a function
+//! is that the run ends.
 //!
 //! A step may contain inner loops, whose carries are in memory. What does not depend on an
 //! iteration is computed before the loop. A loop with a condition asks from time to time whether
@@ -20,7 +21,7 @@ use super::allocate::Registers;
 use super::encode::*;
 use super::lower::block::LoopBlock;
 use super::lower::homes;
-use super::lower::inner::{InterruptLook, first_lane};
+use super::lower::inner::{InterruptLook, StepExits, first_lane};
 use super::plan::{CodePlan, SpillFrame, Target};
 use super::step::{StepEffect, StepTrace};
 use super::trace::{Op, TraceId};
@@ -67,26 +68,24 @@ pub(super) fn compile(mut step: StepTrace) -> Option<Vec<u8>> {
         disp: asm.constant(&(look_for_interrupt as *const () as usize).to_le_bytes()),
         broadcast: false,
     };
-    let mut look = InterruptLook {
+    let look = InterruptLook {
         period: step.look_after,
         left: (frame.take() as usize * target.bytes()) as i32,
         function,
-        ends: Vec::new(),
     };
     look.reset(&mut asm);
+    let mut leaving = StepExits::new(look);
     if trace.wide {
         first_lane(&mut asm);
     }
-    let (top, mut exits, mut stops) = (asm.code.len(), Vec::new(), Vec::new());
+    let (top, mut exits) = (asm.code.len(), Vec::new());
     let registers = Registers::new(&plan, 1, &mut frame);
     LoopBlock {
         registers,
         masked: false,
         single: true,
         exits: &mut exits,
-        stops: &mut stops,
-        open: Vec::new(),
-        look: Some(&mut look),
+        step: Some(&mut leaving),
     }
     .write(&mut asm);
     addresses.advance(&mut asm, &step.advances);
@@ -95,11 +94,11 @@ pub(super) fn compile(mut step: StepTrace) -> Option<Vec<u8>> {
     exits.into_iter().for_each(|e| asm.bind(e));
     asm.copy(RAX, RSI);
     let end = asm.jump_always();
-    stops.into_iter().for_each(|e| asm.bind(e));
+    leaving.stops.into_iter().for_each(|e| asm.bind(e));
     asm.copy(RAX, RSI);
     asm.not(RAX);
     let stopped = asm.jump_always();
-    look.ends.into_iter().for_each(|e| asm.bind(e));
+    leaving.ends.into_iter().for_each(|e| asm.bind(e));
     asm.ones(RAX);
     asm.minimum(RAX);
     asm.bind(stopped);

@@ -33,8 +33,10 @@ impl From<ElementAddress> for StepAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepValue(TraceId);
 
-/// A function that a step calls with the addresses of the table and a context. It returns 0, or
-/// another number if it failed.
+/// A function that a step calls with the addresses of the table and a context. It returns 0, or 1
+/// where it fails: the loop ends before this step. After any other number the run ends
+/// ([`StepsEnd::Interrupted`]); a panic in it continues there
+/// ([`guarded`](crate::interrupt::guarded)).
 pub type StepFn = unsafe extern "C" fn(table: *const *mut u8, context: *const u8) -> u64;
 
 /// A step under construction. One at a time is recorded on a thread, and no body is compiled there
@@ -162,6 +164,11 @@ impl StepsBuilder {
         self.recorder.rare(x.0);
     }
 
+    /// Ends the loop before a step in which the boolean is false: it needs the scalar fallback.
+    pub fn rare_unless(&mut self, x: StepValue) {
+        self.recorder.rare_unless(x.0);
+    }
+
     /// `x` where the boolean holds, otherwise `y`, an element of the same type.
     pub fn select(&mut self, holds: StepValue, x: StepValue, y: StepValue) -> StepValue {
         StepValue(self.recorder.select(holds.0, x.0, y.0))
@@ -192,12 +199,11 @@ impl StepsBuilder {
 
     /// Calls a function after the loads and stores that were recorded, and before those to come.
     /// Where it fails the loop ends before this step, which must not have changed memory that it
-    /// reads; `fails` is whether it may.
-    pub fn call(&mut self, f: StepFn, context: *const u8, fails: bool) {
+    /// reads.
+    pub fn call(&mut self, f: StepFn, context: *const u8) {
         self.recorder.call(StepCall {
             function: f as usize as u64,
             context: context as usize as u64,
-            fails,
         });
     }
 
@@ -268,7 +274,8 @@ pub enum StepsEnd {
     /// A value of the next step needs the scalar fallback, or a function that it calls fails; that
     /// many steps are left, that step included.
     Rare(usize),
-    /// The hook of the thread's runs ended it ([`interrupt`](crate::interrupt)).
+    /// The hook of the thread's runs ended it ([`interrupt`](crate::interrupt)), or a function that
+    /// the step called.
     Interrupted,
 }
 
@@ -281,7 +288,7 @@ impl Steps {
     /// Runs up to `steps` steps. O(steps × operations).
     ///
     /// # Panics
-    /// If the hook of the thread's runs panics.
+    /// If the hook of the thread's runs panics, or a function that the step calls.
     ///
     /// # Safety
     /// The CPU supports the instruction set that the step was recorded for. The addresses of

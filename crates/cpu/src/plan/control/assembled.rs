@@ -5,10 +5,10 @@
 //! make many small boxes together, for each of which the code would run. Alone, each is few runs.
 
 use super::build::InPlaceBuilder;
-use super::code::{MAX_TILE_BYTES, PartLeaf};
+use super::code::{MAX_TILE_BYTES, PartLeaf, whole_extents};
 use super::frame::FrameAddress;
 use super::instruction::Instruction;
-use super::views::positions;
+use crate::axes::positions;
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::boxes;
 use crate::plan::code::Code;
@@ -38,13 +38,7 @@ impl InPlaceBuilder<'_> {
         slots: &[usize],
         outputs: &[u32],
     ) -> Option<()> {
-        let mut extents: SmallVec<[usize; 4]> =
-            laid.boxes.first()?.axes.iter().map(|_| 0).collect();
-        for b in &laid.boxes {
-            for (n, a) in extents.iter_mut().zip(&b.axes) {
-                *n = (*n).max(a.low + a.extent);
-            }
-        }
+        let extents = whole_extents(laid)?;
         let n: usize = extents.iter().product();
         let volume: usize = laid.boxes.iter().map(|b| b.volume).sum();
         if n != volume || n * code.body.widest() > MAX_TILE_BYTES {

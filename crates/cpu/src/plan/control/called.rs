@@ -1,7 +1,8 @@
 //! Kernels on tensors in place: an instruction runs them, or the code of a step calls them.
 //!
 //! Code stores the elements of the operands before the call, and loads those of the results after
-//! it. A step whose kernel fails is run by instructions, which return the error.
+//! it. A step whose kernel fails is run by instructions, which return the error. A kernel that is
+//! interrupted ends the run.
 
 use super::frame::{FrameAddress, State};
 use super::in_place::InPlace;
@@ -9,11 +10,11 @@ use super::instruction::InPlaceCall;
 use crate::kernel::Operands;
 use crate::plan::build::{CallStep, StepKind};
 use crate::raw::{Raw, RawMut};
-use cotangent_core::Result;
+use cotangent_core::{Code, Result};
+use cotangent_kernels::interrupt::guarded;
 use smallvec::SmallVec;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// CallAddresses of operands and results of a kernel.
+/// Addresses of the operands or of the results of a kernel.
 pub(super) type CallAddresses<T> = SmallVec<[T; 4]>;
 
 impl InPlace {
@@ -82,7 +83,7 @@ pub(super) struct CodeCall {
     /// both.
     pub(super) f: *const InPlace,
     pub(super) call: *const InPlaceCall,
-    /// CallAddresses in the table of the loop: those of operands, and of results that are read.
+    /// Addresses in the table of the loop: of the operands, and of the results that are read.
     pub(super) operands: CallAddresses<FrameAddress>,
     pub(super) results: CallAddresses<FrameAddress>,
 }
@@ -100,7 +101,8 @@ unsafe impl Send for CodeCall {}
 // SAFETY: the pointers lead to values that are `Send` and `Sync`, and that nothing writes.
 unsafe impl Sync for CodeCall {}
 
-/// Calls a kernel from the code of a step. Returns whether it failed.
+/// Calls a kernel from the code of a step. Returns 0; 1 if it failed; 2 if it panicked or was
+/// interrupted, after which the run ends.
 ///
 /// # Safety
 /// The context is a [`CodeCall`] of the loop whose addresses the table has. Operands are in memory.
@@ -111,12 +113,16 @@ pub(super) unsafe extern "C" fn call_of_code(table: *const *mut u8, context: *co
     let (f, call) = unsafe { (&*c.f, &*c.call) };
     // SAFETY: the recorder took the addresses from entries of the table (# Safety).
     let at = |o: &FrameAddress| unsafe { *table.add(o.base as usize) }.wrapping_offset(o.offset);
-    let done = catch_unwind(AssertUnwindSafe(|| {
+    let done = guarded(|| {
         let x: CallAddresses<*const u8> = c.operands.iter().map(|o| at(o).cast_const()).collect();
         let y: CallAddresses<*mut u8> = c.results.iter().map(at).collect();
         // SAFETY: the recorder stored all elements of operands before the call, and results are
         // values of the step that have memory of their own.
         unsafe { f.call_at(call, &x, &y) }
-    }));
-    u64::from(!matches!(done, Ok(Ok(()))))
+    });
+    match done {
+        Some(Ok(())) => 0,
+        Some(Err(err)) if err.code() != Code::Interrupted => 1,
+        _ => 2,
+    }
 }

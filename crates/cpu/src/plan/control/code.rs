@@ -5,7 +5,8 @@ use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
 use super::instruction::{Instruction, Tile, TileBody};
 use super::update::UpdateForm;
-use super::views::{copy_of, is_dense, positions};
+use super::views::{copy_of, is_dense};
+use crate::axes::positions;
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::StepKind;
@@ -183,7 +184,7 @@ impl InPlaceBuilder<'_> {
         let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
         let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
-        let (first, strides) = output_layout(code, laid, part)?;
+        let (first, strides) = output_layout(laid, part)?;
         for (m, &p) in code.members.iter().zip(outputs) {
             let size = m.dtype.size();
             let y = FrameAddress {
@@ -598,27 +599,21 @@ fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
     all.then_some(parts)
 }
 
-/// Position of the first output of a part of a space, and strides along its axes.
-fn output_layout(
-    code: &Code,
-    laid: &LaidCode,
-    part: &LoopAxes,
-) -> Option<(usize, SmallVec<[isize; 4]>)> {
-    let first = laid.boxes.first()?;
-    // Loop axes of all boxes divide the space alike; an axis has the extent of all boxes together.
-    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_elem(0, part.len());
+/// The extents of the space of all boxes, whose axes divide it alike.
+pub(super) fn whole_extents(laid: &LaidCode) -> Option<SmallVec<[usize; 4]>> {
+    let axes = laid.boxes.first()?.axes.len();
+    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_elem(0, axes);
     for b in &laid.boxes {
         for (n, a) in extents.iter_mut().zip(&b.axes) {
             *n = (*n).max(a.low + a.extent);
         }
     }
-    debug_assert_eq!(
-        first.axes.len(),
-        part.len(),
-        "axes of `{}` members",
-        code.members.len()
-    );
-    let strides = row_major(&extents);
+    Some(extents)
+}
+
+/// Position of the first output of a part of a space, and strides along its axes.
+fn output_layout(laid: &LaidCode, part: &LoopAxes) -> Option<(usize, SmallVec<[isize; 4]>)> {
+    let strides = row_major(&whole_extents(laid)?);
     let at = part
         .iter()
         .zip(&strides)

@@ -10,7 +10,7 @@ use super::frame::FrameAddress;
 use super::in_place::InPlace;
 use super::steps::{Placed, StepRecorder};
 use crate::tuning::ASSUMED_LOOP_STEPS;
-use cotangent_kernels::tile::ElementAddress;
+use cotangent_kernels::tile::{ElementAddress, StepValue};
 use std::sync::Arc;
 
 /// When a loop ends.
@@ -60,7 +60,7 @@ impl<'a> StepRecorder<'a> {
             Trips::While { .. } => (body.outputs.len() == carry).then_some(None)?,
         };
         let q = self.add_part(body, consts..consts + carry);
-        self.constants(p, q, 0, &x[..consts])?;
+        self.constants(p, q, &x[..consts]);
         let mut advances = self.inner_rows(p, &inner, q, x)?;
         advances.extend(self.stacks(p, &inner, q, y)?);
         self.first_carries(p, &inner, q, (x, y))?;
@@ -68,7 +68,7 @@ impl<'a> StepRecorder<'a> {
             Trips::Scan { .. } => None,
             Trips::While { cond, consts } => {
                 let c = self.add_part(cond, 0..0);
-                self.constants(p, c, 0, consts)?;
+                self.constants(p, c, consts);
                 for k in 0..carry {
                     let own = q.at(InPlace::entry(inner.counts[0] + k));
                     self.alias(c.first + (consts.len() + k) as u32, own);
@@ -98,20 +98,29 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// Operands that no iteration changes: what is read at computed addresses is in memory.
-    fn constants(
-        &mut self,
-        p: Placed<'a>,
-        q: Placed<'a>,
-        first: usize,
-        x: &[FrameAddress],
-    ) -> Option<()> {
-        for (k, &x) in x.iter().enumerate() {
-            let form = &q.f.inputs[first + k];
+    fn constants(&mut self, p: Placed<'a>, q: Placed<'a>, x: &[FrameAddress]) {
+        for (k, (&x, form)) in x.iter().zip(&q.f.inputs).enumerate() {
             // An operand without memory is read by known elements alone.
             let _ = self.in_memory(p.at(x), form.dtype.size(), form.bytes);
-            self.alias(q.first + (first + k) as u32, p.at(x));
+            self.alias(q.first + k as u32, p.at(x));
         }
-        Some(())
+    }
+
+    /// Makes an entry of the table lead to the rows of an operand or a result, in the order in
+    /// which a scan visits them.
+    fn point_to_rows(
+        &mut self,
+        entry: u32,
+        (at, offset): (ElementAddress, Option<StepValue>),
+        (bytes, steps, reverse): (usize, usize, bool),
+    ) -> Option<(u32, i32)> {
+        let (first, by) = ends(at.offset, bytes, steps, reverse)?;
+        let at = ElementAddress {
+            offset: first,
+            ..at
+        };
+        self.b.point(entry, at, offset);
+        Some((entry, by))
     }
 
     /// Rows of operands.
@@ -129,16 +138,10 @@ impl<'a> StepRecorder<'a> {
         let forms = inner.body.inputs.iter().enumerate();
         for (k, form) in forms.skip(consts + carry) {
             let all = form.bytes.checked_mul(*steps)?;
-            let (at, offset) = self.in_memory(p.at(x[k]), form.dtype.size(), all)?;
+            let at = self.in_memory(p.at(x[k]), form.dtype.size(), all)?;
             let entry = q.first + k as u32;
             self.load_in_loop(entry);
-            let (first, by) = ends(at.offset, form.bytes, *steps, *reverse)?;
-            let at = ElementAddress {
-                offset: first,
-                ..at
-            };
-            self.b.point(entry, at, offset);
-            advances.push((entry, by));
+            advances.push(self.point_to_rows(entry, at, (form.bytes, *steps, *reverse))?);
         }
         Some(advances)
     }
@@ -162,13 +165,8 @@ impl<'a> StepRecorder<'a> {
             self.reload(at.entry, at.offset..at.offset.checked_add(all)?);
             let entry = q.first + q.f.output_entries[k] as u32;
             self.store_at_once(entry);
-            let (first, by) = ends(at.offset, form.bytes, *steps, *reverse)?;
-            let at = ElementAddress {
-                offset: first,
-                ..at
-            };
-            self.b.point(entry, at, None);
-            advances.push((entry, by));
+            let rows = (form.bytes, *steps, *reverse);
+            advances.push(self.point_to_rows(entry, (at, None), rows)?);
         }
         Some(advances)
     }

@@ -5,7 +5,7 @@ use super::elements::EntryMemory;
 use super::frame::FrameAddress;
 use super::instruction::{InPlaceCall, LentOperand};
 use super::steps::{Placed, StepRecorder};
-use super::views::positions;
+use crate::axes::positions;
 use crate::tuning::{CALL_PS, OPERATION_PS};
 use cotangent_core::{DType, Op};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl<'a> StepRecorder<'a> {
             operands,
             results,
         });
-        self.b.call(call_of_code, Arc::as_ptr(&call).cast(), true);
+        self.b.call(call_of_code, Arc::as_ptr(&call).cast());
         self.calls.push(call);
         self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
         Some(())
@@ -55,21 +55,17 @@ impl<'a> StepRecorder<'a> {
         self.limited(of_x.len() + of_flags.len())?;
         let size = x.dtype.size();
         let each = (of_x.len() / of_flags.len().max(1)).max(1);
-        let (zero, nan) = (0.0f64.to_le_bytes(), f64::NAN.to_le_bytes());
         let mut holds = Vec::with_capacity(of_flags.len());
         for &at in &of_flags {
             let flag = self.operand(p, flags.at, at, 1)?;
             holds.push(flag);
             if raise {
-                let [zero, nan] = [zero, nan].map(|bytes| self.b.constant(&bytes));
-                let outside = self.b.select(flag, zero, nan);
-                let outside = self.b.is_nan(outside);
-                self.b.rare(outside);
+                self.b.rare_unless(flag);
             }
         }
         let nan = match x.dtype {
             DType::F32 => self.b.constant(&f32::NAN.to_le_bytes()),
-            _ => self.b.constant(&nan),
+            _ => self.b.constant(&f64::NAN.to_le_bytes()),
         };
         for (k, &at) in of_x.iter().enumerate() {
             let mut value = self.operand(p, x.at, at, size)?;

@@ -1,6 +1,6 @@
 //! [`LoopBlock`]: encodes the instructions of one iteration, operation by operation.
 
-use super::inner::{InterruptLook, OpenLoop};
+use super::inner::StepExits;
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
 use crate::emit::flags::STREAM_BYTES;
@@ -21,12 +21,8 @@ pub(crate) struct LoopBlock<'a, 'b> {
     /// Whether only the first lane exists. All lanes then have its value.
     pub(crate) single: bool,
     pub(crate) exits: &'b mut Vec<Jump>,
-    /// Jumps of loops whose condition is false.
-    pub(crate) stops: &'b mut Vec<Jump>,
-    /// The inner loops that have begun and not ended.
-    pub(crate) open: Vec<OpenLoop>,
-    /// The question that loops with a condition ask.
-    pub(crate) look: Option<&'b mut InterruptLook>,
+    /// Its inner loops and the ways to leave it, if it is a step.
+    pub(crate) step: Option<&'b mut StepExits>,
 }
 
 impl LoopBlock<'_, '_> {
@@ -43,23 +39,7 @@ impl LoopBlock<'_, '_> {
                         self.target().store(asm, self.kind(id), to, r);
                         self.registers.release(&[id]);
                     }
-                    CodeItem::StoreAt { to, offset, value } => {
-                        self.store_at(asm, to, offset, value);
-                    }
-                    CodeItem::Continue(id) => {
-                        self.test(asm, id);
-                        self.stops.push(asm.jump(If::Zero));
-                    }
-                    CodeItem::Call(call) => self.call(asm, call),
-                    CodeItem::Point { entry, to, offset } => self.point(asm, entry, to, offset),
-                    CodeItem::Begin(k) => self.begin(asm, &self.registers.plan.loops[k as usize]),
-                    CodeItem::Leave(id) => {
-                        self.test(asm, id);
-                        let leave = asm.jump(If::Zero);
-                        let innermost = self.open.last_mut().expect("a loop has begun");
-                        innermost.leaves.push(leave);
-                    }
-                    CodeItem::End(k) => self.end(asm, &self.registers.plan.loops[k as usize]),
+                    CodeItem::Effect(e) => self.effect(asm, e),
                 }
                 self.registers.done();
             }
@@ -190,7 +170,7 @@ impl LoopBlock<'_, '_> {
     }
 
     /// Tests whether a boolean is true in some lane.
-    fn test(&mut self, asm: &mut Assembler, id: TraceId) {
+    pub(super) fn test(&mut self, asm: &mut Assembler, id: TraceId) {
         let (target, m, size) = (
             self.target(),
             self.registers.register(asm, id),

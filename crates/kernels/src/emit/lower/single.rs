@@ -1,13 +1,41 @@
-//! Items of steps ([`steps`](crate::emit::steps)): operands at addresses of their own, and inner
-//! loops.
+//! Items of steps ([`steps`](crate::emit::steps)): operands at addresses of their own, inner loops,
+//! and calls of functions.
 
 use super::block::LoopBlock;
-use super::inner::{COUNTERS, OpenLoop};
+use super::inner::{COUNTERS, OpenLoop, StepExits, call};
 use crate::emit::encode::*;
 use crate::emit::plan::CodeLoop;
+use crate::emit::step::{StepCall, StepEffect};
 use crate::emit::trace::{StepAddress, TraceId};
 
 impl LoopBlock<'_, '_> {
+    fn exits_of_step(&mut self) -> &mut StepExits {
+        self.step.as_mut().expect("a step")
+    }
+
+    /// Encodes an effect of a step.
+    pub(super) fn effect(&mut self, asm: &mut Assembler, e: StepEffect) {
+        let plan = self.registers.plan;
+        match e {
+            StepEffect::Store { to, offset, value } => self.store_at(asm, to, offset, value),
+            StepEffect::Continue(holds) => {
+                self.test(asm, holds);
+                let stop = asm.jump(If::Zero);
+                self.exits_of_step().stops.push(stop);
+            }
+            StepEffect::Point { entry, to, offset } => self.point(asm, entry, to, offset),
+            StepEffect::Begin(k) => self.begin(asm, &plan.loops[k as usize]),
+            StepEffect::Leave(holds) => {
+                self.test(asm, holds);
+                let leave = asm.jump(If::Zero);
+                let innermost = self.exits_of_step().open.last_mut();
+                innermost.expect("a loop has begun").leaves.push(leave);
+            }
+            StepEffect::End(k) => self.end(asm, &plan.loops[k as usize]),
+            StepEffect::Call(call) => self.call(asm, call),
+        }
+    }
+
     /// The address of a step's operand, at a distance that was computed if there is one.
     fn step_address(
         &mut self,
@@ -36,7 +64,7 @@ impl LoopBlock<'_, '_> {
         }
     }
 
-    pub(super) fn store_at(
+    fn store_at(
         &mut self,
         asm: &mut Assembler,
         to: StepAddress,
@@ -51,13 +79,7 @@ impl LoopBlock<'_, '_> {
     }
 
     /// Makes an entry of the table an address.
-    pub(super) fn point(
-        &mut self,
-        asm: &mut Assembler,
-        entry: u32,
-        to: StepAddress,
-        offset: Option<TraceId>,
-    ) {
+    fn point(&mut self, asm: &mut Assembler, entry: u32, to: StepAddress, offset: Option<TraceId>) {
         let from = self.step_address(asm, to, offset);
         let Base::At(base) = from.base else {
             unreachable!("the address of an element")
@@ -75,38 +97,36 @@ impl LoopBlock<'_, '_> {
 
     /// Begins an inner loop. No register holds a value at its begin and at its end, so that each
     /// iteration finds the values from before the loop in memory.
-    pub(super) fn begin(&mut self, asm: &mut Assembler, l: &CodeLoop) {
+    fn begin(&mut self, asm: &mut Assembler, l: &CodeLoop) {
         self.registers.clear(asm);
+        let open = &mut self.exits_of_step().open;
         if let Some(trips) = l.trips {
-            let counter = COUNTERS[self.open.len()];
-            asm.clear(counter);
-            asm.add(counter, trips as i32);
+            asm.number(COUNTERS[open.len()], trips.into());
         }
-        self.open.push(OpenLoop {
+        open.push(OpenLoop {
             top: asm.code.len(),
             leaves: Vec::new(),
         });
     }
 
-    pub(super) fn end(&mut self, asm: &mut Assembler, l: &CodeLoop) {
+    fn end(&mut self, asm: &mut Assembler, l: &CodeLoop) {
         self.registers.clear(asm);
-        let OpenLoop { top, leaves } = self.open.pop().expect("a loop has begun");
-        let addresses = self.registers.plan.addresses.as_ref();
-        addresses
-            .expect("a step has addresses")
-            .advance(asm, &l.advances);
+        let plan = self.registers.plan;
+        let exits = self.exits_of_step();
+        let OpenLoop { top, leaves } = exits.open.pop().expect("a loop has begun");
+        let addresses = plan.addresses.as_ref().expect("a step has addresses");
+        addresses.advance(asm, &l.advances);
         match l.trips {
             Some(_) => {
-                asm.add(COUNTERS[self.open.len()], -1);
+                asm.add(COUNTERS[exits.open.len()], -1);
                 asm.jump_back(If::NotZero, top);
             }
             None => {
-                let look = self.look.as_mut().expect("a step with a condition");
-                asm.add_at(RSP, look.left, -1);
+                asm.add_at(RSP, exits.look.left, -1);
                 asm.jump_back(If::NotZero, top);
-                look.write(asm, self.registers.plan.target.wide);
+                exits.look.write(asm, plan.target.wide);
                 asm.jump_back(If::Zero, top);
-                look.ends.push(asm.jump_always());
+                exits.ends.push(asm.jump_always());
             }
         }
         leaves.into_iter().for_each(|leave| asm.bind(leave));
@@ -132,5 +152,31 @@ impl LoopBlock<'_, '_> {
         };
         self.target().load(asm, self.kind(id), d, from);
         self.registers.define(id, d);
+    }
+
+    /// Calls a function with the table, which then has the addresses that registers hold, and its
+    /// context. Values in registers are stored before: no vector register is callee-saved.
+    fn call(&mut self, asm: &mut Assembler, f: StepCall) {
+        self.registers.clear(asm);
+        let plan = self.registers.plan;
+        let addresses = plan.addresses.as_ref().expect("a step has addresses");
+        for (entry, r) in addresses.registers.iter().enumerate() {
+            if let Some(r) = *r {
+                asm.save(RDI, 8 * entry as i32, r);
+            }
+        }
+        let function = Memory {
+            base: Base::Pool,
+            disp: asm.constant(&f.function.to_le_bytes()),
+            broadcast: false,
+        };
+        call(asm, plan.target.wide, function, Some(f.context));
+        let done = asm.jump(If::Zero);
+        // 1: the step fails; otherwise the run ends.
+        asm.add(RDX, -1);
+        self.exits.push(asm.jump(If::Zero));
+        let end = asm.jump_always();
+        self.exits_of_step().ends.push(end);
+        asm.bind(done);
     }
 }

@@ -111,23 +111,18 @@ fn in_loops(step: &StepTrace, needed: &[TraceId], rare: &[TraceId]) -> Option<Ve
     let effect = |open: &mut OpenItems, e: StepEffect| {
         let is_open = |x: TraceId| open.loops.iter().any(|l| l.0 == places.of_ops[x as usize]);
         e.values().all(is_open).then_some(())?;
-        let item = match e {
+        match e {
             StepEffect::Begin(k) => {
-                open.loops.push((k, vec![CodeItem::Begin(k)]));
+                open.loops.push((k, vec![CodeItem::Effect(e)]));
                 return Some(());
             }
-            StepEffect::End(k) => {
+            StepEffect::End(_) => {
                 let (_, own) = open.loops.pop()?;
                 open.innermost().extend(own);
-                CodeItem::End(k)
             }
-            StepEffect::Store { to, offset, value } => CodeItem::StoreAt { to, offset, value },
-            StepEffect::Continue(holds) => CodeItem::Continue(holds),
-            StepEffect::Point { entry, to, offset } => CodeItem::Point { entry, to, offset },
-            StepEffect::Leave(holds) => CodeItem::Leave(holds),
-            StepEffect::Call(call) => CodeItem::Call(call),
-        };
-        open.innermost().push(item);
+            _ => {}
+        }
+        open.innermost().push(CodeItem::Effect(e));
         Some(())
     };
     let mut effects = step.effects.iter().peekable();
@@ -205,10 +200,14 @@ pub(super) fn items(
     for (at, &item) in all.iter().enumerate() {
         match item {
             // Inputs that a loop reads are loaded before the outermost one.
-            CodeItem::Begin(k) => {
+            CodeItem::Effect(StepEffect::Begin(k)) => {
+                let end_of = |i: &CodeItem| match i {
+                    CodeItem::Effect(StepEffect::End(l)) => Some(*l),
+                    _ => None,
+                };
                 let of_loop = all[at + 1..].iter();
-                let of_loop = of_loop.take_while(|i| !matches!(i, CodeItem::End(l) if *l == k));
-                for &item in of_loop.filter(|i| !matches!(i, CodeItem::End(_))) {
+                let of_loop = of_loop.take_while(|i| end_of(i) != Some(k));
+                for &item in of_loop.filter(|i| end_of(i).is_none()) {
                     for x in read(trace, &[], item) {
                         if matches!(trace.op(x), Op::Input(_)) {
                             order.place(x);
@@ -217,7 +216,7 @@ pub(super) fn items(
                 }
                 order.items.push(item);
             }
-            CodeItem::End(_) => order.items.push(item),
+            CodeItem::Effect(StepEffect::End(_)) => order.items.push(item),
             item => order.push(item),
         }
     }
@@ -229,19 +228,19 @@ pub(super) fn items(
 /// `None` if a step that ends early has changed what it reads.
 fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
     let ends = |i: &CodeItem| match i {
-        CodeItem::Rare(_) | CodeItem::Continue(_) => true,
-        CodeItem::Call(call) => call.fails,
+        CodeItem::Rare(_) => true,
+        CodeItem::Effect(e) => matches!(e, StepEffect::Continue(_) | StepEffect::Call(_)),
         _ => false,
     };
     let (mut changed, mut open) = (false, Vec::new());
     for (at, item) in all.iter().enumerate() {
         let mut may_end = ends(item);
         match *item {
-            CodeItem::Begin(_) => open.push(at),
-            CodeItem::End(_) => {
+            CodeItem::Effect(StepEffect::Begin(_)) => open.push(at),
+            CodeItem::Effect(StepEffect::End(_)) => {
                 open.pop();
             }
-            CodeItem::StoreAt { to, .. } if step.changed.contains(&to.entry) => {
+            CodeItem::Effect(StepEffect::Store { to, .. }) if step.changed.contains(&to.entry) => {
                 changed = true;
                 // The next iteration of a loop may end early.
                 let first = open.first().copied().unwrap_or(at);
@@ -271,11 +270,11 @@ fn kept(step: &StepTrace, order: &mut ItemOrder<'_>) {
                 order.place(id);
             }
         }
-        order.push(CodeItem::StoreAt {
+        order.push(CodeItem::Effect(StepEffect::Store {
             to,
             offset: None,
             value,
-        });
+        }));
     }
 }
 
@@ -292,11 +291,11 @@ fn loops(step: &StepTrace, items: &[CodeItem]) -> Vec<CodeLoop> {
     for (at, &item) in items.iter().enumerate() {
         match item {
             CodeItem::Op(id) => defined[id as usize] = at,
-            CodeItem::Begin(k) => open.push((k, at, FxHashSet::default())),
+            CodeItem::Effect(StepEffect::Begin(k)) => open.push((k, at, FxHashSet::default())),
             _ => {}
         }
         let values = match item {
-            CodeItem::End(k) => {
+            CodeItem::Effect(StepEffect::End(k)) => {
                 let (_, _, live) = open.pop().expect("a loop has begun");
                 let mut live: Vec<TraceId> = live.into_iter().collect();
                 live.sort_unstable();

@@ -1,11 +1,12 @@
 //! Loops against the same steps in Rust, for each level with code.
 
 use super::*;
-use crate::interrupt::{Hook, scope};
+use crate::interrupt::{Hook, guarded, scope};
 use crate::testing::Random;
 use crate::tile::kernels::{self, Arithmetic, Comparison};
 use crate::tile::{Builder, TileFloat, TileOp};
 use crate::vector::functions::{Binary, Unary};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -412,7 +413,7 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                     b.store(at(1, 8 * k as i32), None, 8, x);
                 }
                 let context: &'static usize = Box::leak(Box::new(n));
-                b.call(adds, std::ptr::from_ref(context).cast(), true);
+                b.call(adds, std::ptr::from_ref(context).cast());
                 for k in 0..n {
                     let called = b.load(at(1, 8 * k as i32), None, 8);
                     let chosen = b.select(smaller[k], called, more[k]);
@@ -459,5 +460,44 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                 assert_eq!(calls[1], rows[3] + others, "{n} values at {isa:?}");
             }
         }
+    }
+}
+
+/// Panics where entry 0 leads to 2, and ends the run where it leads to 4.
+unsafe extern "C" fn panics(table: *const *mut u8, _: *const u8) -> u64 {
+    // SAFETY: the test records this call with entries of `f64`.
+    let x = unsafe { *(*table).cast::<f64>() };
+    let done = guarded(|| {
+        assert!(x != 2.0, "two");
+        if x == 4.0 { 2 } else { 0 }
+    });
+    done.unwrap_or(2)
+}
+
+#[test]
+fn a_function_ends_the_run_and_its_panic_continues() {
+    for isa in levels() {
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        b.call(panics, std::ptr::null());
+        let x = b.load(at(0, 0), None, 8);
+        b.store(at(1, 0), None, 8, x);
+        let code = b.finish(vec![(0, 8)], Vec::new(), u32::MAX);
+        let code = code.expect("compiled");
+        let mut rows: Vec<f64> = (0..6).map(f64::from).collect();
+        let mut last = [f64::NAN];
+        let mut run = |first: usize, steps| {
+            let row = rows[first..].as_mut_ptr().cast();
+            let mut table = [row, last.as_mut_ptr().cast()];
+            // SAFETY: the table has the rows and the number that the step stores.
+            let run = || unsafe { code.run(&mut table, steps) };
+            (std::panic::catch_unwind(AssertUnwindSafe(run)), last[0])
+        };
+        assert!(matches!(run(0, 2), (Ok(StepsEnd::Done), 1.0)));
+        let (panic, stored) = run(0, 6);
+        let panic = panic.expect_err("two panics");
+        assert_eq!(panic.downcast_ref(), Some(&"two"));
+        assert_eq!(stored, 1.0);
+        assert!(matches!(run(3, 3), (Ok(StepsEnd::Interrupted), 3.0)));
+        assert!(matches!(run(5, 1), (Ok(StepsEnd::Done), 5.0)));
     }
 }
