@@ -581,13 +581,15 @@ type BlockLoops = SmallVec<[(usize, usize); 4]>;
 /// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over
 /// blocks.
 fn outputs(axes: &LoopAxes, b: &LoopAxes) -> (usize, usize, BlockLoops) {
-    let (mut block, mut first, mut outer, mut step) = (1, 0, SmallVec::new(), 1);
+    let (mut block, mut first, mut outer, mut step) = (1, 0, BlockLoops::new(), 1);
     for (a, part) in axes.iter().zip(b).rev() {
         first += part.low * step;
-        if outer.is_empty() && block == step {
-            block *= part.extent;
-        } else {
-            outer.push((part.extent, step));
+        match outer.last_mut() {
+            None if block == step => block *= part.extent,
+            _ if part.extent == 1 => {}
+            // The loop continues the one inside of it.
+            Some((count, apart)) if *count * *apart == step => *count *= part.extent,
+            _ => outer.push((part.extent, step)),
         }
         step *= a.extent;
     }

@@ -262,6 +262,28 @@ fn a_box_computes_the_pieces_that_it_chooses() {
     }
 }
 
+#[test]
+fn outputs_that_are_equally_far_apart_are_one_run() {
+    let ty = Type::new(DType::F32, [32, 32]);
+    let f = Arc::new(function(&[ty], |cx, x| {
+        let y = haar(cx, x[0], 3);
+        vec![cx.reduce_sum(cx.mul(y, y), &[0, 1])]
+    }));
+    let g = grad(&AdContext::default(), &f, f.params()).unwrap();
+    let g = Arc::new(simplify(&g));
+    let (_, r) = resolved(&g);
+    let mut apart = 0;
+    for laid in &r.steps {
+        let LaidStep::Code(l) = laid else { continue };
+        for b in l.phases.iter().flat_map(|p| &p.boxes) {
+            // An axis that is split by steps of two is one loop again.
+            assert!(b.outer.len() <= 2, "{:?}", b.outer);
+            apart += usize::from(b.block == 1 && b.outer.len() == 2);
+        }
+    }
+    assert!(apart > 0, "no box has outputs that are apart");
+}
+
 fn reference_numbers(dtype: DType, shape: &[usize]) -> Array {
     let to = function(&[Type::new(DType::F32, shape)], |cx, x| {
         vec![cx.convert(cx.mul(x[0], cx.full_like(x[0], 50.0)), dtype)]
