@@ -13,8 +13,10 @@ use crate::loops::{Loops, StridedAxis};
 use crate::simd::widest;
 use crate::view::{ElementRun, reach};
 
+mod elements;
 mod rows;
 
+pub use elements::{Term, clamp_numbers, copy_elements};
 pub use rows::OperandRows;
 
 /// Maximum number of windows of a block.

@@ -404,7 +404,7 @@ impl CodeRun<'_> {
         {
             // SAFETY: the output has the elements of the range, which are those of the read. The
             // caller guarantees the table (# Safety).
-            unsafe { r.lines.pack(outputs[0], &b.axes, range, self.at) };
+            unsafe { r.lines.pack(outputs[0], range, self.at) };
             return Ok(());
         }
         let sizes: SmallVec<[usize; 4]> = packed
@@ -419,7 +419,7 @@ impl CodeRun<'_> {
                     if let LaidLeaf::Packed(r) = &b.leaves[k] {
                         // SAFETY: the memory has `n` elements. The caller guarantees the table
                         // (# Safety).
-                        unsafe { r.lines.pack(to, &b.axes, start..start + n, self.at) };
+                        unsafe { r.lines.pack(to, start..start + n, self.at) };
                     }
                     // A packed input is row-major from its first position on.
                     let before = start * self.code.leaves[k].dtype.size();

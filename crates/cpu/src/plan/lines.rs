@@ -5,7 +5,7 @@
 //! divides a line into few runs, and the elements of a run have a stride.
 
 use super::axes::{LoopAxes, LoopForm, line_axis};
-use super::reads::{NumRead, NumSource, NumStart};
+use super::reads::{NumRead, NumSource, NumStart, NumTerm};
 use crate::nests::affine::Var;
 use cotangent_core::DType;
 use smallvec::SmallVec;
@@ -49,29 +49,66 @@ pub(crate) enum LineSource {
 pub(crate) struct LineStart {
     pub(crate) read: LineRead,
     pub(crate) last: i64,
-    /// Whether it differs from position to position of a line.
+    /// Whether it differs from position to position of a line. Otherwise the axis along a line has
+    /// one index in its read.
     pub(crate) varies: bool,
-    /// The axes of the loop that it is read in: those of its read, of which the one along a line
-    /// has one index if it is the same on each line.
-    pub(crate) axes: LoopAxes,
 }
 
 /// A read at each position of a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct LineRead {
     pub(crate) dtype: DType,
+    /// Axes with the positions of the loop. Two of them are one where all elements are as far apart
+    /// across both as along the inner one: then lines are longer.
+    pub(crate) axes: LoopAxes,
     pub(crate) starts: Vec<LineStart>,
     pub(crate) source: LineSource,
 }
 
 impl LineRead {
     pub(crate) fn of(r: &NumRead, axes: &LoopAxes) -> LineRead {
+        let mut out = LineRead::apart(r, axes);
+        let Some(inner) = line_axis(axes) else {
+            return out;
+        };
+        for outer in (0..inner).rev().filter(|&k| axes[k].extent > 1) {
+            if !out.merges(outer, inner, out.axes[inner].extent) {
+                break;
+            }
+            out.merge(outer, inner);
+        }
+        out
+    }
+
+    /// The read in all axes of the loop.
+    fn apart(r: &NumRead, axes: &LoopAxes) -> LineRead {
         let starts: Vec<LineStart> = r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
         LineRead {
             dtype: r.dtype,
+            axes: axes.clone(),
             starts,
             source: source(&r.source, axes),
         }
+    }
+
+    /// Whether an axis continues the one inside of it, of this extent, in every form.
+    fn merges(&self, outer: usize, inner: usize, extent: usize) -> bool {
+        let continues = |f: &LoopForm| {
+            let is_start = |t: &NumTerm| matches!(t.var, Var::Start(_));
+            let step = f.scales[inner].checked_mul(extent as i64);
+            step == Some(f.scales[outer]) && f.terms.iter().all(is_start)
+        };
+        let mut starts = self.starts.iter();
+        !any_form(&self.source, &|f| !continues(f))
+            && starts.all(|s| s.varies && s.read.merges(outer, inner, extent))
+    }
+
+    fn merge(&mut self, outer: usize, inner: usize) {
+        self.axes[inner].extent *= std::mem::replace(&mut self.axes[outer].extent, 1);
+        for_each_form(&mut self.source, &mut |f| f.scales[outer] = 0);
+        self.starts
+            .iter_mut()
+            .for_each(|s| s.read.merge(outer, inner));
     }
 
     /// Whether it differs from position to position of a line.
@@ -90,11 +127,11 @@ impl LineRead {
 
 impl LineStart {
     pub(crate) fn of(s: &NumStart, axes: &LoopAxes) -> LineStart {
-        let (mut axes, last) = (axes.clone(), s.last);
-        let read = LineRead::of(&s.read, &axes);
-        let varies = read.varies(&axes);
-        let read = match line_axis(&axes) {
+        let read = LineRead::apart(&s.read, axes);
+        let varies = read.varies(axes);
+        let read = match line_axis(axes) {
             Some(along) if !varies => {
+                let mut axes = axes.clone();
                 axes[along].extent = 1;
                 LineRead::of(&s.read, &axes)
             }
@@ -102,9 +139,8 @@ impl LineStart {
         };
         LineStart {
             read,
-            last,
+            last: s.last,
             varies,
-            axes,
         }
     }
 }
@@ -139,6 +175,18 @@ fn source(s: &NumSource, axes: &LoopAxes) -> LineSource {
                 inside: source(&c.inside, axes),
                 outside: source(&c.outside, axes),
             }))
+        }
+    }
+}
+
+fn for_each_form(s: &mut LineSource, f: &mut dyn FnMut(&mut LoopForm)) {
+    match s {
+        LineSource::Number(_) => {}
+        LineSource::Element(e) => f(&mut e.offset),
+        LineSource::Choice(c) => {
+            c.bounds.iter_mut().for_each(|b| f(&mut b.form));
+            for_each_form(&mut c.inside, f);
+            for_each_form(&mut c.outside, f);
         }
     }
 }

@@ -6,11 +6,12 @@
 //! computed from starts. Offsets are compared with those of the value's elements before anything
 //! is read.
 
-use super::axes::{LoopAxes, LoopAxis, LoopForm, line_axis};
+use super::axes::{LoopAxis, LoopForm, line_axis};
 use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, LineStart};
 use super::reads::NumTerm;
-use crate::element::{IntegerElement, for_integer_or_bool, for_size};
+use crate::element::{for_integer_or_bool, for_size};
 use crate::nests::affine::Var;
+use cotangent_kernels::index::{Term, clamp_numbers, copy_elements};
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
 use smallvec::SmallVec;
@@ -103,37 +104,58 @@ impl LineStart {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>) -> Vec<i64> {
-        let count = positions.len();
-        let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
-        let mut memory: SmallVec<[TileBlock; 4]> = SmallVec::from_elem(TileBlock([0; 64]), blocks);
-        let x = memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: the memory has an element for each position. The caller guarantees the rest
-        // (# Safety).
-        unsafe { self.read.pack(x, &self.axes, positions, places) };
+        let (count, mut memory) = (positions.len(), SmallVec::<[TileBlock; 4]>::new());
+        let x = self.read.adjacent(&positions, places).unwrap_or_else(|| {
+            let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
+            memory.resize(blocks, TileBlock([0; 64]));
+            let x = memory.as_mut_ptr().cast::<u8>();
+            // SAFETY: the memory has an element for each position. The caller guarantees the rest
+            // (# Safety).
+            unsafe { self.read.pack(x, positions, places) };
+            x
+        });
         for_integer_or_bool!(self.read.dtype, T => {
-            // SAFETY: `pack` wrote as many elements of this type.
-            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), count) };
-            x.iter().map(|&x| clamped(x, self.last)).collect()
+            // SAFETY: `pack` wrote as many elements of this type, or the value has them, which the
+            // caller guarantees to be initialised (# Safety).
+            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>().cast_const(), count) };
+            let mut numbers = vec![0; count];
+            clamp_numbers(&mut numbers, x, self.last);
+            numbers
         })
     }
 }
 
-/// A number, clamped to `0..=last`.
-#[inline(always)] // so that the limit of a narrow type is known
-fn clamped<T: IntegerElement>(x: T, last: i64) -> i64 {
-    (x.to().min(i128::from(i64::MAX)) as i64).clamp(0, last)
-}
-
-/// `linear + step * position + scale * start` at the positions of a run, or on lines.
-#[derive(Clone, Copy)]
+/// `linear + step * position + Σ scale * start` at the positions of a run, or on lines.
 struct StartForm {
     linear: i64,
     step: i64,
-    scale: i64,
-    start: usize,
+    /// The scale and the number of each start.
+    terms: SmallVec<[(i64, usize); 2]>,
 }
 
 impl LineRead {
+    /// The address of the first element at these positions, if all are adjacent in a value.
+    fn adjacent(&self, positions: &Range<usize>, places: Addresses<'_>) -> Option<*mut u8> {
+        let LineSource::Element(e) = &self.source else {
+            return None;
+        };
+        let along = line_axis(&self.axes);
+        let one_line = self.axes[..along.unwrap_or(0)]
+            .iter()
+            .all(|a| a.extent == 1);
+        let step = along.map_or(1, |k| e.offset.scales[k]);
+        let (first, last) = (
+            e.offset.offset + positions.start as i64,
+            e.offset.offset + positions.end as i64 - 1,
+        );
+        let (low, high) = e.span;
+        let adjacent = one_line && step == 1 && e.offset.terms.is_empty();
+        (adjacent && low <= first && last <= high).then(|| {
+            let bytes = first as isize * self.dtype.size() as isize;
+            places.of(e.place).wrapping_offset(bytes)
+        })
+    }
+
     /// Copies the elements at these positions of a loop to `to`.
     ///
     /// # Panics
@@ -143,15 +165,9 @@ impl LineRead {
     /// `to` is valid for as many elements of the read's type as positions. The table has the
     /// address of the first element of each place that is read, and all elements of the place that
     /// are read at the positions are initialised; nothing writes to them.
-    pub(crate) unsafe fn pack(
-        &self,
-        to: *mut u8,
-        axes: &LoopAxes,
-        positions: Range<usize>,
-        places: Addresses<'_>,
-    ) {
-        let along = line_axis(axes);
-        let len = along.map_or(1, |k| axes[k].extent);
+    pub(crate) unsafe fn pack(&self, to: *mut u8, positions: Range<usize>, places: Addresses<'_>) {
+        let along = line_axis(&self.axes);
+        let len = along.map_or(1, |k| self.axes[k].extent);
         let most = match self.starts.is_empty() {
             true => positions.len().max(1),
             false if self.starts.iter().any(|s| s.varies) => START_ELEMENTS,
@@ -169,7 +185,7 @@ impl LineRead {
             // SAFETY: `to` is valid for these positions. The caller guarantees the rest (# Safety).
             unsafe {
                 let to = to.add((start - positions.start) * self.dtype.size());
-                self.lines(to, axes, part, &numbers, places)
+                self.lines(to, part, &numbers, places)
             }
         }
     }
@@ -182,11 +198,11 @@ impl LineRead {
     unsafe fn lines(
         &self,
         to: *mut u8,
-        axes: &LoopAxes,
         positions: Range<usize>,
         numbers: &[Vec<i64>],
         places: Addresses<'_>,
     ) {
+        let axes = &self.axes;
         let mut rest = positions.start;
         let mut packer = LinePacker {
             read: self,
@@ -305,6 +321,9 @@ impl LinePacker<'_> {
         let (Some(f), Some(along)) = (self.start_form(&e.offset, false), self.along) else {
             return false;
         };
+        let &[(scale, start)] = &f.terms[..] else {
+            return false;
+        };
         let moves = |(k, &scale): (usize, &i64)| k != along && scale != 0;
         let first = self.at[along];
         let whole = LineRun {
@@ -317,15 +336,15 @@ impl LinePacker<'_> {
             linear: f.linear - first as i64,
             ..f
         };
-        if e.offset.scales.iter().enumerate().any(moves) || !self.is_within(f, whole, e.span) {
+        if e.offset.scales.iter().enumerate().any(moves) || !self.is_within(&f, whole, e.span) {
             return false;
         }
         let size = self.read.dtype.size();
         let from = self.places.of(e.place).cast_const();
         let (mut to, mut left, mut skipped) = (self.to, positions, first);
-        for &x in &self.starts[f.start][self.line..] {
+        for &x in &self.starts[start][self.line..] {
             let count = left.min(whole.count - skipped);
-            let offset = f.linear + f.scale * x + skipped as i64;
+            let offset = f.linear + scale * x + skipped as i64;
             // SAFETY: `is_within` compared whole lines, at all values of the start, with the
             // elements of the value, and the rows are adjacent in the memory of the positions.
             unsafe {
@@ -341,32 +360,34 @@ impl LinePacker<'_> {
         true
     }
 
-    /// The form at the positions of a line, if one start is its only term: one that `varies` from
-    /// position to position, or one of the line.
+    /// The form at the positions of a line, if its terms are starts: those that `varies` from
+    /// position to position, or those of the line.
     fn start_form(&self, f: &LoopForm, varies: bool) -> Option<StartForm> {
-        let [t] = f.terms.as_slice() else {
-            return None;
+        let start = |t: &NumTerm| match t.var {
+            Var::Start(s) if self.read.starts[s].varies == varies => {
+                (t.divisor == 1 && t.modulus.is_none()).then_some((t.scale, s))
+            }
+            _ => None,
         };
-        let Var::Start(start) = t.var else {
-            return None;
-        };
-        let own = self.read.starts[start].varies == varies;
+        let terms: SmallVec<_> = f.terms.iter().map(start).collect::<Option<_>>()?;
         let linear = |(scale, &i): (&i64, &usize)| scale * i as i64;
-        (own && t.divisor == 1 && t.modulus.is_none()).then(|| StartForm {
+        (!terms.is_empty()).then(|| StartForm {
             linear: f.offset + f.scales.iter().zip(&self.at).map(linear).sum::<i64>(),
             step: self.along.map_or(0, |k| f.scales[k]),
-            scale: t.scale,
-            start,
+            terms,
         })
     }
 
-    /// Whether a form is in a range at the positions of a run for every value of its start.
-    fn is_within(&self, f: StartForm, run: LineRun, (low, high): (i64, i64)) -> bool {
+    /// Whether a form is in a range at the positions of a run for all values of its starts.
+    fn is_within(&self, f: &StartForm, run: LineRun, (low, high): (i64, i64)) -> bool {
         let at = |position: usize| f.linear + f.step * position as i64;
         let line = [at(run.first), at(run.first + (run.count - 1) * run.step)];
-        let [first, last] = [0, f.scale * self.read.starts[f.start].last];
-        let least = line[0].min(line[1]) + first.min(last);
-        let most = line[0].max(line[1]) + first.max(last);
+        let (mut least, mut most) = (line[0].min(line[1]), line[0].max(line[1]));
+        for &(scale, start) in &f.terms {
+            let last = scale.saturating_mul(self.read.starts[start].last);
+            least = least.saturating_add(last.min(0));
+            most = most.saturating_add(last.max(0));
+        }
         low <= least && most <= high
     }
 
@@ -517,25 +538,21 @@ impl LinePacker<'_> {
         let from = self.places.of(e.place).cast_const();
         let (low, high) = e.span;
         let within = |x: i64| (low..=high).contains(&x);
-        if let Some(f) = self.start_form(&e.offset, true)
-            && self.is_within(f, run, e.span)
+        if let (1, Some(f)) = (run.step, self.start_form(&e.offset, true))
+            && self.is_within(&f, run, e.span)
         {
-            let own = &self.starts[f.start][self.position + run.first..];
-            let linear = f.linear + f.step * run.first as i64;
-            let step = f.step * run.step as i64;
+            let numbers = |&(scale, start): &(i64, usize)| -> Term<'_> {
+                (scale, &self.starts[start][self.position + run.first..])
+            };
+            let terms: SmallVec<[Term<'_>; 2]> = f.terms.iter().map(numbers).collect();
+            let line = [f.linear + f.step * run.first as i64, f.step];
             for_size!(self.read.dtype, W => {
-                let (from, to) = (from.cast::<W>(), self.to.cast::<W>());
-                // SAFETY: `is_within` compared the offsets at all values of the start with those of
-                // the value's elements. The caller guarantees memory at the positions (# Safety).
-                let copy = |j: usize, offset: i64| unsafe {
-                    to.add(run.first + j * run.step).write(from.offset(offset as isize).read());
-                };
-                if (run.step, step, f.scale) == (1, 0, 1) {
-                    let own = own[..run.count].iter().enumerate();
-                    own.for_each(|(j, &x)| copy(j, linear + x));
-                } else {
-                    let own = own.iter().step_by(run.step).take(run.count).enumerate();
-                    own.for_each(|(j, &x)| copy(j, linear + j as i64 * step + f.scale * x));
+                // SAFETY: `is_within` compared the offsets at all values of the starts with those
+                // of the value's elements. The caller guarantees memory at the positions
+                // (# Safety).
+                unsafe {
+                    let to = self.to.cast::<W>().add(run.first);
+                    copy_elements(to, from.cast::<W>(), run.count, line, &terms);
                 }
             });
             return;

@@ -1,6 +1,7 @@
 //! Plans against equations that run one by one: equal bits for every operation, layout of
 //! arguments, set of extents and number of threads.
 
+mod gathers;
 mod grouped;
 mod large;
 mod memory;

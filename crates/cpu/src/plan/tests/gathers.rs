@@ -1,0 +1,128 @@
+//! Elements at computed indices: packed line by line, or on one line where all axes continue one
+//! another.
+
+use super::{PlannedFunction, layouts};
+use crate::nests::tests::function;
+use cotangent_core::ops::{Bounds, Windows};
+use cotangent_core::{Array, DType, Dim, Emit, Type, Val, reference};
+
+/// Where an index vector is from: how many components it has, and the axes of its array.
+#[derive(Clone, Copy, Debug)]
+enum Indices {
+    /// Of the shape of the results.
+    Each,
+    /// The same along the last axis.
+    Rows,
+    /// The same along the first axis.
+    Columns,
+    /// Every second one of a larger array.
+    Spaced,
+    /// With the axes exchanged.
+    Turned,
+}
+
+const ALL: [Indices; 5] = [
+    Indices::Each,
+    Indices::Rows,
+    Indices::Columns,
+    Indices::Spaced,
+    Indices::Turned,
+];
+
+impl Indices {
+    fn shape(self, [m, n]: [usize; 2]) -> Vec<usize> {
+        match self {
+            Indices::Each => vec![m, n],
+            Indices::Rows => vec![m],
+            Indices::Columns => vec![n],
+            Indices::Spaced => vec![m, 2 * n],
+            Indices::Turned => vec![n, m],
+        }
+    }
+
+    /// The indices of an array at each element of the results.
+    fn of(self, cx: &dyn Emit, x: Val, [m, n]: [usize; 2]) -> Val {
+        let shape = [m, n].map(Dim::from);
+        match self {
+            Indices::Each => x,
+            Indices::Rows => cx.broadcast_in_dim(x, &shape, &[0]),
+            Indices::Columns => cx.broadcast_in_dim(x, &shape, &[1]),
+            Indices::Spaced => {
+                let limit = [m, 2 * n].map(Dim::from);
+                cx.slice(x, &[0, 1].map(Dim::from), &limit, &[1, 2])
+            }
+            Indices::Turned => cx.transpose(x, &[1, 0]),
+        }
+    }
+}
+
+/// Whole numbers from below the first index to above the last one.
+fn numbers(dtype: DType, shape: &[usize], seed: usize) -> Array {
+    let n: usize = shape.iter().product();
+    let wide = (0..n).map(|k| ((k * 37 + seed * 11) % 17) as f64 - 3.0);
+    let wide = Array::from_vec(shape, wide.collect::<Vec<f64>>()).unwrap();
+    let to = function(&[Type::new(DType::F64, shape)], |cx, x| {
+        vec![cx.convert(x[0], dtype)]
+    });
+    reference::run(&to, &[wide]).unwrap().remove(0)
+}
+
+/// `x[i, j] + 2 x[j, i]`, whose indices are computed, too.
+fn read(cx: &dyn Emit, x: Val, [i, j]: [Val; 2], bounds: Bounds) -> Val {
+    let windows = Windows {
+        window: Vec::new(),
+        collapsed: vec![0, 1],
+        operand_batch: Vec::new(),
+        index_batch: Vec::new(),
+        axes: vec![0, 1],
+        vector: 2,
+    };
+    let shape: Vec<Dim> = cx
+        .ty(i)
+        .shape
+        .iter()
+        .cloned()
+        .chain([Dim::from(1)])
+        .collect();
+    let column = |x: Val| cx.broadcast_in_dim(x, &shape, &[0, 1]);
+    let at = |i: Val, j: Val| {
+        let vectors = cx.concatenate(&[column(i), column(j)], 2);
+        cx.gather(&windows, &[1, 1].map(Dim::from), bounds, x, vectors)
+    };
+    let one = cx.full_like(i, 1.0);
+    let next = at(cx.add(i, one), j);
+    let y = at(i, j);
+    cx.add(y, cx.add(next, next))
+}
+
+#[test]
+fn elements_at_two_computed_indices() {
+    for (dtype, index) in [
+        (DType::F32, DType::I32),
+        (DType::F64, DType::I64),
+        (DType::C128, DType::U8),
+        (DType::I8, DType::I16),
+        (DType::BF16, DType::U64),
+    ] {
+        for (k, [rows, columns]) in ALL.iter().flat_map(|&a| ALL.map(|b| [a, b])).enumerate() {
+            let bounds = [Bounds::Clip, Bounds::Drop][k % 2];
+            // More results than starts that are read together, rows, and a single one.
+            let extents = [[40, 33], [3, 7], [1, 1], [5, 1]][k % 4];
+            let shapes = [rows.shape(extents), columns.shape(extents)];
+            let ty = |shape: &Vec<usize>| Type::new(index, &shape[..]);
+            let types = [Type::new(dtype, [7, 9]), ty(&shapes[0]), ty(&shapes[1])];
+            let f = function(&types, |cx, x| {
+                let own = [rows.of(cx, x[1], extents), columns.of(cx, x[2], extents)];
+                vec![read(cx, x[0], own, bounds)]
+            });
+            let planned = PlannedFunction::new(&f);
+            let x = layouts(&numbers(dtype, &[7, 9], 1));
+            let i = layouts(&numbers(index, &shapes[0], 2));
+            let j = layouts(&numbers(index, &shapes[1], 3));
+            for ((x, i), j) in x.into_iter().zip(i).zip(j) {
+                let what = format!("{dtype} at {index}, {rows:?}, {columns:?}, {extents:?}");
+                planned.check(&what, &[x, i, j]);
+            }
+        }
+    }
+}
