@@ -16,7 +16,7 @@ pub fn clamp_numbers<I: Position>(to: &mut [i64], x: &[I], last: i64) {
     widest(
         #[inline(always)]
         || match limit {
-            // Vectors of 32 bits have a minimum and a maximum on every instruction set in use.
+            // AVX2 has a minimum and a maximum of integers of 32 bits, but none of 64 bits.
             Ok(limit) if I::NARROW => {
                 for (y, x) in to.iter_mut().zip(x) {
                     *y = x.narrow().clamp(0, limit).into();
