@@ -4,13 +4,21 @@ use super::access::{Bound, Start, limits};
 use super::affine::{Affine, Term, Var};
 use super::quantity::Quantity;
 use cotangent_core::Dim;
+use smallvec::SmallVec;
 
-/// An interval; an end is `None` if it is unknown.
-#[derive(Clone, Debug)]
-pub(crate) struct Interval {
-    pub low: Option<Quantity>,
+/// Greatest number of bounds at an end of an interval; others are left out.
+const MAX_BOUNDS: usize = 4;
+
+/// Numbers that all bound the same values from one side. None is known to follow from another;
+/// their order depends on extents.
+type Bounds = SmallVec<[Quantity; 1]>;
+
+/// An interval; an end without bounds is unknown.
+#[derive(Clone, Debug, Default)]
+struct Interval {
+    low: Bounds,
     /// Inclusive.
-    pub high: Option<Quantity>,
+    high: Bounds,
 }
 
 /// A form with the interval in which its values are known to be.
@@ -28,16 +36,14 @@ pub(crate) struct Ranges<'a> {
     facts: Vec<Fact>,
 }
 
-/// The greater (`sign` 1) or smaller (-1) of two known numbers. If their order is unknown, the
-/// second.
-fn tighter(a: Option<Quantity>, b: Option<Quantity>, sign: i64) -> Option<Quantity> {
-    let (Some(x), Some(y)) = (&a, &b) else {
-        return a.or(b);
-    };
-    let (greater, less) = if sign > 0 { (y, x) } else { (x, y) };
-    match greater.at_least(less) {
-        Some(false) => a,
-        _ => b,
+/// Adds a bound, unless it follows from the others. `tighter(a, b)` says whether `b` is known to
+/// follow from `a`.
+fn add(bounds: &mut Bounds, new: Quantity, tighter: impl Fn(&Quantity, &Quantity) -> bool) {
+    if !bounds.iter().any(|b| tighter(b, &new)) {
+        bounds.retain(|b| !tighter(&new, b));
+        if bounds.len() < MAX_BOUNDS {
+            bounds.push(new);
+        }
     }
 }
 
@@ -55,58 +61,58 @@ fn quotient_of(t: &Term, finer: &Term) -> Option<i64> {
 
 impl Interval {
     fn new(low: Quantity, high: Quantity) -> Interval {
-        Interval {
-            low: Some(low),
-            high: Some(high),
+        Interval::of([low], [high])
+    }
+
+    /// The interval with these bounds.
+    fn of(
+        low: impl IntoIterator<Item = Quantity>,
+        high: impl IntoIterator<Item = Quantity>,
+    ) -> Interval {
+        let mut out = Interval::default();
+        for q in low {
+            add(&mut out.low, q, |a, b| a.surely_at_least(b));
         }
+        for q in high {
+            add(&mut out.high, q, |a, b| b.surely_at_least(a));
+        }
+        out
     }
 
     fn and(self, other: Interval) -> Interval {
-        Interval {
-            low: tighter(self.low, other.low, 1),
-            high: tighter(self.high, other.high, -1),
-        }
+        let (low, high) = (self.low.into_iter(), self.high.into_iter());
+        Interval::of(low.chain(other.low), high.chain(other.high))
     }
 
     fn map(&self, f: impl Fn(&Quantity) -> Option<Quantity>) -> Interval {
-        Interval {
-            low: self.low.as_ref().and_then(&f),
-            high: self.high.as_ref().and_then(&f),
-        }
+        let (low, high) = (self.low.iter(), self.high.iter());
+        Interval::of(low.filter_map(&f), high.filter_map(&f))
     }
 
     fn plus(&self, other: &Interval) -> Interval {
-        let sum = |a: &Option<Quantity>, b: &Option<Quantity>| Some(a.as_ref()?.plus(b.as_ref()?));
-        Interval {
-            low: sum(&self.low, &other.low),
-            high: sum(&self.high, &other.high),
-        }
+        let sums = |a: &Bounds, b: &Bounds| -> Bounds {
+            a.iter().flat_map(|x| b.iter().map(|y| x.plus(y))).collect()
+        };
+        Interval::of(sums(&self.low, &other.low), sums(&self.high, &other.high))
     }
 
     fn times(&self, factor: &Quantity) -> Interval {
         let zero = Quantity::Number(0);
-        let scaled = self.map(|q| Some(q.times(factor)));
+        let scaled = |q: &Bounds| q.iter().map(|q| q.times(factor)).collect::<Bounds>();
+        let (low, high) = (scaled(&self.low), scaled(&self.high));
         if factor.surely_at_least(&zero) {
-            scaled
+            Interval::of(low, high)
         } else if zero.surely_at_least(factor) {
-            Interval {
-                low: scaled.high,
-                high: scaled.low,
-            }
+            Interval::of(high, low)
         } else {
-            Interval {
-                low: None,
-                high: None,
-            }
+            Interval::default()
         }
     }
 
     /// Whether it is known to be empty.
     fn is_empty(&self) -> bool {
-        match (&self.low, &self.high) {
-            (Some(low), Some(high)) => high.at_least(low) == Some(false),
-            _ => false,
-        }
+        let below = |low: &Quantity| self.high.iter().any(|h| h.at_least(low) == Some(false));
+        self.low.iter().any(below)
     }
 }
 
@@ -142,18 +148,15 @@ impl<'a> Ranges<'a> {
             return out;
         };
         let always = |ends: Vec<Quantity>, f: &dyn Fn(&Quantity) -> bool| ends.iter().any(f);
-        let mut range = Interval {
-            low: None,
-            high: None,
-        };
+        let mut range = Interval::default();
         if b.step != 1 {
             return out;
         } else if always(self.lows(&b.form), &|low| low.surely_at_least(&b.low)) {
-            range.low = Some(b.high.clone());
+            range.low.push(b.high.clone());
         } else if always(self.highs(&b.form), &|high| {
             b.high.offset(-1).surely_at_least(high)
         }) {
-            range.high = Some(b.low.offset(-1));
+            range.high.push(b.low.offset(-1));
         } else {
             return out;
         }
@@ -177,9 +180,8 @@ impl<'a> Ranges<'a> {
     /// The interval of a term without its coefficient, from extents alone.
     fn extent(&self, t: &Term) -> Interval {
         let limits = limits(self.space, self.starts);
-        let low = Some(0.into());
         let high = t.count(&limits).map(|n| n.offset(-1));
-        Interval { low, high }
+        Interval::of([0.into()], high)
     }
 
     /// The interval of a term without its coefficient.
@@ -195,22 +197,18 @@ impl<'a> Ranges<'a> {
             range = match t.divisor.as_number() {
                 Some(d) => range.map(|q| q.floor_div(d)),
                 // floor((m * d - 1) / d) = m - 1
-                None => Interval {
-                    low: range
-                        .low
-                        .and_then(|q| q.divided(&t.divisor))
-                        .or(Some(0.into())),
-                    high: range
-                        .high
-                        .and_then(|q| q.offset(1).divided(&t.divisor))
-                        .map(|q| q.offset(-1)),
-                },
+                None => {
+                    let low = range.low.iter().filter_map(|q| q.divided(&t.divisor));
+                    let above = |q: &Quantity| q.offset(1).divided(&t.divisor);
+                    let high = range.high.iter().filter_map(above).map(|q| q.offset(-1));
+                    Interval::of(low.chain([0.into()]), high)
+                }
             };
         }
         if let Some(m) = &t.modulus {
             let below = |q: &Quantity| m.offset(-1).surely_at_least(q);
             let zero = |q: &Quantity| q.surely_at_least(&0.into());
-            if !(range.high.as_ref().is_some_and(below) && range.low.as_ref().is_some_and(zero)) {
+            if !(range.high.iter().any(below) && range.low.iter().any(zero)) {
                 range = Interval::new(0.into(), m.offset(-1));
             }
         }
@@ -222,10 +220,7 @@ impl<'a> Ranges<'a> {
 
     /// The interval of a term without its coefficient, by facts about forms that have it.
     fn by_facts(&self, t: &Term) -> Interval {
-        let mut out = Interval {
-            low: None,
-            high: None,
-        };
+        let mut out = Interval::default();
         for fact in &self.facts {
             if let [u] = fact.form.terms.as_slice()
                 && u.coefficient.is(1)
@@ -246,13 +241,12 @@ impl<'a> Ranges<'a> {
                 Some(1) => scaled,
                 Some(-1) => scaled.times(&(-1).into()),
                 // Rounded towards the inside of the interval.
-                Some(c) if c > 0 => Interval {
-                    low: scaled.low.and_then(|q| {
-                        let less = Quantity::Number(0).minus(&q).floor_div(c)?;
-                        Some(Quantity::Number(0).minus(&less))
-                    }),
-                    high: scaled.high.and_then(|q| q.floor_div(c)),
-                },
+                Some(c) if c > 0 => {
+                    let negative = |q: Quantity| Quantity::Number(0).minus(&q);
+                    let above = |q| negative(q).floor_div(c).map(negative);
+                    let high = scaled.high.iter().filter_map(|q| q.floor_div(c));
+                    Interval::of(scaled.low.into_iter().filter_map(above), high)
+                }
                 _ => continue,
             };
             out = out.and(by_fact);
@@ -278,14 +272,14 @@ impl<'a> Ranges<'a> {
     /// Numbers that a form is never below.
     pub(crate) fn lows(&self, form: &Affine) -> Vec<Quantity> {
         let sum = self.sum(form, &|t| self.term(t));
-        let equal = self.by_equal_forms(form).filter_map(|r| r.low);
+        let equal = self.by_equal_forms(form).flat_map(|r| r.low);
         sum.low.into_iter().chain(equal).collect()
     }
 
     /// Numbers that a form is never above.
     pub(crate) fn highs(&self, form: &Affine) -> Vec<Quantity> {
         let sum = self.sum(form, &|t| self.term(t));
-        let equal = self.by_equal_forms(form).filter_map(|r| r.high);
+        let equal = self.by_equal_forms(form).flat_map(|r| r.high);
         sum.high.into_iter().chain(equal).collect()
     }
 

@@ -187,6 +187,44 @@ fn flattened_pieces_of_symbolic_rows() {
     }
 }
 
+/// Copies behind each other, of rows of symbolic extents: the bounds of a copy are ordered only
+/// where no extent is 0.
+#[test]
+fn joined_pieces_of_symbolic_rows() {
+    let (n, m) = (Dim::sym("n"), Dim::sym("m"));
+    let params = [
+        Type::new(DType::F64, vec![2.into(), 3.into(), n.clone()]),
+        Type::new(DType::F64, vec![2.into(), m.clone()]),
+    ];
+    // 0: the rows of `n`; 1: those of `m`.
+    let orders: [&[usize]; 7] = [
+        &[0, 0],
+        &[0, 0, 0],
+        &[0, 0, 0, 0, 0],
+        &[1, 0, 0],
+        &[0, 1, 0],
+        &[0, 0, 1],
+        &[1, 0, 1, 0, 1],
+    ];
+    for order in orders {
+        let f = super::function(&params, |cx, x| {
+            let long = cx.exp(cx.concatenate(&[x[0]; 3], 2));
+            let flat = cx.reshape(long, &[2.into(), Dim::from(9) * n.clone()]);
+            let pieces: Vec<Val> = order.iter().map(|&k| [flat, x[1]][k]).collect();
+            let joined = cx.concatenate(&pieces, 1);
+            vec![joined, cx.sin(cx.reverse(joined, &[1]))]
+        });
+        for [n, m] in [[0, 0], [0, 2], [1, 0], [2, 3]] {
+            let numbers = |shape: Vec<usize>| {
+                let x = (0..shape.iter().product()).map(|k| k as f64).collect();
+                Array::from_vec(shape, x).unwrap()
+            };
+            let args = [numbers(vec![2, 3, n]), numbers(vec![2, m])];
+            check(&format!("{order:?}, n = {n}, m = {m}"), &f, &args, true);
+        }
+    }
+}
+
 /// Random graphs and their adjoints, with arguments. `SEEDS` is the number of graphs.
 pub(crate) fn random_graphs(visit: &mut dyn FnMut(&str, &Function, &[Array])) {
     let ad = AdContext::default();
