@@ -78,9 +78,11 @@ cells:
 publish-dry-run:
     cargo package --workspace --locked
 
-# The Python package: an sdist with its licences, and a wheel for this system, in target/wheels (needs maturin).
+# The Python package: an sdist with its licences, and a wheel for this system, in target/wheels (needs maturin, and advzip of
+# AdvanceCOMP, by which the wheel is 3 % smaller).
 wheels:
     cd python && maturin build --release --locked --sdist --compression-level 9 --out ../target/wheels
+    advzip --recompress --shrink-insane --iter 5 target/wheels/*.whl
 
 # JAX's own tests on the runtime and on XLA's CPU, from a clone of JAX at the tag of the installed version (hours);
 # `python/cotangent-jax/ci.sh` makes the environment.

@@ -1,8 +1,9 @@
-//! Options of the linker for a small wheel, where it takes them.
+//! Options of the linker for a small wheel, where it takes them, and the instruction sets that the
+//! extension is compiled for, as a file of the wheel.
 
-use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 /// Options of lld, the linker of rustc on x86-64 Linux; gold has the first.
 const OPTIONS: [&str; 2] = [
@@ -21,6 +22,9 @@ fn main() {
             println!("cargo::rustc-link-arg-cdylib={option}");
         }
     }
+    let folder = env::var_os("OUT_DIR").expect("cargo sets it");
+    let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    fs::write(Path::new(&folder).join("cpu_features.txt"), features).expect("OUT_DIR is writable");
 }
 
 /// Whether an empty library links with this option.

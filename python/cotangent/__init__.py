@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from cotangent import _cpu
+
+_cpu.check()
+
 from cotangent import (_control, _create, _elementwise, _methods, _products, _reductions, _search, _shapes, _transforms,
                        _trees)
 from cotangent._cotangent import Array, DType, Dim, Parameter, Program, TreeDef, __version__

@@ -3,6 +3,7 @@
 import pathlib
 import pickle
 import runpy
+import sys
 import threading
 
 import numpy as np
@@ -227,3 +228,18 @@ def test_masks_have_the_extents_of_their_axes():
 def test_diagonals_outside_of_a_matrix_are_empty():
     for k in (3, -3, 2**63, -2**70):
         assert not np.asarray(ct.eye(3, k=k)).any()
+
+
+def test_a_cpu_without_the_instructions_of_the_build_is_an_import_error(tmp_path):
+    from cotangent import _cpu
+    built_for = (pathlib.Path(ct.__file__).parent / "cpu_features.txt").read_text()
+    if sys.platform == "linux":
+        assert _cpu.missing(built_for, pathlib.Path("/proc/cpuinfo").read_text()) == []
+    assert _cpu.missing("avx2,fma,fxsr,lzcnt,sse2", "model name : old\nflags\t\t: fpu sse2 fma\n") == ["avx2", "lzcnt"]
+    assert _cpu.missing("avx2", "Features : asimd\n") == []
+    old = tmp_path / "cpuinfo"
+    old.write_text("processor\t: 0\nflags\t\t: fpu sse sse2\n")
+    if "avx2" in built_for.split(","):
+        with pytest.raises(ImportError, match="needs a CPU with .*avx2.*RUSTFLAGS"):
+            _cpu.check(str(old))
+    _cpu.check(str(tmp_path / "absent"))

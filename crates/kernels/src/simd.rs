@@ -18,14 +18,18 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Isa(u8);
 
+/// Whether every CPU that this build is for has 256-bit vectors and fused multiply-add.
+const BASELINE_HAS_AVX2: bool = cfg!(all(target_feature = "avx2", target_feature = "fma"));
+
 #[allow(
     non_upper_case_globals,
     reason = "they are what the variants of an enumeration would be"
 )]
 impl Isa {
-    /// The baseline of the architecture. On AArch64 it has 128-bit vectors (NEON) and fused
-    /// multiply-add.
-    pub const Portable: Isa = Isa(0);
+    /// The baseline of the build. On AArch64 it has 128-bit vectors (NEON) and fused multiply-add.
+    /// In a build for x86-64 CPUs that all have them (`-C target-cpu=x86-64-v3`), it has 256-bit
+    /// vectors, and no code for less is built.
+    pub const Portable: Isa = Isa(BASELINE_HAS_AVX2 as u8);
     /// 256-bit vectors and fused multiply-add. Use it only in comparisons with a detected value.
     pub(crate) const Avx2: Isa = Isa(1);
     /// 512-bit vectors with masks. Use it only in comparisons with a detected value.
@@ -41,9 +45,7 @@ impl fmt::Debug for Isa {
 impl Isa {
     /// The instruction sets that the CPU supports, in ascending order.
     pub fn available() -> impl Iterator<Item = Isa> {
-        [Isa::Portable, Isa::Avx2, Isa::Avx512]
-            .into_iter()
-            .filter(|&l| l <= Isa::detected())
+        (Isa::Portable.0..=Isa::detected().0).map(Isa)
     }
 
     /// The instruction set in use: the highest available one, or the one that `COTANGENT_SIMD`
@@ -60,6 +62,13 @@ impl Isa {
             let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", isa);
             wanted.unwrap_or(Isa::Avx512).min(Isa::detected())
         })
+    }
+
+    /// Whether it has 256-bit vectors and fused multiply-add: a constant where the baseline has, so
+    /// that code for less is left out.
+    #[inline(always)]
+    pub fn has_avx2(self) -> bool {
+        BASELINE_HAS_AVX2 || self >= Isa::Avx2
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -89,6 +98,9 @@ impl Isa {
 pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
+        // A function of its own where the baseline has the features, too: some loops are vectorized
+        // only there.
+        #[inline(never)]
         #[target_feature(enable = "avx2,fma")]
         fn wide<R>(f: impl FnOnce() -> R) -> R {
             f()

@@ -151,7 +151,7 @@ fn kernels<T: MacVectors>(isa: Isa) -> LineKernels<T> {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => avx512::kernels::<T::Avx512>(),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::kernels::<T::Avx2>(),
+        isa if isa.has_avx2() => avx2::kernels::<T::Avx2>(),
         _ => portable::kernels::<T::Portable>(),
     }
 }

@@ -418,7 +418,7 @@ fn kernels<W: PackFormat>(isa: Isa) -> IntegerKernels<W::E> {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => avx512::kernels::<W::Avx512>(),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::kernels::<W::Avx2>(),
+        isa if isa.has_avx2() => avx2::kernels::<W::Avx2>(),
         _ => portable::kernels::<W::Portable>(),
     }
 }

@@ -405,7 +405,7 @@ macro_rules! real {
                     );
                     match isa {
                         Isa::Avx512 => return &AVX512,
-                        Isa::Avx2 => return &AVX2,
+                        isa if isa.has_avx2() => return &AVX2,
                         _ => {}
                     }
                 }

@@ -85,17 +85,17 @@ pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) 
             unsafe { job.run::<E::Avx512>() }
         }
         match width {
-            Width::Single(isa) if isa != Isa::Portable => {
+            Width::Single(isa) if isa.has_avx2() => {
                 // SAFETY: the CPU supports the features of every `Isa` that exists; the caller
                 // guarantees the memory of the job (# Safety).
                 return unsafe { single(job) };
             }
-            // SAFETY: the CPU supports AVX2 if this `Isa` exists; the caller guarantees the
-            // memory of the job (# Safety).
-            Width::Whole(Isa::Avx2) => return unsafe { avx2(job) },
             // SAFETY: the CPU supports AVX-512 if this `Isa` exists; the caller guarantees the
             // memory of the job (# Safety).
             Width::Whole(Isa::Avx512) => return unsafe { avx512(job) },
+            // SAFETY: the CPU supports AVX2 if this `Isa` exists; the caller guarantees the
+            // memory of the job (# Safety).
+            Width::Whole(isa) if isa.has_avx2() => return unsafe { avx2(job) },
             _ => {}
         }
     }

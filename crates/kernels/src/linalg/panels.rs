@@ -199,7 +199,7 @@ impl Panels {
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx512 => avx512(&job, &self.data, x),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => avx2(&job, &self.data, x),
+                isa if isa.has_avx2() => avx2(&job, &self.data, x),
                 _ => portable(&job, &self.data, x),
             }
         }

@@ -69,7 +69,7 @@ impl Engine {
             };
             let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine)
                 .unwrap_or(Engine::Both);
-            if Isa::chosen() == Isa::Portable {
+            if !Isa::chosen().has_avx2() {
                 Engine::Interpreter
             } else {
                 wanted
@@ -268,7 +268,7 @@ impl Body {
         outputs: &[*mut u8],
     ) -> bool {
         let code = || self.compile(isa, self.flags(laid, &range, outputs));
-        let Some(code) = (isa > Isa::Portable).then(code).flatten() else {
+        let Some(code) = isa.has_avx2().then(code).flatten() else {
             return false;
         };
         // SAFETY: the caller guarantees the preconditions (# Safety).

@@ -54,7 +54,7 @@ impl StepsBuilder {
     /// A step for an instruction set; `None` if no code is compiled for it.
     #[doc(hidden)]
     pub fn at(isa: Isa) -> Option<StepsBuilder> {
-        (isa > Isa::Portable && is_wanted()).then(|| StepsBuilder {
+        (isa.has_avx2() && is_wanted()).then(|| StepsBuilder {
             recorder: StepRecorder::start(isa == Isa::Avx512),
         })
     }

@@ -121,10 +121,10 @@ fn dispatch<E: VectorFloat + Ordered + Lanes, J: Job<E>>(isa: Isa, how: ReduceOp
         match isa {
             // SAFETY: `Isa` values other than `Portable` exist only if the CPU supports their
             // instructions.
-            Isa::Avx2 => return unsafe { avx2(how, job) },
+            Isa::Avx512 => return unsafe { avx512(how, job) },
             // SAFETY: `Isa` values other than `Portable` exist only if the CPU supports their
             // instructions.
-            Isa::Avx512 => return unsafe { avx512(how, job) },
+            isa if isa.has_avx2() => return unsafe { avx2(how, job) },
             _ => {}
         }
     }

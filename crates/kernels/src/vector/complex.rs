@@ -269,7 +269,7 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(isa: Isa) -> TileOp {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => avx512::<P, F, K>,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::<P, F, K>,
+        isa if isa.has_avx2() => avx2::<P, F, K>,
         _ => portable::<P, F, K>,
     };
     TileOp::new(run).recorded(record::<P, F, K>)

@@ -218,7 +218,7 @@ macro_rules! levels {
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx512 => avx512::<E, F>,
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => avx2::<E, F>,
+                isa if isa.has_avx2() => avx2::<E, F>,
                 _ => portable::<E, F>,
             };
             TileOp::new(run).recorded($record::<E, F>)

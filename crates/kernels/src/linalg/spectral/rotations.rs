@@ -60,7 +60,7 @@ pub(super) fn at<T: Task>(isa: Isa, task: T) -> T::Output {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => avx512(task),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2(task),
+            isa if isa.has_avx2() => avx2(task),
             _ => portable(task),
         }
     }

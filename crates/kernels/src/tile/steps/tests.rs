@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn levels() -> impl Iterator<Item = Isa> {
-    let with_code = |l: &Isa| *l > Isa::Portable;
+    let with_code = |l: &Isa| l.has_avx2();
     Isa::available().filter(with_code)
 }
 

@@ -142,9 +142,9 @@ fn pick<F: Lanes>(isa: Isa, narrow: bool) -> TileOp {
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, true) => avx512::narrow::<F>,
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, false) => avx2::wide::<F>,
+        (isa, false) if isa.has_avx2() => avx2::wide::<F>,
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, true) => avx2::narrow::<F>,
+        (isa, true) if isa.has_avx2() => avx2::narrow::<F>,
         (_, false) => portable::wide::<F>,
         (_, true) => portable::narrow::<F>,
     };
