@@ -22,7 +22,7 @@ command -v "$python" >/dev/null || without "the Python package needs python3"
 
 rm -rf "$env/wheels"
 (cd python && CARGO_TARGET_DIR="$root/crates/python/target" "$env/bin/maturin" build --quiet --profile "$profile" --locked \
-    --interpreter "$env/bin/python" --out "$env/wheels")
+    --compression-level 9 --interpreter "$env/bin/python" --out "$env/wheels")
 "$env/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$env"/wheels/*.whl
 echo "wheel: $(du -k "$env"/wheels/*.whl | cut -f1) KB"
 "$env/bin/python" - <<'END'
