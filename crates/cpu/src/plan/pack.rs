@@ -45,6 +45,9 @@ const START_ELEMENTS: usize = 1024;
 /// Numbers of a short run, without an allocation.
 type Numbers = SmallVec<[i64; 16]>;
 
+/// Values of starts, without an allocation for few.
+type Starts = SmallVec<[i64; 256]>;
+
 /// A form at the positions of a run.
 enum FormValues {
     Linear { first: i64, step: i64 },
@@ -78,7 +81,7 @@ struct LinePacker<'a> {
     along: Option<usize>,
     places: Addresses<'a>,
     /// Each start, at all positions or on all lines.
-    starts: &'a [Vec<i64>],
+    starts: &'a [&'a [i64]],
     /// The number of the line, and of its first position.
     line: usize,
     position: usize,
@@ -94,17 +97,18 @@ impl LineStart {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     pub(crate) unsafe fn value(&self, places: Addresses<'_>) -> i64 {
+        let mut numbers = Starts::new();
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        let numbers = unsafe { self.numbers(0..1, places) };
+        unsafe { self.numbers(0..1, places, &mut numbers) };
         numbers[0]
     }
 
-    /// The start at these positions of its loop.
+    /// Appends the start at these positions of its loop.
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
-    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>) -> Vec<i64> {
-        let (count, mut memory) = (positions.len(), SmallVec::<[TileBlock; 4]>::new());
+    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>, out: &mut Starts) {
+        let (count, mut memory) = (positions.len(), SmallVec::<[TileBlock; 16]>::new());
         let x = self.read.adjacent(&positions, places).unwrap_or_else(|| {
             let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
             memory.resize(blocks, TileBlock([0; 64]));
@@ -118,10 +122,10 @@ impl LineStart {
             // SAFETY: `pack` wrote as many elements of this type, or the value has them, which the
             // caller guarantees to be initialised (# Safety).
             let x = unsafe { std::slice::from_raw_parts(x.cast::<T>().cast_const(), count) };
-            let mut numbers = vec![0; count];
-            clamp_numbers(&mut numbers, x, self.last);
-            numbers
-        })
+            let before = out.len();
+            out.resize(before + count, 0);
+            clamp_numbers(&mut out[before..], x, self.last);
+        });
     }
 }
 
@@ -173,15 +177,29 @@ impl LineRead {
             false if self.starts.iter().any(|s| s.varies) => START_ELEMENTS,
             false => START_ELEMENTS.saturating_mul(len),
         };
+        let mut all = Starts::new();
         for start in positions.clone().step_by(most) {
             let part = start..positions.end.min(start + most);
             let lines = part.start / len..part.end.div_ceil(len);
-            // SAFETY: the caller guarantees the preconditions (# Safety).
-            let numbers = self.starts.iter().map(|s| unsafe {
-                let own = if s.varies { &part } else { &lines };
-                s.numbers(own.clone(), places)
+            let own = |s: &LineStart| {
+                if s.varies {
+                    part.clone()
+                } else {
+                    lines.clone()
+                }
+            };
+            all.clear();
+            for s in &self.starts {
+                // SAFETY: the caller guarantees the preconditions (# Safety).
+                unsafe { s.numbers(own(s), places, &mut all) };
+            }
+            let mut rest = &all[..];
+            let each = self.starts.iter().map(|s| {
+                let (first, after) = rest.split_at(own(s).len());
+                rest = after;
+                first
             });
-            let numbers: SmallVec<[Vec<i64>; 1]> = numbers.collect();
+            let numbers: SmallVec<[&[i64]; 2]> = each.collect();
             // SAFETY: `to` is valid for these positions. The caller guarantees the rest (# Safety).
             unsafe {
                 let to = to.add((start - positions.start) * self.dtype.size());
@@ -199,7 +217,7 @@ impl LineRead {
         &self,
         to: *mut u8,
         positions: Range<usize>,
-        numbers: &[Vec<i64>],
+        numbers: &[&[i64]],
         places: Addresses<'_>,
     ) {
         let axes = &self.axes;
@@ -216,6 +234,9 @@ impl LineRead {
             to,
         };
         for (i, a) in packer.at.iter_mut().zip(axes).rev() {
+            if rest == 0 {
+                break;
+            }
             (*i, rest) = (rest % a.extent, rest / a.extent);
         }
         let size = self.dtype.size();

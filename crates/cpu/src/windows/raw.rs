@@ -44,7 +44,7 @@ struct Geometry {
 }
 
 /// The first element of a window in the operand, and its first update.
-type Starts = SmallVec<[(isize, isize); 128]>;
+type Starts = SmallVec<[(isize, isize); 256]>;
 
 impl Geometry {
     /// `None` if a part of a window may be out of bounds where such elements are dropped.
@@ -109,28 +109,44 @@ impl Geometry {
         })
     }
 
-    /// The windows that are in bounds, in order; `None` if one is not where that is an error.
+    /// Writes the windows that are in bounds, in order. False if one is not where that is an error.
     ///
     /// # Safety
     /// `indices` are valid for the index vectors of the geometry.
-    unsafe fn starts<I: Position>(&self, indices: *const I) -> Option<Starts> {
-        let mut out = Starts::with_capacity(self.windows.len());
-        for w in &self.windows {
-            let (mut at, mut inside) = (w.first, true);
-            for c in &self.components {
-                // SAFETY: the offset is that of a component of an index vector (# Safety).
-                let i = unsafe { *indices.offset(w.index + c.offset) }.signed();
-                let clamped = i.clamp(0, c.last);
-                inside &= self.clip || i == clamped;
-                at += clamped as isize * c.stride;
-            }
-            match inside {
-                true => out.push((at, w.update)),
-                false if self.error => return None,
-                false => {}
-            }
+    unsafe fn starts<I: Position>(&self, indices: *const I, out: &mut Starts) -> bool {
+        let along = |c: &Component, w: &Window| {
+            // SAFETY: the offset is that of a component of an index vector (# Safety).
+            let i = unsafe { *indices.offset(w.index + c.offset) }.signed();
+            let clamped = i.clamp(0, c.last);
+            (clamped as isize * c.stride, self.clip || i == clamped)
+        };
+        match &self.components[..] {
+            [c] => self.inside(out, |w| along(c, w)),
+            all => self.inside(out, |w| {
+                all.iter().fold((0, true), |(at, inside), c| {
+                    let (more, fits) = along(c, w);
+                    (at + more, inside & fits)
+                })
+            }),
         }
-        Some(out)
+        !self.error || out.len() == self.windows.len()
+    }
+
+    /// Writes the windows that are in bounds, in order. `place` is the distance of a window from
+    /// its batch, and whether it is in bounds.
+    #[inline(always)]
+    fn inside(&self, out: &mut Starts, place: impl Fn(&Window) -> (isize, bool)) {
+        out.clear();
+        out.reserve(self.windows.len());
+        let (to, mut n) = (out.as_mut_ptr(), 0);
+        for w in &self.windows {
+            let (at, inside) = place(w);
+            // SAFETY: there is room for all windows, and `n` is at most the number of those before.
+            unsafe { to.add(n).write((w.first + at, w.update)) };
+            n += usize::from(inside);
+        }
+        // SAFETY: the first `n` are written.
+        unsafe { out.set_len(n) };
     }
 
     /// Copies the operand to the result.
@@ -328,10 +344,13 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     let run = move |y: &[*mut u8], x: &[*const u8]| {
         // SAFETY: the caller of `RawKernel::run` guarantees operands and the result of these forms.
         unsafe {
-            let starts = for_integer_or_bool!(of_indices, T => g.starts(x[1].cast::<T>()));
-            let Some(starts) = starts else {
+            let mut starts = Starts::new();
+            let all = for_integer_or_bool!(of_indices, T => {
+                g.starts(x[1].cast::<T>(), &mut starts)
+            });
+            if !all {
                 return false;
-            };
+            }
             for_size!(dtype, W => g.copy(y[0].cast::<W>(), x[0].cast::<W>()));
             applied.apply(&g, y[0], x[2], &starts);
         }
