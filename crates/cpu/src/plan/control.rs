@@ -167,6 +167,7 @@ enum ControlRun {
         body: Arc<LoopBody>,
         cond_consts: usize,
         body_consts: usize,
+        carry: usize,
     },
     Switch {
         arms: Vec<Arc<InPlace>>,
@@ -289,6 +290,7 @@ impl Nested for Control {
                     body,
                     cond_consts: *cond_consts,
                     body_consts: *body_consts,
+                    carry: carries.len(),
                 })?
             }
             Control::Switch(arms) => {
@@ -335,11 +337,9 @@ impl ControlRun {
                 body,
                 cond_consts,
                 body_consts,
+                carry,
                 ..
-            } => {
-                let carry = body.form.inputs.len() - body_consts;
-                (body, *body_consts, carry, *cond_consts)
-            }
+            } => (body, *body_consts, *carry, *cond_consts),
             ControlRun::Switch { .. } | ControlRun::Once(_) => return Vec::new(),
         };
         let changed = (0..carry).filter(|&k| carries::is_in_place(&body.form, consts, k));
@@ -382,6 +382,7 @@ impl ControlRun {
                 body,
                 cond_consts,
                 body_consts,
+                ..
             } => loops::while_code([cond, &body.form], [*cond_consts, *body_consts]),
             ControlRun::Switch { .. } | ControlRun::Once(_) => Err(NotCode::NoLoop),
         }
@@ -428,11 +429,8 @@ impl NestedRun for ControlRun {
                 };
                 body.form.outputs.iter().enumerate().map(stacked).collect()
             }
-            ControlRun::While {
-                body, body_consts, ..
-            } => {
-                let carry = body.form.inputs.len() - body_consts;
-                body.form.outputs[..carry].iter().map(of).collect()
+            ControlRun::While { body, carry, .. } => {
+                body.form.outputs[..*carry].iter().map(of).collect()
             }
             ControlRun::Once(body) => body.outputs.iter().map(of).collect(),
             ControlRun::Switch { arms, .. } => arms[0].outputs.iter().map(of).collect(),
@@ -441,10 +439,8 @@ impl NestedRun for ControlRun {
 
     fn stacked_rows(&self) -> Vec<(DType, Extents)> {
         match self {
-            ControlRun::While {
-                body, body_consts, ..
-            } => {
-                let rows = &body.form.outputs[body.form.inputs.len() - body_consts..];
+            ControlRun::While { body, carry, .. } => {
+                let rows = &body.form.outputs[*carry..];
                 rows.iter().map(|f| (f.dtype, f.shape.clone())).collect()
             }
             _ => Vec::new(),
@@ -475,11 +471,9 @@ impl NestedRun for ControlRun {
                 cond,
                 body,
                 body_consts,
+                carry,
                 ..
-            } => {
-                let carry = body.form.inputs.len() - body_consts;
-                cond.memory() + carries(&body.form, *body_consts, carry)
-            }
+            } => cond.memory() + carries(&body.form, *body_consts, *carry),
             ControlRun::Switch { arms, .. } => arms.iter().map(|a| a.memory()).max().unwrap_or(0),
             ControlRun::Once(body) => body.memory(),
         }
@@ -498,6 +492,7 @@ impl NestedRun for ControlRun {
                     body,
                     cond_consts,
                     body_consts,
+                    ..
                 },
                 Ok(code),
             ) => {
@@ -533,6 +528,7 @@ impl NestedRun for ControlRun {
                     body,
                     cond_consts,
                     body_consts,
+                    ..
                 } => {
                     let (both, consts) = ([&**cond, &*body.form], [*cond_consts, *body_consts]);
                     if let Some(code) = self.code() {

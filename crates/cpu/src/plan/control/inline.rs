@@ -91,15 +91,13 @@ impl<'a> StepRecorder<'a> {
                 body,
                 cond_consts,
                 body_consts,
+                carry,
             } => {
-                let (body, own) = (&body.form, &x[*cond_consts..]);
+                let (consts, own) = x.split_at(*cond_consts);
                 let inner = InnerLoop {
-                    body,
-                    counts: [*body_consts, own.len() - body_consts],
-                    trips: Trips::While {
-                        cond,
-                        consts: &x[..*cond_consts],
-                    },
+                    body: &body.form,
+                    counts: [*body_consts, *carry],
+                    trips: Trips::While { cond, consts },
                 };
                 self.inner_loop(p, inner, own, y)?;
             }
