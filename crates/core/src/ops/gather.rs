@@ -44,6 +44,7 @@ impl Primitive for Gather {
         Ok(vec![self.windows.infer_read(
             "gather",
             GATHER_FIELDS,
+            self.bounds,
             x,
             &self.sizes,
         )?])
@@ -55,9 +56,13 @@ impl Primitive for Gather {
             .iter()
             .map(|d| d.eval(env).map(Dim::Const))
             .collect::<Result<_>>()?;
-        let ty =
-            self.windows
-                .infer_read("gather", GATHER_FIELDS, &[x[0].ty(), x[1].ty()], &sizes)?;
+        let ty = self.windows.infer_read(
+            "gather",
+            GATHER_FIELDS,
+            self.bounds,
+            &[x[0].ty(), x[1].ty()],
+            &sizes,
+        )?;
         let shape = ty.shape.eval(env)?;
         let out = Array::zeros(x[0].dtype(), shape.clone())?;
         let from = self

@@ -171,7 +171,7 @@ impl Primitive for Scatter {
             )
         };
         self.windows
-            .check_write("scatter", SCATTER_FIELDS, x, indices, updates)?;
+            .check_write("scatter", SCATTER_FIELDS, self.bounds, x, indices, updates)?;
         if let Some(f) = self.combine.binary().filter(|f| !(f.def().types)(x.dtype)) {
             bail!(
                 DTypeMismatch,

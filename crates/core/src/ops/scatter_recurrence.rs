@@ -54,8 +54,14 @@ impl Primitive for ScatterRecurrence {
             )
         };
         for updates in [a, b] {
-            self.windows
-                .check_write("scatter_recurrence", SCATTER_FIELDS, s, indices, updates)?;
+            self.windows.check_write(
+                "scatter_recurrence",
+                SCATTER_FIELDS,
+                self.bounds,
+                s,
+                indices,
+                updates,
+            )?;
         }
         if !s.dtype.has_tangent() || a.differs(b) {
             bail!(

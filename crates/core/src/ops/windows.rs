@@ -15,7 +15,7 @@ use super::entry::Spelled;
 use super::moving::{advance, exceeds, prepend, shifted, strides};
 use crate::array::{Array, Wide};
 use crate::bail;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::ir::{Attrs, Primitive};
 use crate::shape::{Dim, Type};
 
@@ -328,6 +328,7 @@ impl Windows {
         &self,
         op: &str,
         names: FieldNames,
+        bounds: Bounds,
         x: &[Type],
         sizes: &[Dim],
     ) -> Result<Type> {
@@ -348,9 +349,8 @@ impl Windows {
             );
         }
         let mut inner = Vec::with_capacity(self.window.len());
-        for (k, (size, n)) in sizes.iter().zip(x.shape.iter()).enumerate() {
+        for (k, size) in sizes.iter().enumerate() {
             if self.extends(k) {
-                self.check_size(op, x, k, size, n)?;
                 inner.push(size.clone());
             } else if size.same(&Dim::Const(1)) == Some(false) {
                 bail!(
@@ -368,7 +368,9 @@ impl Windows {
                 outer.next()
             }
         };
-        Ok(x.with_shape((0..rank).filter_map(next).collect::<Vec<_>>()))
+        let y = x.with_shape((0..rank).filter_map(next).collect::<Vec<_>>());
+        self.check_sizes(op, bounds, x, sizes, &y)?;
+        Ok(y)
     }
 
     /// Checks windows of this type against the operand and the indices.
@@ -376,6 +378,7 @@ impl Windows {
         &self,
         op: &str,
         names: FieldNames,
+        bounds: Bounds,
         x: &Type,
         indices: &Type,
         windows: &Type,
@@ -406,17 +409,32 @@ impl Windows {
             }
         }
         let sizes = self.sizes(x.rank(), &windows.shape);
-        (0..x.rank())
-            .filter(|&k| self.extends(k))
-            .try_for_each(|k| self.check_size(op, x, k, &sizes[k], &x.shape[k]))
+        self.check_sizes(op, bounds, x, &sizes, windows)
     }
 
-    fn check_size(&self, op: &str, x: &Type, axis: usize, size: &Dim, n: &Dim) -> Result<()> {
-        if exceeds(size, n) {
-            bail!(
-                ShapeMismatch,
-                "`{op}`: a window of {size} does not fit axis {axis} of {x}"
-            );
+    /// Checks that a window of these extents fits the operand. Along an axis that windows do not
+    /// have, an extent of 0 has no place for one, clamped or at index 0; this is an error if there
+    /// is a window. Indices along it that are not clamped are out of bounds in a run.
+    fn check_sizes(
+        &self,
+        op: &str,
+        bounds: Bounds,
+        x: &Type,
+        sizes: &[Dim],
+        windows: &Type,
+    ) -> Result<()> {
+        let some = windows.shape.iter().all(|d| d.as_const() > Some(0));
+        let found = |k: usize| bounds == Bounds::Clip || !self.axes.contains(&k);
+        for (axis, (size, n)) in sizes.iter().zip(x.shape.iter()).enumerate() {
+            let code = match self.extends(axis) {
+                true => Code::ShapeMismatch,
+                false if some && found(axis) => Code::OutOfBounds,
+                false => continue,
+            };
+            if exceeds(size, n) {
+                let text = format!("`{op}`: a window of {size} does not fit axis {axis} of {x}");
+                return Err(Error::new(code, text));
+            }
         }
         Ok(())
     }
@@ -571,9 +589,13 @@ impl GatherCase {
     pub(super) fn shape(&self) -> Vec<usize> {
         let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
         let x = Type::new(crate::DType::F64, self.x.as_slice());
-        let ty = self
-            .windows
-            .infer_read("gather", GATHER_FIELDS, &[x, self.indices.ty()], &sizes);
+        let ty = self.windows.infer_read(
+            "gather",
+            GATHER_FIELDS,
+            Bounds::Drop,
+            &[x, self.indices.ty()],
+            &sizes,
+        );
         ty.ok()
             .and_then(|t| t.shape.as_const())
             .expect("cases are well formed")

@@ -316,7 +316,12 @@ impl Verifier<'_> {
         if decided.contains(&Some(true)) || space.iter().any(|d| d.is(0)) {
             return Ok(());
         }
-        if !decided.contains(&None) {
+        let symbolic: Vec<Dim> = space
+            .iter()
+            .filter(|d| d.as_const().is_none())
+            .cloned()
+            .collect();
+        if !decided.contains(&None) && symbolic.is_empty() {
             bail!(Invalid, "{text}: not so");
         }
         let mut open: Vec<Quantity> = Vec::new();
@@ -325,11 +330,10 @@ impl Verifier<'_> {
                 open.push(q);
             }
         }
-        let symbolic = space.iter().filter(|d| d.as_const().is_none());
         self.conditions.push(Condition {
             text: format!("{}: {text}", self.what),
             any: open,
-            space: symbolic.cloned().collect(),
+            space: symbolic,
         });
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::nests::verify::verify;
 use crate::tensor::Tensor;
 use cotangent_core::check::random::graph;
 use cotangent_core::check::{function_of, points};
-use cotangent_core::ops::{Op, entries};
+use cotangent_core::ops::{Bounds, Op, Windows, entries};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
 use cotangent_core::{
@@ -223,6 +223,69 @@ fn joined_pieces_of_symbolic_rows() {
             check(&format!("{order:?}, n = {n}, m = {m}"), &f, &args, true);
         }
     }
+}
+
+/// Clamped indices into rows that may be none: the error of the reference if there are indices, and
+/// no row if there are none, also as a piece of a concatenation.
+#[test]
+fn rows_of_a_symbolic_extent_that_is_0() {
+    let (n, m) = (Dim::sym("n"), Dim::sym("m"));
+    for rows in [n, Dim::from(0)] {
+        let params = [
+            Type::new(DType::F64, vec![rows, 2.into()]),
+            Type::new(DType::I32, vec![m.clone()]),
+            Type::new(DType::F64, vec![3.into(), 2.into()]),
+        ];
+        let f = super::function(&params, |cx, x| {
+            let taken = cx.take(x[0], x[1], 0, Bounds::Clip);
+            let joined = cx.concatenate(&[taken, x[2], taken], 0);
+            vec![cx.exp(taken), cx.sin(cx.reverse(joined, &[0]))]
+        });
+        let program = crate::compile(&Arc::new(f.clone())).unwrap();
+        for [n, m] in [[0, 0], [0, 1], [0, 3], [2, 0], [2, 3]] {
+            let what = format!("n = {n}, m = {m}");
+            let numbers = |n: usize| (0..2 * n).map(|k| k as f64).collect();
+            let args = [
+                Array::from_vec(vec![n, 2], numbers(n)).unwrap(),
+                Array::from_vec(vec![m], vec![-1, 7, 0][..m].to_vec()).unwrap(),
+                Array::from_vec(vec![3, 2], numbers(3)).unwrap(),
+            ];
+            match reference::run(&f, &args) {
+                Ok(_) => assert!(check(&what, &f, &args, true)),
+                Err(want) => {
+                    let got = program.run(&args).unwrap_err();
+                    assert_eq!((got.code(), got.message()), (want.code(), want.message()));
+                }
+            }
+        }
+    }
+}
+
+/// A window begins at index 0 of an axis that is not indexed, which a run finds to have none.
+#[test]
+fn rows_that_are_not_indexed_and_are_none() {
+    let rows = Windows {
+        window: vec![1],
+        collapsed: vec![0],
+        axes: vec![1],
+        vector: 1,
+        ..Windows::default()
+    };
+    let params = [
+        Type::new(DType::F64, vec![Dim::sym("n"), 2.into()]),
+        Type::new(DType::I32, [3, 1]),
+    ];
+    let f = super::function(&params, |cx, x| {
+        let y = cx.gather(&rows, &[1.into(), 1.into()], Bounds::Clip, x[0], x[1]);
+        vec![cx.exp(y)]
+    });
+    let program = crate::compile(&Arc::new(f.clone())).unwrap();
+    let indices = Array::from_vec(vec![3, 1], vec![0i32, 1, 5]).unwrap();
+    let x = |n: usize| Array::from_vec(vec![n, 2], vec![0.5; 2 * n]).unwrap();
+    assert!(check("two rows", &f, &[x(2), indices.clone()], true));
+    let want = reference::run(&f, &[x(0), indices.clone()]).unwrap_err();
+    let got = program.run(&[x(0), indices]).unwrap_err();
+    assert_eq!((got.code(), got.message()), (want.code(), want.message()));
 }
 
 /// Random graphs and their adjoints, with arguments. `SEEDS` is the number of graphs.
