@@ -1,6 +1,6 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
-use cotangent_core::ops::{Comparison, entries};
+use cotangent_core::ops::{Binary, Comparison, entries};
 use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, Primitive, no_rule};
 use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::transform::{Lin, Lv, Session};
@@ -69,6 +69,55 @@ fn equations_of_constants_leave_nested_loops() {
     let g = simple(&f, &x(2));
     assert_eq!(names(&g), ["sin", "scan"]);
     assert_eq!(scan_of(&g), ([1, 1, 0, 0], vec!["scan".to_owned()]));
+}
+
+#[test]
+fn numbers_are_part_of_a_step() {
+    let ty = Type::new(DType::F64, [3]);
+    let f = build(std::slice::from_ref(&ty), |cx, x| {
+        let (two, one) = (cx.full(&real(), 2.0), cx.full(&ty, 1.0));
+        let twos = cx.broadcast_in_dim(two, &[3.into()], &[]);
+        cx.scan(
+            &[twos, one, two],
+            x,
+            &[],
+            &20.into(),
+            false,
+            |cx, w, c, _| {
+                let wide = cx.broadcast_in_dim(w[2], &[3.into()], &[]);
+                let y = cx.mul(cx.op(Binary::MulStrongZero, &[w[0], c[0]]), w[1]);
+                (vec![cx.sub(cx.cos(y), wide)], vec![])
+            },
+        )
+        .0
+    });
+    let g = simple(&f, &[Array::vector(vec![0.3, -0.0, 2.0])]);
+    let (counts, body) = scan_of(&g);
+    assert_eq!(counts, [0, 1, 0, 0], "{g}");
+    // A finite factor needs no strong zero, and a factor of one is none.
+    let named = |name: &str| body.iter().filter(|n| *n == name).count();
+    assert_eq!((named("mul"), named("mul_strong_zero")), (1, 0), "{g}");
+}
+
+#[test]
+fn numbers_of_the_condition_are_part_of_it() {
+    let f = build(&[real()], |cx, x| {
+        let (most, two) = (cx.full(&real(), 100.0), cx.full(&real(), 2.0));
+        let body = |cx: &dyn Emit, w: &[Val], c: &[Val]| vec![cx.mul(c[0], w[1])];
+        cx.while_loop(
+            &[most, two],
+            x,
+            |cx, w, c| cx.compare(c[0], Comparison::Lt, w[0]),
+            body,
+        )
+    });
+    let g = simple(&f, &x(1));
+    let operands = g
+        .eqns()
+        .iter()
+        .find(|e| e.op.name() == "while")
+        .map(|e| g.operands(e).len());
+    assert_eq!(operands, Some(1), "{g}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Algebraic simplification: identities that hold for every bit pattern.
 
-use super::fold::as_splat;
+use super::fold::{as_splat, number_everywhere};
 use super::pass::Pass;
 use super::{products, windows};
 use crate::array::Scalar;
@@ -86,8 +86,7 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
 
 /// Whether a value is a finite nonzero constant with all elements equal, or a broadcast of one.
 fn is_ordinary(p: &Pass, v: Val) -> bool {
-    let whole = operand_of(p, v, |o| matches!(o, Op::BroadcastInDim(_))).map_or(v, |x| x[0]);
-    match as_splat(&p.b, whole) {
+    match number_everywhere(&p.b, v) {
         Some(Scalar::F(x)) => x.is_finite() && x != 0.0,
         Some(Scalar::C(z)) => z.is_finite() && z.norm() > 0.0,
         _ => false,

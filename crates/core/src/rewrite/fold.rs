@@ -1,7 +1,7 @@
 //! Constant folding, where it does not make the program larger.
 
 use crate::array::{Array, Scalar, Wide};
-use crate::ir::{Builder, Op, Val};
+use crate::ir::{Builder, Emit, Op, Val};
 use crate::ops::{Constant, Value};
 use crate::shape::{Env, Type};
 
@@ -10,38 +10,34 @@ const MAX_FOLDED_ELEMENTS: usize = 64;
 
 /// The constant that an operation on constants computes.
 pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
-    let known = |&v: &Val| b.with_def(v, |op, _| matches!(op, Op::Constant(_))) == Some(true);
-    if x.is_empty()
-        || !x.iter().all(known)
-        || op.results() != 1
-        || !op.regions().is_empty()
-        || keeps(op)
-    {
+    if x.is_empty() || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
         return None;
+    }
+    // Numbers in constants and broadcasts of them.
+    let numbers: Option<Vec<Scalar>> = x.iter().map(|&v| number_everywhere(b, v)).collect();
+    let types = || -> Vec<Type> { x.iter().map(|&v| b.ty(v)).collect() };
+    if let Some(numbers) = numbers
+        && let types = types()
+        && op.is_elementwise(&types)
+        && (x.iter().all(|&v| as_constant(b, v).is_some()) || is_exact(op, &types))
+    {
+        let ty = op.infer(&types).ok()?.pop()?;
+        if ty.dtype.opaque().is_some() {
+            return None;
+        }
+        // They are folded as scalars, also for symbolic shapes.
+        let each = numbers.iter().zip(&types);
+        let x: Vec<Array> = each.map(|(s, t)| s.array(t.dtype)).collect();
+        let y = op.eval(&x, &Env::default()).ok()?.pop()?;
+        return Some(Constant::splat(ty, first(&y)));
     }
     let operands: Vec<Constant> = x
         .iter()
         .map(|&v| as_constant(b, v))
         .collect::<Option<_>>()?;
-    let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
-    let ty = op.infer(&types).ok()?.pop()?;
+    let ty = op.infer(&types()).ok()?.pop()?;
     if ty.dtype.opaque().is_some() {
         return None;
-    }
-    if op.is_elementwise(&types)
-        && let Some(splats) = operands
-            .iter()
-            .map(Constant::as_splat)
-            .collect::<Option<Vec<Scalar>>>()
-    {
-        // Constants with all elements equal are folded as scalars, also for symbolic shapes.
-        let x: Vec<Array> = splats
-            .iter()
-            .zip(&types)
-            .map(|(s, t)| s.array(t.dtype))
-            .collect();
-        let y = op.eval(&x, &Env::default()).ok()?.pop()?;
-        return Some(Constant::splat(ty, first(&y)));
     }
     let n = ty
         .shape
@@ -69,6 +65,13 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     })
 }
 
+/// Whether an operation is on integers and booleans, of which no derivative has a seed.
+fn is_exact(op: &Op, x: &[Type]) -> bool {
+    let exact = |t: &Type| !t.dtype.has_tangent();
+    let all = |y: Vec<Type>| y.iter().all(exact);
+    x.iter().all(exact) && op.infer(x).is_ok_and(all)
+}
+
 /// Operations that later derivatives depend on, or that have an effect when they run.
 fn keeps(op: &Op) -> bool {
     op.name() == "stop_gradient" || op.has_effect()
@@ -88,6 +91,12 @@ pub(super) fn as_splat(b: &Builder, v: Val) -> Option<Scalar> {
         Op::Constant(c) => c.as_splat(),
         _ => None,
     })?
+}
+
+/// The number that is every element of a value: of a constant, or of a broadcast of one.
+pub(super) fn number_everywhere(b: &Builder, v: Val) -> Option<Scalar> {
+    let whole = b.with_def(v, |op, x| matches!(op, Op::BroadcastInDim(_)).then(|| x[0]));
+    as_splat(b, whole.flatten().unwrap_or(v))
 }
 
 fn first(a: &Array) -> Scalar {

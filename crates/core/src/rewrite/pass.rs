@@ -18,6 +18,8 @@ pub(super) struct Pass {
     pub b: Builder,
     table: ExpressionTable,
     pub uses: UseCounts,
+    /// Whether constants are computed, by the arithmetic of the reference.
+    folds: bool,
 }
 
 impl Pass {
@@ -27,6 +29,15 @@ impl Pass {
             b: Builder::new(name, Session::default()),
             table: ExpressionTable::for_equations(equations),
             uses: UseCounts::default(),
+            folds: true,
+        }
+    }
+
+    /// A pass that computes no constants: results keep the bits of the runtime's arithmetic.
+    pub(super) fn without_folding(name: &str, equations: usize) -> Pass {
+        Pass {
+            folds: false,
+            ..Pass::new(name, equations)
         }
     }
 
@@ -40,7 +51,9 @@ impl Pass {
         if let Some(v) = self.rewrite(&op, x) {
             return Vals::from_slice(&[v]);
         }
-        if let Some(c) = fold::constant(&self.b, &op, x) {
+        if self.folds
+            && let Some(c) = fold::constant(&self.b, &op, x)
+        {
             return self.write_new(c.into(), &[]);
         }
         self.write_new(op, x)

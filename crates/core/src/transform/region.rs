@@ -3,7 +3,7 @@
 //!
 //! A region shares the symbols of the enclosing function. A value whose type mentions an extent
 //! that is bound inside the region (the number of steps of a nested loop) is not saved as a
-//! residual. It is recomputed in the linear region. So are constants.
+//! residual. It is recomputed in the linear region. So are constants and broadcasts of them.
 
 use super::batch::batch;
 use super::linearize::linearize_into;
@@ -11,7 +11,9 @@ use super::memo::FnKey;
 use super::replay::{reaching, replay};
 use super::transpose::transpose_into;
 use crate::error::Result;
-use crate::ir::{Builder, Def, Function, LinearProgram, Lv, MemoKey, Operand, Session, Val, Walk};
+use crate::ir::{
+    Builder, Def, Function, LinearProgram, Lv, MemoKey, Op, Operand, Session, Val, Walk,
+};
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -343,13 +345,14 @@ fn plan_residuals(
         }
     }
     let mut recompute = vec![false; forward.eqns().len()];
+    let fixed = constants(forward);
     for (i, e) in forward.eqns().iter().enumerate().rev() {
         let stays = |r: Val| {
             let mut local_extent = false;
             forward
                 .ty(r)
                 .syms(&mut |s| local_extent |= local.contains(s));
-            saving == SavePolicy::Inputs || forward.operands(e).is_empty() || local_extent
+            saving == SavePolicy::Inputs || fixed[r.index()] || local_extent
         };
         if e.results().any(|r| wanted[r.index()] && stays(r))
             || e.op.binds().iter().any(|s| syms.contains(s))
@@ -371,6 +374,19 @@ fn plan_residuals(
         .filter(|&v| wanted[v.index()] && !by_eqn(v))
         .collect();
     ResidualPlan { saved, recompute }
+}
+
+/// Mask of the values that are constants, or broadcasts of them.
+fn constants(f: &Function) -> Vec<bool> {
+    let mut fixed = vec![false; f.len()];
+    for e in f.eqns() {
+        let x = f.operands(e);
+        let view = matches!(e.op, Op::BroadcastInDim(_) | Op::Reshape(_));
+        if x.is_empty() || view && x.iter().all(|v| fixed[v.index()]) {
+            e.results().for_each(|r| fixed[r.index()] = true);
+        }
+    }
+    fixed
 }
 
 fn transpose_region(

@@ -4,9 +4,10 @@ use super::form::LoopForm;
 use super::hoist::hoisted;
 use super::total::is_total;
 use crate::error::Result;
-use crate::ir::{Builder, Emit, Function, Op, Session, Val, Visit, Walk};
-use crate::ops::{Scan, While};
+use crate::ir::{Builder, Emit, Function, Op, Val, Visit, Walk};
+use crate::ops::{Constant, Scan, While};
 use crate::rewrite::cse::ExpressionTable;
+use crate::rewrite::fold::number_everywhere;
 use crate::rewrite::pass::Pass;
 use std::sync::Arc;
 
@@ -164,12 +165,20 @@ impl Carries {
         });
         let unchanged = kept.len() == form.init.len()
             && self.stacked.iter().all(|used| *used)
-            && of_body.out.is_empty()
-            && of_cond.as_ref().is_none_or(|c| c.out.is_empty());
+            && of_cond
+                .iter()
+                .chain([&of_body])
+                .all(|c| c.out.is_empty() && !c.has_number(&pass.b));
         if unchanged {
             return None;
         }
-        let new = self.new_loop(form, &kept, &results, &of_body, of_cond.as_ref());
+        let new = self.new_loop(
+            &pass.b,
+            form,
+            &kept,
+            &results,
+            [Some(&of_body), of_cond.as_ref()],
+        );
         let (op, x) = new.ok()?;
         Some((op, x, self.sources(form, &kept)))
     }
@@ -182,11 +191,11 @@ impl Carries {
     /// The new operation and its operands.
     fn new_loop(
         &self,
+        before: &Builder,
         form: &LoopForm<'_>,
         kept: &[usize],
         results: &[Val],
-        of_body: &Constants,
-        of_cond: Option<&Constants>,
+        [of_body, of_cond]: [Option<&Constants>; 2],
     ) -> Result<(Op, Vec<Val>)> {
         let first = form.consts.len();
         let same = |first: usize, f: &Function| -> Vec<(Val, Val)> {
@@ -203,8 +212,9 @@ impl Carries {
             .chain(rows.copied())
             .collect();
         let region = Region {
+            before,
             f: form.body,
-            constants: of_body,
+            constants: of_body.expect("those of the body"),
             rest: &rest,
             same: &same(first, form.body),
         };
@@ -226,6 +236,7 @@ impl Carries {
                 let (cond, own) = form.cond.expect("a condition");
                 let params: Vec<Val> = kept.iter().map(|&k| cond.params()[own.len() + k]).collect();
                 let region = Region {
+                    before,
                     f: cond,
                     constants: of_cond.expect("those of the condition"),
                     rest: &params,
@@ -280,8 +291,18 @@ struct Constants {
     out: Vec<(Val, Val)>,
 }
 
+impl Constants {
+    /// Whether one of them is a number, which is then part of the code of a step.
+    fn has_number(&self, before: &Builder) -> bool {
+        let mut given = self.given.iter().flatten();
+        given.any(|&v| number_everywhere(before, v).is_some())
+    }
+}
+
 /// A region of the new loop.
 struct Region<'a> {
+    /// What is before the loop.
+    before: &'a Builder,
     f: &'a Function,
     constants: &'a Constants,
     /// The parameters that follow the constants.
@@ -292,39 +313,41 @@ struct Region<'a> {
 
 impl Region<'_> {
     /// The region that computes these values, and its constants. Constants that it does not read
-    /// are no parameters.
+    /// are no parameters, and neither are numbers.
     fn with_results(&self, results: &[Val]) -> Result<(Arc<Function>, Vec<Val>)> {
         let f = self.f;
         let [needed, computing] = self.needed(results);
-        let b = Builder::new(&f.name, Session::default());
+        let mut pass = Pass::without_folding(&f.name, f.eqns().len());
         let mut walk = Walk::copying(f).only(computing);
-        let mut consts = Vec::new();
-        for (&p, given) in f.params().iter().zip(&self.constants.given) {
-            if let Some(v) = given
-                && needed[p.index()]
-            {
-                walk.set(p, b.param_like(f.ty(p).clone(), f, p));
-                consts.push(*v);
+        let (mut consts, mut numbers) = (Vec::new(), Vec::new());
+        let given = f.params().iter().zip(&self.constants.given);
+        let given = given.filter_map(|(&p, v)| Some((p, (*v)?)));
+        let given = given.filter(|(p, _)| needed[p.index()]);
+        for (inside, v) in given.chain(self.constants.out.iter().copied()) {
+            match number_everywhere(self.before, v) {
+                Some(s) => numbers.push((inside, Constant::splat(f.ty(inside).clone(), s))),
+                None => {
+                    walk.set(inside, pass.b.param_like(f.ty(inside).clone(), f, inside));
+                    consts.push(v);
+                }
             }
         }
-        for &(inside, before) in &self.constants.out {
-            let name = f.name_of(inside).map(|n| &**n);
-            walk.set(inside, b.param(f.ty(inside).clone(), name));
-            consts.push(before);
-        }
         for &p in self.rest {
-            walk.set(p, b.param_like(f.ty(p).clone(), f, p));
+            walk.set(p, pass.b.param_like(f.ty(p).clone(), f, p));
+        }
+        for (inside, number) in numbers {
+            walk.set(inside, pass.one(number, &[]));
         }
         for &(p, other) in self.same {
             walk.set(p, walk.image(other));
         }
-        while let Some(Visit { eqn, op, x, .. }) = walk.next(&b) {
-            for (r, y) in eqn.results().zip(b.emit(op.into_owned(), &x)) {
-                walk.set_named(&b, r, y);
+        while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
+            for (r, y) in eqn.results().zip(pass.write(op.into_owned(), &x)) {
+                walk.set_named(&pass.b, r, y);
             }
         }
         let y: Vec<Val> = results.iter().map(|&r| walk.image(r)).collect();
-        Ok((Arc::new(b.finish(&y)?), consts))
+        Ok((Arc::new(pass.b.finish(&y)?), consts))
     }
 
     /// Mask of the values that the results and effects need, up to those that are computed before

@@ -4,6 +4,7 @@
 //! c' = f(c, g(w))           ->  h = g(w);  c' = f(c, h)         equations of constants leave the loop
 //! c' = f(c), d' = f(d)      ->  c' = f(c)                       carries of one start and one update
 //! c' = c                    ->  a constant                      a carry that nothing needs is removed
+//! c' = f(c, w), w = 2       ->  c' = f(c, 2)                    a number is part of a step
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
