@@ -82,6 +82,21 @@ fn constants_fold_for_every_size() {
 }
 
 #[test]
+fn integers_in_broadcasts_fold_and_floats_stay_recognisable() {
+    let wide = |cx: &dyn Emit, dtype: DType, x: f64| {
+        let number = cx.full(&Type::scalar(dtype), x);
+        cx.broadcast_in_dim(number, &[Dim::sym("n")], &[])
+    };
+    let sum = |dtype: DType| {
+        simple(Type::new(dtype, vec![Dim::sym("n")]), |cx, x| {
+            cx.add(x, cx.sub(wide(cx, dtype, 100.0), wide(cx, dtype, 40.0)))
+        })
+    };
+    assert_eq!(sum(DType::I32), ["constant", "add"]);
+    assert!(sum(DType::F32).contains(&"sub".to_owned()));
+}
+
+#[test]
 fn identities_that_hold_for_every_bit_apply_and_others_do_not() {
     let none: [&str; 0] = [];
     assert_eq!(simple(scalar(), |cx, x| cx.neg(cx.neg(x))), none);
@@ -417,4 +432,86 @@ fn the_gradient_of_first_elements_reads_first_elements() {
         .filter(|e| e.op.name() == "scatter")
         .map(|e| g.ty(g.operands(e)[2]).shape.clone());
     assert_eq!(widest.collect::<Vec<_>>(), [[3, 10].as_slice().into()]);
+}
+
+/// Numbers of both signs, zeros of both, and infinities, in an order by this seed.
+fn special(shape: &[usize], seed: usize) -> Array {
+    let all = [0.0, -0.0, 1.5, -2.5, f64::INFINITY, f64::NEG_INFINITY, 0.1];
+    let n: usize = shape.iter().product();
+    let x = (0..n).map(|k| all[(k * 5 + seed + k / 7) % all.len()]);
+    Array::from_vec(shape.to_vec(), x.collect::<Vec<f64>>()).unwrap()
+}
+
+#[test]
+fn sums_of_padded_arrays_that_fill_a_shape_are_concatenations_to_the_bit() {
+    let parts = |cx: &dyn Emit, x: Val, axis: usize, at: i64, gap: i64| {
+        let n = cx.ty(x).shape[axis].as_const().unwrap() as i64;
+        let pad = |v: Val, low: i64, high: i64| {
+            let along =
+                |k: i64| -> Vec<i64> { (0..2).map(|a| if a == axis { k } else { 0 }).collect() };
+            cx.pad_zeros(v, &along(low), &along(high), &[0, 0])
+        };
+        let first = pad(cx.slice_axis(x, axis, 0, at as usize), 0, n - at);
+        let second = pad(
+            cx.slice_axis(x, axis, (at + gap) as usize, n as usize),
+            at + gap,
+            0,
+        );
+        [first, second]
+    };
+    // The factors, the order of the terms, and the number of pads that are left.
+    for (axis, gap, swapped, rest, left) in [
+        (0, 0, false, true, 0),
+        (1, 0, false, true, 0),
+        (1, 0, true, true, 0),
+        (0, 0, false, false, 0),
+        // The middle terms fill the shape, the others do not.
+        (1, 1, false, true, 1),
+    ] {
+        let f = build(Type::new(DType::F64, [6, 5]), |cx, x| {
+            let mut y = if rest { cx.neg(cx.neg(cx.sin(x))) } else { x };
+            for k in 0..2 {
+                let [a, b] = parts(cx, cx.mul(x, x), axis, 2 + k, gap);
+                let [a, b] = if swapped { [b, a] } else { [a, b] };
+                y = match (rest, k) {
+                    (false, 0) => cx.add(a, b),
+                    _ => cx.add(cx.add(y, a), b),
+                };
+            }
+            y
+        });
+        let g = simplify(&f);
+        let what = format!("axis {axis}, gap {gap}, {swapped}, {rest}\n{g}");
+        let pads = ops(&g).iter().filter(|n| *n == "pad").count();
+        assert_eq!(pads, 2 * left, "{what}");
+        for seed in 0..7 {
+            let x = special(&[6, 5], seed);
+            let run = |f: &Function| reference::run(f, std::slice::from_ref(&x)).unwrap();
+            let (want, got) = (&run(&f)[0], &run(&g)[0]);
+            // NaN has no sign.
+            let bits = |a: &Array| -> Vec<u64> {
+                let bits = |x: f64| if x.is_nan() { f64::NAN } else { x }.to_bits();
+                a.to_f64().into_iter().map(bits).collect()
+            };
+            assert_eq!(bits(want), bits(got), "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_gradient_of_a_roll_is_a_roll() {
+    let f = build(Type::new(DType::F64, [6, 5]), |cx, x| {
+        let roll = |axis: usize, n: usize, by: usize| {
+            let [a, b] = [(n - by, n), (0, n - by)].map(|(i, j)| cx.slice_axis(x, axis, i, j));
+            cx.concatenate(&[a, b], axis)
+        };
+        let y = cx.add(
+            cx.mul(x, roll(0, 6, 1)),
+            cx.mul(roll(1, 5, 2), roll(1, 5, 4)),
+        );
+        cx.reduce_sum(y, &[0, 1])
+    });
+    let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+    let count = |name: &str| ops(&g).iter().filter(|n| *n == name).count();
+    assert_eq!((count("pad"), count("concatenate")), (0, 6), "{g}");
 }

@@ -2,7 +2,7 @@
 
 use super::fold::{as_splat, number_everywhere};
 use super::pass::Pass;
-use super::{products, windows};
+use super::{pads, products, windows};
 use crate::array::Scalar;
 use crate::ir::{Emit, Op, Val};
 use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Transpose, Unary};
@@ -77,7 +77,7 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
         Binary::Add => match (negated(p, 0), negated(p, 1)) {
             (_, Some(y)) => Some(p.one(Binary::Sub, &[x[0], y])),
             (Some(a), None) => Some(p.one(Binary::Sub, &[x[1], a])),
-            _ => None,
+            _ => pads::joined(p, x),
         },
         Binary::Sub => negated(p, 1).map(|y| p.one(Binary::Add, &[x[0], y])),
         _ => None,

@@ -13,6 +13,7 @@ mod algebra;
 mod cse;
 mod fold;
 mod loops;
+mod pads;
 mod pass;
 mod products;
 mod raise;

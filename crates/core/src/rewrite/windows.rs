@@ -106,7 +106,7 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
 }
 
 /// The slice of a padded array that is its operand, if the padding removes no elements.
-fn kept(pad: &Pad, x: &Shape) -> Option<Slice> {
+pub(super) fn kept(pad: &Pad, x: &Shape) -> Option<Slice> {
     let mut part = Slice {
         start: Vec::new(),
         limit: Vec::new(),
