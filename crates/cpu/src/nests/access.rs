@@ -141,7 +141,7 @@ pub(crate) fn limits<'a>(
 
 impl Source {
     /// Number of leaves.
-    fn leaves(&self) -> usize {
+    pub(crate) fn leaves(&self) -> usize {
         match self {
             Source::Number(_) | Source::Element(_) => 1,
             Source::Choice(c) => c.inside.leaves() + c.outside.leaves(),

@@ -166,11 +166,11 @@ pub(crate) fn code(
                 stored(b.value(*nest, at))
             }
             CodeRoot::Expr(e) => {
-                let nodes = b.own_nodes(e)?;
+                let nodes = b.own_nodes(e);
                 stored(nodes[nodes.len() - 1])
             }
             CodeRoot::Nest(k) => match what(*k) {
-                What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank)?,
+                What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank),
                 _ => stored(b.value(*k, &own())),
             },
         };
@@ -220,11 +220,11 @@ fn folded(
     how: Reduction,
     order: Order,
     rank: usize,
-) -> Planned<Finished> {
-    let nodes = b.own_nodes(expr)?;
+) -> Finished {
+    let nodes = b.own_nodes(expr);
     let last = nodes.len() - 1;
     let dtype = expr.nodes[last].dtype;
-    Ok(match (order, &expr.nodes[last].op) {
+    match (order, &expr.nodes[last].op) {
         (Order::Chain, ExprOp::Apply { op, operands }) => {
             let product = RawProduct::new(dtype, op.name() != "mul");
             let factors = operands.iter().map(|&x| nodes[x as usize]).collect();
@@ -247,7 +247,7 @@ fn folded(
             };
             (Finish::Fold(fold), SmallVec::from_iter([wide]), dtype)
         }
-    })
+    }
 }
 
 /// The code that converts elements.

@@ -3,7 +3,7 @@
 //!
 //! A value is required at indices that are forms of the code's own. If the read of a choice
 //! requires it, its reads are guarded by the choice's bounds, so that they stay inside of their
-//! values, and a selection follows.
+//! values, and a selection follows. A value that is a copy is what it reads instead.
 
 use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::fold_type;
@@ -35,6 +35,9 @@ pub(crate) struct Leaf {
     pub(crate) source: LeafSource,
     pub(crate) dtype: DType,
 }
+
+/// Maximum number of sources of a read that the reads of copies become a part of.
+const MAX_SOURCES: usize = 32;
 
 /// The parts that expressions are composed of.
 pub(crate) struct Composition<'a> {
@@ -200,6 +203,9 @@ impl<'a> Composer<'a> {
         guards: &[Guard],
         open: &mut Vec<usize>,
     ) -> Planned<()> {
+        if let Some(s) = self.without_copies(s, starts) {
+            return self.require_source(&s, starts, guards, open);
+        }
         match s {
             Source::Number(_) => Ok(()),
             Source::Element(a) => match self.inlined.get(&a.of) {
@@ -215,6 +221,46 @@ impl<'a> Composer<'a> {
                     self.require_source(source, starts, &guards, open)?;
                 }
                 Ok(())
+            }
+        }
+    }
+
+    /// A source whose inlined copies are what these read. `None` if there are none. Copies in
+    /// windows at starts stay: an update of a window writes one value.
+    fn without_copies(&self, s: &Source, starts: &Starts) -> Option<Source> {
+        if !starts.is_empty() {
+            return None;
+        }
+        match s {
+            Source::Number(_) => None,
+            Source::Element(a) => {
+                let n = self.nest(*self.inlined.get(&a.of)?);
+                let What::Map(expr) = &n.what else {
+                    return None;
+                };
+                let [node] = &expr.nodes[..] else { return None };
+                let ExprOp::Read(own) = &node.op else {
+                    return None;
+                };
+                let at = IndexMap::of(a.at.to_vec());
+                let mut read = own.through(&at, self.space)?;
+                prune(&mut read.source);
+                (own.starts.is_empty() && read.size() <= MAX_SOURCES).then_some(read.source)
+            }
+            Source::Choice(c) => {
+                let sides = [&c.inside, &c.outside];
+                let [inside, outside] = sides.map(|s| self.without_copies(s, starts));
+                (inside.is_some() || outside.is_some()).then_some(())?;
+                let [inside, outside] = [(inside, &c.inside), (outside, &c.outside)]
+                    .map(|(new, old)| new.unwrap_or_else(|| old.clone()));
+                let bounds = c.bounds.clone();
+                let choice = Choice {
+                    bounds,
+                    inside,
+                    outside,
+                };
+                let s = Source::Choice(Box::new(choice));
+                (s.leaves() <= MAX_SOURCES).then_some(s)
             }
         }
     }
@@ -238,7 +284,10 @@ impl<'a> Composer<'a> {
                 |i: &usize| Affine::from(crate::nests::quantity::Quantity::from(*i as i64));
             map.at.extend(index.iter().map(number));
             let mut own = expr.through(&map, self.space).ok_or(Why::Reshape)?;
-            own.reads_mut().for_each(|r| prune(&mut r.source));
+            for r in own.reads_mut() {
+                prune(&mut r.source);
+                guard_starts(r, at.starts.len(), &guards)?;
+            }
             exprs.push(own);
         }
         open.push(self.required.len());
@@ -272,10 +321,9 @@ impl<'a> Composer<'a> {
         for k in order {
             let exprs = std::mem::take(&mut self.required[k].exprs);
             let guards = std::mem::take(&mut self.required[k].guards);
-            let prefix = self.required[k].at.starts.len();
             let mut all: Vec<Typed> = Vec::with_capacity(exprs.len());
             for e in &exprs {
-                let nodes = self.nodes(e, &guards, prefix)?;
+                let nodes = self.nodes(e, &guards);
                 all.push(nodes[nodes.len() - 1]);
             }
             let n = self.nest(self.required[k].nest);
@@ -317,17 +365,16 @@ impl<'a> Composer<'a> {
     }
 
     /// The values of all operations of an expression at the code's own indices.
-    pub(crate) fn own_nodes(&mut self, e: &Expr) -> Planned<Vec<Typed>> {
-        self.nodes(e, &[], 0)
+    pub(crate) fn own_nodes(&mut self, e: &Expr) -> Vec<Typed> {
+        self.nodes(e, &[])
     }
 
-    /// The values of all operations of an expression. Its reads have `prefix` starts that the
-    /// guards may mention.
-    fn nodes(&mut self, e: &Expr, guards: &[Guard], prefix: usize) -> Planned<Vec<Typed>> {
+    /// The values of all operations of an expression, whose reads are guarded.
+    fn nodes(&mut self, e: &Expr, guards: &[Guard]) -> Vec<Typed> {
         let mut nodes: Vec<Typed> = Vec::with_capacity(e.nodes.len());
         for node in &e.nodes {
             nodes.push(match &node.op {
-                ExprOp::Read(r) => self.read(r, node.dtype, guards, prefix)?,
+                ExprOp::Read(r) => self.source(&r.source, &r.starts, node.dtype, guards),
                 ExprOp::Index(k) => self.leaf(LeafSource::Index(*k), node.dtype),
                 ExprOp::Extent(d) => self.leaf(LeafSource::Extent(d.clone()), node.dtype),
                 ExprOp::Number(s) => literal(&mut self.lowering, &s.array(node.dtype)),
@@ -338,7 +385,7 @@ impl<'a> Composer<'a> {
                 }
             });
         }
-        Ok(nodes)
+        nodes
     }
 
     /// The input of a source; equal sources are one input.
@@ -358,24 +405,16 @@ impl<'a> Composer<'a> {
         any
     }
 
-    fn read(&mut self, r: &Read, dtype: DType, guards: &[Guard], prefix: usize) -> Planned<Typed> {
-        self.source(&r.source, &r.starts, dtype, guards, prefix)
-    }
-
-    fn source(
-        &mut self,
-        s: &Source,
-        starts: &Starts,
-        dtype: DType,
-        guards: &[Guard],
-        prefix: usize,
-    ) -> Planned<Typed> {
+    fn source(&mut self, s: &Source, starts: &Starts, dtype: DType, guards: &[Guard]) -> Typed {
         if let Source::Number(s) = s {
-            return Ok(literal(&mut self.lowering, &s.array(dtype)));
+            return literal(&mut self.lowering, &s.array(dtype));
+        }
+        if let Some(s) = self.without_copies(s, starts) {
+            return self.source(&s, starts, dtype, guards);
         }
         if !self.is_inlined(s) {
-            let read = guarded(s, starts, dtype, guards, prefix)?;
-            return Ok(self.leaf(LeafSource::Read(read), dtype));
+            let read = guarded(s, starts, dtype, guards);
+            return self.leaf(LeafSource::Read(read), dtype);
         }
         match s {
             Source::Element(a) => {
@@ -383,7 +422,7 @@ impl<'a> Composer<'a> {
                 let nest = self.inlined[&a.of];
                 let found = self.find(nest, &IndexMap { at, starts }, guards);
                 let value = found.and_then(|k| self.required[k].value);
-                Ok(value.expect("a value of an earlier nest that was required"))
+                value.expect("a value of an earlier nest that was required")
             }
             Source::Choice(c) => {
                 let flag = |b: bool| Source::Number(Box::new(Scalar::I(i128::from(b))));
@@ -392,12 +431,12 @@ impl<'a> Composer<'a> {
                     inside: flag(true),
                     outside: flag(false),
                 }));
-                let holds = guarded(&holds, starts, DType::Bool, guards, prefix)?;
+                let holds = guarded(&holds, starts, DType::Bool, guards);
                 let holds = self.leaf(LeafSource::Read(holds), DType::Bool);
                 let mut sides = SmallVec::<[Typed; 2]>::new();
                 for (source, inside) in [(&c.inside, true), (&c.outside, false)] {
                     let guards = guarded_by(guards, &c.bounds, inside);
-                    sides.push(self.source(source, starts, dtype, &guards, prefix)?);
+                    sides.push(self.source(source, starts, dtype, &guards));
                 }
                 let select = Op::from(Select);
                 let y = self.lowering.emit(&select, &[holds, sides[0], sides[1]]);
@@ -406,7 +445,7 @@ impl<'a> Composer<'a> {
                     holds: self.input_of(holds).expect("an input"),
                     sides: [sides[0].0, sides[1].0],
                 });
-                Ok(y)
+                y
             }
             Source::Number(_) => unreachable!("a number is a literal"),
         }
@@ -470,33 +509,24 @@ fn under(s: &Source, dtype: DType, guards: &[Guard]) -> Source {
     })
 }
 
-/// The read of a source where guards hold; elsewhere nothing is read. The first `prefix` starts are
-/// those that the guards may mention; they are read everywhere.
-fn guarded(
-    s: &Source,
-    starts: &Starts,
-    dtype: DType,
-    guards: &[Guard],
-    prefix: usize,
-) -> Planned<Read> {
-    if guards.is_empty() {
-        let (starts, source) = (starts.clone(), s.clone());
-        return Ok(Read { starts, source });
+/// The read of a source where guards hold; elsewhere nothing is read. Starts are read everywhere.
+fn guarded(s: &Source, starts: &Starts, dtype: DType, guards: &[Guard]) -> Read {
+    let (starts, source) = (starts.clone(), under(s, dtype, guards));
+    Read { starts, source }
+}
+
+/// Reads the starts of a read only where guards hold, but for the first `prefix`, which are those
+/// of the indices at which its value is required and which the guards may mention.
+fn guard_starts(r: &mut Read, prefix: usize, guards: &[Guard]) -> Planned<()> {
+    let mentions = |b: &Bound| b.form.terms.iter().any(|t| matches!(t.var, Var::Start(_)));
+    if r.starts.len() > prefix && guards.iter().flat_map(|g| &g.bounds).any(mentions) {
+        return Err(Why::Indices);
     }
-    let mut all = starts.to_vec();
-    if all.len() > prefix {
-        let mentions = |b: &Bound| b.form.terms.iter().any(|t| matches!(t.var, Var::Start(_)));
-        if guards.iter().flat_map(|g| &g.bounds).any(mentions) {
-            return Err(Why::Indices);
-        }
-        for Start { read, .. } in &mut all[prefix..] {
-            // Any integer serves where nothing is read.
-            read.source = under(&read.source, DType::I64, guards);
-        }
+    for Start { read, .. } in r.starts.iter_mut().skip(prefix) {
+        // Any integer serves where nothing is read.
+        read.source = under(&read.source, DType::I64, guards);
     }
-    let starts = all.into();
-    let source = under(s, dtype, guards);
-    Ok(Read { starts, source })
+    Ok(())
 }
 
 /// All indices of these extents in row-major order.

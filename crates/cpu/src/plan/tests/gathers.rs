@@ -6,6 +6,39 @@ use crate::nests::tests::function;
 use cotangent_core::ops::{Bounds, Windows};
 use cotangent_core::{Array, DType, Dim, Emit, Type, Val, reference};
 
+/// Rows at computed indices of rows at computed indices, which stand behind each other: an index is
+/// read where the piece has it alone.
+#[test]
+fn elements_of_pieces_at_computed_indices() {
+    let (n, m) = (Dim::sym("n"), Dim::from(3));
+    let types = [
+        Type::new(DType::F64, vec![n, 2.into()]),
+        Type::new(DType::I32, vec![m.clone()]),
+        Type::new(DType::I32, vec![m]),
+    ];
+    let f = function(&types, |cx, x| {
+        let wide = cx.convert(x[0], DType::BF16);
+        let taken = cx.take(wide, x[1], 1, Bounds::Clip);
+        let all = cx.concatenate(&[taken, taken, cx.exp(taken)], 1);
+        let again = cx.take(all, x[2], 1, Bounds::Clip);
+        vec![again, cx.reverse(again, &[0]), cx.sin(all)]
+    });
+    let planned = PlannedFunction::new(&f);
+    for n in [0, 1, 3, 40] {
+        let x = (0..2 * n).map(|k| (k % 7) as f64 / 4.0).collect();
+        let x = Array::from_vec(vec![n, 2], x).unwrap();
+        for [a, b] in [
+            [[2, 1, 1], [0, 0, 0]],
+            [[0, 1, -1], [8, 3, 5]],
+            [[1, 0, 1], [9, 6, -2]],
+        ] {
+            let i = [a, b].map(|i: [i32; 3]| Array::vector(i.to_vec()));
+            let args = [&x, &i[0], &i[1]].map(crate::tensor::Tensor::from);
+            planned.check(&format!("{n} rows, {a:?}, {b:?}"), &args);
+        }
+    }
+}
+
 /// Where an index vector is from: how many components it has, and the axes of its array.
 #[derive(Clone, Copy, Debug)]
 enum Indices {
