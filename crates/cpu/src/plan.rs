@@ -21,6 +21,7 @@ mod compose;
 pub(crate) mod control;
 mod execute;
 mod folded;
+mod halo;
 mod laid;
 mod lines;
 mod memory;

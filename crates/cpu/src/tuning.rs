@@ -103,10 +103,12 @@ tuning! {
     OPERATION_PS: usize = 150;
     /// Estimated time of a kernel of an instruction besides its elements, in ps.
     KERNEL_PS: usize = 15_000;
-    /// Estimated time of a kernel for an element of a vector, in ps.
+    /// Estimated time of a kernel for an element of 4 bytes, in ps.
     ELEMENT_PS: usize = 60;
     /// Estimated time to copy an element that is no part of a row, in ps.
     MOVE_PS: usize = 600;
+    /// Estimated time to copy a byte of a row, in ps.
+    COPIED_BYTE_PS: usize = 20;
     /// Minimum number of elements of a phase that runs in its general form although it has
     /// instructions.
     MIN_GENERAL_ELEMENTS: usize = 64;

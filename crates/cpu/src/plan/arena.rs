@@ -179,8 +179,11 @@ pub(crate) fn bytes(parts: &PlanParts, shapes: &[Option<Extents>], place: u32) -
     }
 }
 
-/// Bytes of a row of all outputs, if the rows of a fold are long.
+/// Bytes of copies with halos, or of a row of all outputs, if the rows of a fold are long.
 pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
+    if let Some(c) = &laid.by_copies {
+        return Some(padded(c.bytes));
+    }
     let fold = code
         .members
         .iter()

@@ -7,7 +7,9 @@
 
 use super::build::CodeStep;
 use super::code::{Code, CodeMember, ElementSlot};
-use super::laid::{Base, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct};
+use super::laid::{
+    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct,
+};
 use super::pack::{Addresses, Table};
 use crate::element::for_size;
 use crate::tuning::{CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
@@ -163,7 +165,7 @@ pub(super) struct CodeRun<'a> {
     at: Addresses<'a>,
     /// The start of the memory of each member.
     pub(super) outputs: SmallVec<[Shared<u8>; 4]>,
-    /// Memory for a row of each output, if rows are long.
+    /// Memory for a row of each output, if rows are long, or for copies with halos.
     pub(super) scratch: Shared<u8>,
     starts: SmallVec<[i64; 2]>,
 }
@@ -178,7 +180,10 @@ impl CodeRun<'_> {
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             if stored {
-                self.laid.boxes.iter().try_for_each(|b| self.map(b))
+                if let Some(c) = &self.laid.by_copies {
+                    self.copy(c);
+                }
+                self.laid.run_boxes().iter().try_for_each(|b| self.map(b))
             } else if self.laid.len == 0 {
                 self.empty(0..self.laid.rows);
                 Ok(())
@@ -234,6 +239,28 @@ impl CodeRun<'_> {
         let read = b.inputs().map(|k| &b.leaves[k]);
         let packed = read.filter(|l| matches!(l, LaidLeaf::Packed(_)));
         (self.code.cost + packed.count() as u64 * PACKED_PS_PER_ELEMENT).max(1)
+    }
+
+    /// Copies what the one box of a phase reads, or the values of the phase.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`].
+    unsafe fn copy(&self, by: &ByCopies) {
+        let to = match by.is_all() {
+            true => self.outputs[0].get(),
+            false => self.scratch.get(),
+        };
+        for c in &by.copies {
+            let from = match &c.source {
+                HaloSource::Place(p) => self.at.of(*p).cast_const(),
+                HaloSource::Number(n) => n.0.as_ptr(),
+            };
+            // SAFETY: the scratch memory has all copies, and nothing else accesses it; or the rows
+            // are the values of the one member, for which the output has memory. Rows of a place
+            // are elements that boxes compared with its extents; the caller guarantees that they
+            // are initialised (# Safety).
+            unsafe { copy_rows(c.bytes, to, from, c.rows.iter().copied()) };
+        }
     }
 
     /// Stores the outputs of a box.
@@ -356,6 +383,7 @@ impl CodeRun<'_> {
             Base::Place(p) => self.at.of(p).cast_const(),
             Base::Number(k) => self.laid.numbers[k].0.as_ptr(),
             Base::Line(k) => self.laid.lines[k].first_ptr(),
+            Base::Halo(bytes) => self.scratch.get().wrapping_add(bytes).cast_const(),
         };
         let moved = dynamic.iter().map(|&(k, scale)| self.starts[k] * scale);
         let offset = offset + moved.sum::<i64>();
@@ -465,6 +493,36 @@ pub(super) fn pieces(
         start += n;
     }
     Ok(())
+}
+
+/// Copies rows of this many bytes, each to and from its offset in bytes.
+///
+/// # Safety
+/// `from` is valid for reading the rows, `to` for writing them, and they do not overlap.
+pub(super) unsafe fn copy_rows(
+    bytes: usize,
+    to: *mut u8,
+    from: *const u8,
+    rows: impl Iterator<Item = (isize, isize)>,
+) {
+    macro_rules! rows {
+        ($($n:literal $T:ty),*) => {
+            match bytes {
+                $($n => for (at, of) in rows {
+                    // SAFETY: the caller guarantees both (# Safety).
+                    unsafe {
+                        let value = from.offset(of).cast::<$T>().read_unaligned();
+                        to.offset(at).cast::<$T>().write_unaligned(value);
+                    }
+                },)*
+                _ => for (at, of) in rows {
+                    // SAFETY: the caller guarantees both (# Safety).
+                    unsafe { to.offset(at).copy_from_nonoverlapping(from.offset(of), bytes) };
+                },
+            }
+        };
+    }
+    rows!(1 u8, 2 u16, 4 u32, 8 u64, 16 u128);
 }
 
 /// Copies `n` adjacent elements to those from number `first` on, `step` apart.

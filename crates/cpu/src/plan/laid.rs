@@ -6,6 +6,7 @@ use super::code::{Code, CodeMember, Finish};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tuning::{COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::{Body, InputLayouts};
 use smallvec::SmallVec;
@@ -32,6 +33,8 @@ pub(crate) enum Base {
     Number(usize),
     /// The numbers 0, 1, 2, .. along an axis.
     Line(usize),
+    /// A copy with a halo, this many bytes after the start of the scratch memory.
+    Halo(usize),
 }
 
 /// A read that no box decides, and in the axes of a box.
@@ -88,6 +91,29 @@ impl LaidBox {
     }
 }
 
+/// Where elements of a copy are from.
+pub(crate) enum HaloSource {
+    Place(u32),
+    Number(NumberBytes),
+}
+
+/// Rows of a copy with a halo ([`halo`](super::halo)) from one source.
+pub(crate) struct HaloCopy {
+    pub(crate) source: HaloSource,
+    /// Bytes of a row.
+    pub(crate) bytes: usize,
+    /// Where each row is in the copies and in the source, in bytes.
+    pub(crate) rows: Box<[(isize, isize)]>,
+}
+
+/// A phase by copies: one box that reads them, or none if they are the values of the phase.
+pub(crate) struct ByCopies {
+    pub(crate) boxes: Vec<LaidBox>,
+    pub(crate) copies: Vec<HaloCopy>,
+    /// Bytes of all copies in the scratch memory.
+    pub(crate) bytes: usize,
+}
+
 /// Rows that all phases of a step run on before the next ones.
 pub(crate) struct RowBlocks {
     pub(crate) count: usize,
@@ -130,11 +156,44 @@ pub(crate) struct LaidCode {
     /// Whether folds go along an outer axis of what they read: loops have the folded axes first,
     /// and blocks of results are computed index by index of these.
     pub(crate) columns: bool,
-    /// Offset in the arena of a row of each output, or of columns, if rows are long.
+    /// The same space by copies, where that takes less time.
+    pub(crate) by_copies: Option<Box<ByCopies>>,
+    /// Offset in the arena of a row of each output, or of columns, if rows are long; or of copies
+    /// with halos.
     pub(crate) scratch: Option<usize>,
 }
 
+impl ByCopies {
+    /// Whether the copies are the values of the phase.
+    pub(crate) fn is_all(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
+    /// Estimated time of the copies, in ps.
+    pub(crate) fn copy_time(&self) -> u64 {
+        let time = |c: &HaloCopy| rows_time(c.bytes, c.rows.len()) as u64;
+        self.copies.iter().map(time).sum()
+    }
+}
+
+/// Estimated time to copy rows of this many bytes, in ps.
+pub(crate) fn rows_time(bytes: usize, rows: usize) -> usize {
+    let row = match bytes {
+        1 | 2 | 4 | 8 | 16 => MOVE_PS,
+        _ => KERNEL_PS / 4 + bytes * COPIED_BYTE_PS,
+    };
+    KERNEL_PS + rows * row
+}
+
 impl LaidCode {
+    /// The boxes that the step runs over.
+    pub(crate) fn run_boxes(&self) -> &[LaidBox] {
+        match &self.by_copies {
+            Some(c) => &c.boxes,
+            None => &self.boxes,
+        }
+    }
+
     /// Number of results that are computed together, if rows are long.
     pub(crate) fn columns_at_once(&self) -> usize {
         match self.columns {

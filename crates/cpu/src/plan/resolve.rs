@@ -1,16 +1,17 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
 use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
-use super::axes::{LoopAxes, LoopAxis, loop_axes, plain_axes, within};
+use super::axes::{LoopAxes, LoopAxis, line_axis, loop_axes, plain_axes, within};
 use super::boxes::{Decided, boxes, decided};
 use super::build::{
     CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
 };
-use super::code::{Code, CodeMember, Finish, bytes_of};
+use super::code::{Code, CodeMember, ElementSlot, Finish, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
+use super::halo::{halo_reads, whole_copy};
 use super::laid::{
-    Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes,
-    PackedRead, Resolved, RowBlocks, is_direct,
+    Base, ByCopies, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView,
+    NumberBytes, PackedRead, Resolved, RowBlocks, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -24,9 +25,9 @@ use crate::nests::access::Read;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::tensor::{Extents, Strides, row_major, volume};
 use crate::tuning::{
-    BLOCK_PS, CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ELEMENTS, MIN_BLOCK_ROWS,
-    PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT, PRODUCT_BLOCK_BYTES, SHORT_BLOCK_PS,
-    TARGET_BLOCKS,
+    BLOCK_PS, BOX_INPUT_PS, BOX_PS, CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS,
+    MIN_BLOCK_ELEMENTS, MIN_BLOCK_ROWS, MOVE_PS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT,
+    PRODUCT_BLOCK_BYTES, SHORT_BLOCK_PS, TARGET_BLOCKS,
 };
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
@@ -224,17 +225,16 @@ impl Extent<'_> {
         for space in &spaces {
             volume(space)?;
         }
-        // Rows of blocks are not cut.
-        let phases = |first: usize| -> Result<Vec<LaidCode>> {
+        let phases = |rows: Option<usize>| -> Result<Vec<LaidCode>> {
             let phases = c.phases.iter().zip(&spaces);
-            let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, first));
+            let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, rows));
             phases.collect()
         };
         let rows = c.rows.filter(|_| self.by_rows);
         if let Some(first) = rows
             && let Some(mut rows) = row_blocks(parts, shapes, c, &spaces, first)
         {
-            let phases = phases(first)?;
+            let phases = phases(Some(first))?;
             let columns = phases.iter().filter(|p| p.columns);
             if columns.clone().all(|p| p.len <= MAX_COLUMN_ELEMENTS) {
                 if columns.count() > 0 {
@@ -247,19 +247,20 @@ impl Extent<'_> {
             }
         }
         Ok(LaidStep::Code(LaidGroup {
-            phases: phases(0)?,
+            phases: phases(None)?,
             rows: None,
         }))
     }
 
-    /// A phase, of which axes from `first` on may be cut.
+    /// A phase. If it runs by blocks of rows, `by_blocks` is the number of axes of the rows,
+    /// which are not cut.
     fn code(
         &self,
         parts: &PlanParts,
         shapes: &[Option<Extents>],
         code: &Code,
         space: &[usize],
-        first: usize,
+        by_blocks: Option<usize>,
     ) -> Result<LaidCode> {
         let (rows, len) = (volume(&space[..code.rank])?, volume(&space[code.rank..])?);
         let mut laid = LaidCode {
@@ -271,6 +272,7 @@ impl Extent<'_> {
             lines: Vec::new(),
             boxes: Vec::new(),
             columns: false,
+            by_copies: None,
             scratch: None,
         };
         if rows == 0 || len == 0 {
@@ -303,7 +305,7 @@ impl Extent<'_> {
             .collect();
         // Results of a fold are computed together.
         let first = match code.rank == space.len() {
-            true => first,
+            true => by_blocks.unwrap_or(0),
             false => code.rank,
         };
         let first = axes.iter().filter(|a| a.of < first).count();
@@ -312,6 +314,9 @@ impl Extent<'_> {
             Some(region) => vec![within(&axes, region)],
         };
         self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
+        if by_blocks.is_none() {
+            laid.by_copies = by_copies(code, &axes, &reads, &laid);
+        }
         if self.by_rows && by_columns(code, &axes, &all) && !is_direct(code, &laid) {
             let (results, folded) = axes.split_at(first);
             let folds = folded.len();
@@ -525,6 +530,63 @@ fn fastest_boxes(
     let fewer = cut.clone().map(|end| boxes(axes, cut.start..end, reads));
     let fastest = [all].into_iter().chain(fewer).min_by_key(time);
     fastest.expect("one candidate at least")
+}
+
+/// A stored phase by copies, if that takes less time than its boxes.
+fn by_copies(
+    code: &Code,
+    axes: &LoopAxes,
+    reads: &[Option<NumRead>],
+    laid: &LaidCode,
+) -> Option<Box<ByCopies>> {
+    let stored = code.rank == code.space.len() && code.region.is_none() && code.choices.is_none();
+    if !stored || laid.boxes.len() < 2 {
+        return None;
+    }
+    let all: Vec<&NumRead> = reads.iter().flatten().collect();
+    let cut = boxes(axes, 0..axes.len(), &all);
+    let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
+    let leaves: Vec<_> = reads.iter().map(Option::as_ref).zip(sizes).collect();
+    let own = match (&code.members[..], &leaves[..]) {
+        ([m], [(Some(read), size)])
+            if m.copies[..] == [Some(0)] && m.slot == ElementSlot::ROW_MAJOR =>
+        {
+            ByCopies {
+                boxes: Vec::new(),
+                copies: whole_copy(axes, &cut, read, *size)?,
+                bytes: 0,
+            }
+        }
+        _ => {
+            let reads = halo_reads(axes, &cut, &laid.boxes[0], &leaves)?;
+            ByCopies {
+                boxes: vec![laid_box(code, axes, axes.clone(), reads.leaves, None)],
+                copies: reads.copies,
+                bytes: reads.bytes,
+            }
+        }
+    };
+    let by_boxes: u64 = laid.boxes.iter().map(box_time).sum();
+    let by_copies = own.boxes.iter().map(box_time).sum::<u64>() + own.copy_time();
+    (by_copies < by_boxes).then(|| Box::new(own))
+}
+
+/// Estimated time of a box besides that of its code, in ps.
+fn box_time(b: &LaidBox) -> u64 {
+    let one = BOX_PS + b.leaves.len() * BOX_INPUT_PS;
+    // Inputs that are not contiguous along the innermost axis are packed.
+    let along = line_axis(&b.axes);
+    let apart = |l: &&LaidLeaf| match l {
+        LaidLeaf::Strided { strides, .. } => along.is_some_and(|k| strides[k].unsigned_abs() > 1),
+        LaidLeaf::Packed(_) => false,
+    };
+    let moved = b.leaves.iter().filter(apart).count() * MOVE_PS;
+    let packed = b
+        .leaves
+        .iter()
+        .filter(|l| matches!(l, LaidLeaf::Packed(_)))
+        .count() as u64;
+    one as u64 + (moved as u64 + packed * PACKED_PS_PER_ELEMENT) * b.volume as u64
 }
 
 /// Estimated time to pack an element of a read that no box decides, in ps.

@@ -3,6 +3,7 @@
 
 mod gathers;
 mod grouped;
+mod halos;
 mod large;
 mod memory;
 mod operations;

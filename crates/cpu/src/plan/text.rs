@@ -139,8 +139,11 @@ fn loops_text(code: &super::code::Code, l: &LaidCode) -> String {
     if l.boxes.is_empty() {
         return " over nothing".to_owned();
     }
-    let boxes: Vec<String> = l
-        .boxes
+    let all = match &l.by_copies {
+        Some(c) if !c.is_all() => &c.boxes,
+        _ => &l.boxes,
+    };
+    let boxes: Vec<String> = all
         .iter()
         .map(|b| format!("{:?}", &b.extents[..]))
         .collect();
@@ -153,8 +156,15 @@ fn loops_text(code: &super::code::Code, l: &LaidCode) -> String {
     if packed > 0 {
         let _ = write!(out, ", {packed} reads packed");
     }
-    if let Some(n) = scratch_bytes(code, l) {
-        let _ = write!(out, ", {n} B for a row");
+    match (&l.by_copies, scratch_bytes(code, l)) {
+        (Some(c), _) if c.is_all() => out.push_str(" copied"),
+        (Some(_), Some(n)) => {
+            let _ = write!(out, ", {n} B for copies with halos");
+        }
+        (None, Some(n)) => {
+            let _ = write!(out, ", {n} B for a row");
+        }
+        (_, None) => {}
     }
     out
 }

@@ -301,7 +301,7 @@ impl Constants {
 
 /// A region of the new loop.
 struct Region<'a> {
-    /// What is before the loop.
+    /// The function before the loop.
     before: &'a Builder,
     f: &'a Function,
     constants: &'a Constants,

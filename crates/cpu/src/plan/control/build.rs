@@ -375,7 +375,11 @@ impl<'a> InPlaceBuilder<'a> {
         let elements = laid.rows.saturating_mul(laid.len.max(1));
         let time = elements.saturating_mul(code.cost as usize);
         let of_box = BOX_PS + code.leaves.len() * BOX_INPUT_PS;
-        let time = time.saturating_add(CALL_PS + laid.boxes.len() * of_box);
+        let copies = laid
+            .by_copies
+            .as_ref()
+            .map_or(0, |c| c.copy_time() as usize);
+        let time = time.saturating_add(CALL_PS + laid.run_boxes().len() * of_box + copies);
         let own = &self.code[before..];
         let slower = elements >= MIN_GENERAL_ELEMENTS
             && own.iter().map(Instruction::time).sum::<usize>() > time

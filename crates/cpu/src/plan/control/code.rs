@@ -11,7 +11,9 @@ use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::StepKind;
 use crate::plan::code::{Code, CodeMember, Finish};
-use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf, is_direct, matrices};
+use crate::plan::laid::{
+    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, is_direct, matrices,
+};
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::{Strides, row_major};
 use cotangent_core::DType;
@@ -82,6 +84,9 @@ impl InPlaceBuilder<'_> {
         if let Some(done) = self.update(at, code, laid, outputs) {
             return Some(done);
         }
+        if let Some(c) = laid.by_copies.as_ref().filter(|c| c.is_all()) {
+            return self.copies(c, code.leaves[0].dtype.size(), outputs[0]);
+        }
         let slots = self.starts(&laid.starts)?;
         let (before, work) = (self.code.len(), self.work);
         let parts = self.by_boxes(at, code, laid, &slots, outputs);
@@ -101,6 +106,25 @@ impl InPlaceBuilder<'_> {
             return Some(());
         }
         assembled
+    }
+
+    /// A step whose values are copies.
+    fn copies(&mut self, by: &ByCopies, size: usize, output: u32) -> Option<()> {
+        for c in &by.copies {
+            let x = match &c.source {
+                HaloSource::Place(p) => InPlace::entry(*p as usize),
+                HaloSource::Number(n) => self.constant(n.0[..c.bytes].to_vec()),
+            };
+            let rows = Instruction::Rows {
+                bytes: c.bytes,
+                size,
+                at: c.rows.clone(),
+                y: InPlace::entry(output as usize),
+                x,
+            };
+            self.push(c.rows.len() * c.bytes / 8, rows);
+        }
+        Some(())
     }
 
     /// A step that stores its values, part by part. The number of parts.
@@ -239,6 +263,7 @@ impl InPlaceBuilder<'_> {
         self.work += tiles.len() * (INSTRUCTION_WORK + n);
         let body = TileBody {
             n,
+            widest,
             tiles,
             at: of,
             inputs: inputs.into(),
@@ -343,7 +368,7 @@ impl InPlaceBuilder<'_> {
             dynamic,
         } = leaf;
         let x = match base {
-            Base::Number(_) => unreachable!("numbers have no place"),
+            Base::Number(_) | Base::Halo(_) => unreachable!("a place or a line"),
             Base::Line(k) => {
                 let line = &laid.lines[k];
                 let at = positions(extents, &strides, offset as isize);

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::plan::arena::{Arena, padded};
 use crate::plan::build::StepKind;
 use crate::plan::code::{CodeMember, Finish};
-use crate::plan::execute::GroupRun;
+use crate::plan::execute::{GroupRun, copy_rows};
 use crate::plan::laid::{LaidStep, Resolved};
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
@@ -238,11 +238,7 @@ impl InPlace {
                     Instruction::Rows {
                         bytes, at, y, x, ..
                     } => {
-                        let (y, x) = (s.at(*y), s.at(*x));
-                        for &(to, from) in at {
-                            y.offset(to)
-                                .copy_from_nonoverlapping(x.offset(from), *bytes);
-                        }
+                        copy_rows(*bytes, s.at(*y), s.at(*x), at.iter().copied());
                     }
                     Instruction::Copy { bytes, y, x, .. } => {
                         s.at(*y).copy_from_nonoverlapping(s.at(*x), *bytes);

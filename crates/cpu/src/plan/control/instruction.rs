@@ -3,9 +3,10 @@
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::folds::RawProduct;
+use crate::plan::laid::rows_time;
 use crate::plan::nested::NestedRun;
 use crate::raw_kernel::RawKernel;
-use crate::tuning::{CALL_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
+use crate::tuning::{CALL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::DType;
 use cotangent_kernels::tile::TileFn;
 use smallvec::SmallVec;
@@ -38,6 +39,8 @@ pub(super) struct Tile {
 /// The body of a phase of a step on a tile of `n` elements: its kernels, and its operands.
 pub(super) struct TileBody {
     pub(super) n: usize,
+    /// Bytes of an element of the widest type.
+    pub(super) widest: usize,
     pub(super) tiles: Box<[Tile]>,
     pub(super) at: [usize; 2],
     pub(super) inputs: SmallVec<[FrameAddress; 8]>,
@@ -134,22 +137,22 @@ impl Instruction {
     /// Estimated time, in ps.
     pub(super) fn time(&self) -> usize {
         match self {
-            Instruction::Body(b) => b.tiles.len() * (KERNEL_PS + b.n * ELEMENT_PS),
+            Instruction::Body(b) => {
+                b.tiles.len() * (KERNEL_PS + b.n * b.widest * ELEMENT_PS / size_of::<f32>())
+            }
             Instruction::Fill { n, .. } => KERNEL_PS + n * ELEMENT_PS,
             Instruction::Gather { at, .. } | Instruction::Scatter { at, .. } => {
                 KERNEL_PS + at.len() * MOVE_PS
             }
-            Instruction::Rows { bytes, at, .. } => {
-                KERNEL_PS + at.len() * (KERNEL_PS / 4 + bytes * 20)
-            }
-            Instruction::Copy { bytes, .. } => KERNEL_PS + bytes * 20,
+            Instruction::Rows { bytes, at, .. } => rows_time(*bytes, at.len()),
+            Instruction::Copy { bytes, .. } => rows_time(*bytes, 1),
             Instruction::Start { .. } | Instruction::Address { .. } => KERNEL_PS / 2,
             Instruction::Fold { rows, len, .. } => KERNEL_PS * (1 + rows) + rows * len * ELEMENT_PS,
             Instruction::Product { n, x, .. } => {
                 let depth = x[0].shape.last().copied().unwrap_or(1);
                 CALL_PS + n * depth * ELEMENT_PS * 2
             }
-            Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * 20,
+            Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * COPIED_BYTE_PS,
             Instruction::Code { time, .. } => *time,
             Instruction::Call(_) => CALL_PS,
             // Its own instructions count.

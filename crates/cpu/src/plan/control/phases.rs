@@ -297,6 +297,7 @@ impl StepRecorder<'_> {
         }
         let place = match base {
             Base::Number(n) => return Some(self.b.constant(&laid.numbers[*n].0[..size])),
+            Base::Halo(_) => unreachable!("the boxes of a space read places"),
             Base::Line(n) => {
                 let line = &laid.lines[*n];
                 let all = line.numel() as i64;

@@ -6,8 +6,8 @@ use crate::nests::tests::function;
 use cotangent_core::ops::{Bounds, Windows};
 use cotangent_core::{Array, DType, Dim, Emit, Type, Val, reference};
 
-/// Rows at computed indices of rows at computed indices, which stand behind each other: an index is
-/// read where the piece has it alone.
+/// Rows at computed indices of a concatenation of rows at computed indices: an index is read only
+/// where its piece has it.
 #[test]
 fn elements_of_pieces_at_computed_indices() {
     let (n, m) = (Dim::sym("n"), Dim::from(3));

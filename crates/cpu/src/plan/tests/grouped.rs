@@ -284,7 +284,7 @@ fn outputs_that_are_equally_far_apart_are_one_run() {
     assert!(apart > 0, "no box has outputs that are apart");
 }
 
-fn reference_numbers(dtype: DType, shape: &[usize]) -> Array {
+pub(super) fn reference_numbers(dtype: DType, shape: &[usize]) -> Array {
     let to = function(&[Type::new(DType::F32, shape)], |cx, x| {
         vec![cx.convert(cx.mul(x[0], cx.full_like(x[0], 50.0)), dtype)]
     });
