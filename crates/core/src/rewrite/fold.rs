@@ -99,6 +99,16 @@ pub(super) fn number_everywhere(b: &Builder, v: Val) -> Option<Scalar> {
     as_splat(b, whole.flatten().unwrap_or(v))
 }
 
+/// Whether every element of a constant is zero, and no zero is negative.
+pub(super) fn is_positive_zero(b: &Builder, v: Val) -> bool {
+    match as_splat(b, v) {
+        Some(Scalar::F(x)) => x.to_bits() == 0,
+        Some(Scalar::C(z)) => z.re.to_bits() == 0 && z.im.to_bits() == 0,
+        Some(Scalar::I(x)) => x == 0,
+        None => false,
+    }
+}
+
 fn first(a: &Array) -> Scalar {
     match a.wide() {
         Wide::F(v) => Scalar::F(v[0]),

@@ -6,7 +6,7 @@
 //! Derivatives of rolls and of arrays that are read in two parts are such sums. The zero gives `-0`
 //! the sign that the zeros of the padding give it.
 
-use super::fold::as_splat;
+use super::fold::is_positive_zero;
 use super::pass::Pass;
 use super::windows::kept;
 use crate::array::Scalar;
@@ -62,13 +62,8 @@ fn sum_of(p: &Pass, v: Val) -> Option<[Val; 2]> {
 
 /// `a` for `a + 0`: a later `+ 0` does the same.
 fn without_zero(p: &Pass, v: Val) -> Val {
-    let is_zero = |s: Scalar| match s {
-        Scalar::F(x) => x.to_bits() == 0,
-        Scalar::C(z) => z.re.to_bits() == 0 && z.im.to_bits() == 0,
-        Scalar::I(_) => false,
-    };
     match sum_of(p, v) {
-        Some([a, zero]) if as_splat(&p.b, zero).is_some_and(is_zero) => a,
+        Some([a, zero]) if is_positive_zero(&p.b, zero) => a,
         _ => v,
     }
 }

@@ -9,9 +9,8 @@
 //! without terms `±0`. Operations that report indices out of bounds are not rewritten, because
 //! fewer indices may report fewer errors.
 
-use super::fold::as_splat;
+use super::fold::is_positive_zero;
 use super::pass::Pass;
-use crate::array::Scalar;
 use crate::ir::{Emit, Op, Val};
 use crate::ops::{Bounds, Combine, Pad, Scatter, Slice, Windows};
 use crate::shape::{Dim, Shape};
@@ -82,12 +81,7 @@ pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
 
 /// Rewrites sums of updates that are padded with zeros.
 pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
-    let is_zero = match as_splat(&p.b, x[0]) {
-        Some(Scalar::F(x)) => x.to_bits() == 0,
-        Some(Scalar::C(z)) => z.re.to_bits() == 0 && z.im.to_bits() == 0,
-        Some(Scalar::I(x)) => x == 0,
-        None => false,
-    };
+    let is_zero = is_positive_zero(&p.b, x[0]);
     if s.combine != Combine::Add || s.bounds == Bounds::Error || !is_zero {
         return None;
     }

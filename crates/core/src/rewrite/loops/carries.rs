@@ -172,13 +172,7 @@ impl Carries {
         if unchanged {
             return None;
         }
-        let new = self.new_loop(
-            &pass.b,
-            form,
-            &kept,
-            &results,
-            [Some(&of_body), of_cond.as_ref()],
-        );
+        let new = self.new_loop(&pass.b, form, &kept, &results, &of_body, of_cond.as_ref());
         let (op, x) = new.ok()?;
         Some((op, x, self.sources(form, &kept)))
     }
@@ -195,7 +189,8 @@ impl Carries {
         form: &LoopForm<'_>,
         kept: &[usize],
         results: &[Val],
-        [of_body, of_cond]: [Option<&Constants>; 2],
+        of_body: &Constants,
+        of_cond: Option<&Constants>,
     ) -> Result<(Op, Vec<Val>)> {
         let first = form.consts.len();
         let same = |first: usize, f: &Function| -> Vec<(Val, Val)> {
@@ -214,7 +209,7 @@ impl Carries {
         let region = Region {
             before,
             f: form.body,
-            constants: of_body.expect("those of the body"),
+            constants: of_body,
             rest: &rest,
             same: &same(first, form.body),
         };
