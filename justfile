@@ -30,7 +30,7 @@ memory:
     RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 CARGO_TARGET_DIR=target/sanitizer \
         cargo test -p cotangent-kernels --lib --target x86_64-unknown-linux-gnu
     CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind -q --error-exitcode=1" cargo test -p cotangent-kernels --lib -- \
-        emit:: recurrence tile::emitted --skip every_function_has_code_with_the_interpreters_bits \
+        emit:: vector_loop tile::emitted --skip every_function_has_code_with_the_interpreters_bits \
         --skip conversions_have_code_with --skip functions_in_bodies_give --skip bodies_of_several_widths_give
 
 # Tests of bits with every tuning constant halved: none of them decides bits (minutes).

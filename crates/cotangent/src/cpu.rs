@@ -13,8 +13,8 @@ pub use cotangent_cpu::forget_threads;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::passes::passes;
+pub use cotangent_cpu::plan_text;
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
-pub use cotangent_cpu::program::plan_text;
 pub use cotangent_cpu::{Hook, Raw, RawMut, with_interrupt};
 use std::sync::{Arc, OnceLock};
 

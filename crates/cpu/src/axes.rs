@@ -4,9 +4,25 @@
 //! tensor fits one cache line. Whether it is row-major and contiguous is the most frequent query,
 //! so the flag is stored.
 
-use crate::tensor::{Extents, Strides, copied};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+
+/// Extents of the axes.
+pub type Extents = SmallVec<[usize; 4]>;
+/// Strides of the axes, in elements.
+pub type Strides = SmallVec<[isize; 4]>;
+
+/// The elements of a slice in a vector of their own. O(bytes), where `clone` and `into` of a
+/// `SmallVec` call an iterator for each element.
+#[inline]
+pub(crate) fn copied<T: Copy>(elements: &[T]) -> SmallVec<[T; 4]> {
+    SmallVec::from_slice(elements)
+}
+
+/// The shape of `n` stacked values of shape `row`.
+pub(crate) fn rows_of(n: usize, row: &[usize]) -> Extents {
+    std::iter::once(n).chain(row.iter().copied()).collect()
+}
 
 /// Maximum rank whose extents and strides are stored inline.
 const INLINE_AXES: usize = 2;

@@ -1,7 +1,7 @@
 //! Operations with regions (call, switch), whose programs are compiled once, and guards.
 
+use crate::compiler::Compiler;
 use crate::element::pick;
-use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::loops;
 use crate::movement::integer;

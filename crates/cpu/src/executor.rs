@@ -1,20 +1,12 @@
 //! [`Executor`]: settings of a compilation: kernels of extension operations, the number of threads,
 //! and the hook of its runs.
 
-use crate::checks::resolve;
-use crate::interrupt::{Hook, catch, is_active, with_interrupt};
-use crate::kernel::{Kernel, Operands, Results, UsedResults};
-use crate::lower::lower;
-use crate::maps;
-use crate::program::{Program, Role};
-use crate::tensor::Tensor;
+use crate::interrupt::{Hook, with_interrupt};
+use crate::kernel::Kernel;
 use crate::tuning::MIN_LOOP_STEPS;
-use cotangent_core::rewrite::with_simple_loops;
-use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
+use cotangent_core::{Code, Error, Op, Primitive, Result, Type, ops};
 use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::Location;
 use std::sync::Arc;
@@ -211,72 +203,10 @@ impl Executor {
         self.stepwise
     }
 
-    /// Compiles a function, in O(equations). A region shared by several equations is compiled once.
-    /// Returns an error if it has values of an opaque type.
-    pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
-        self.check()?;
-        f.check_arrays()?;
-        let f = &with_simple_loops(f);
-        Program::compile(&Compiler::new(self), f, Role::Whole)
-    }
-
-    /// Runs one operation eagerly: checks its type rule, then runs its kernel. `env` binds the
-    /// symbols of its attributes.
-    pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
-        self.check()?;
-        let run = || match maps::known(op, &x) {
-            Some(map) => Ok(smallvec![map.run(x)?]),
-            None => self.apply_prepared(op, x, env),
-        };
-        self.limits.apply(|| match is_active() {
-            true => catch(run),
-            false => run(),
-        })
-    }
-
-    /// Slow path of [`Executor::apply`]: selects and prepares a kernel.
-    fn apply_prepared(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
-        let resolved = (!env.is_empty()).then(|| resolve(op, env));
-        let op = resolved.as_ref().unwrap_or(op);
-        let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
-        op.infer(&types)?.iter().try_for_each(Type::check_array)?;
-        if let Some(map) = maps::kept(op, &x) {
-            return Ok(smallvec![map.run(x)?]);
-        }
-        lower(&Compiler::new(self), op, &types, UsedResults::ALL)?(env, x)
-    }
-
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {
         self.extensions
             .get(op.name())
             .map(|extension| (extension.lower)(op, x))
             .transpose()
-    }
-}
-
-/// State of one compilation: caches the programs of regions that several equations share.
-pub(crate) struct Compiler<'a> {
-    pub(crate) executor: &'a Executor,
-    bodies: RefCell<FxHashMap<*const Function, Arc<Program>>>,
-}
-
-impl Compiler<'_> {
-    pub(crate) fn new(executor: &Executor) -> Compiler<'_> {
-        Compiler {
-            executor,
-            bodies: RefCell::default(),
-        }
-    }
-
-    /// The program of a region.
-    pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
-        // The program keeps the function alive, so the address is not reused.
-        let key = Arc::as_ptr(f);
-        if let Some(p) = self.bodies.borrow().get(&key) {
-            return Ok(p.clone());
-        }
-        let p = Arc::new(Program::compile(self, f, Role::Region)?);
-        self.bodies.borrow_mut().insert(key, p.clone());
-        Ok(p)
     }
 }

@@ -22,11 +22,14 @@
 
 mod axes;
 mod checks;
+mod compilation;
+mod compiler;
 mod contract;
 mod control;
 mod convert;
 mod element;
 mod elementwise;
+mod evaluated;
 pub mod executor;
 mod folds;
 mod fourier;
@@ -48,7 +51,6 @@ pub mod profile;
 pub mod program;
 mod raw;
 mod raw_kernel;
-mod recurrence;
 mod reduce;
 mod scalar;
 mod sliding;
@@ -58,10 +60,13 @@ pub mod tensor;
 mod tuning;
 mod windows;
 
+pub use compilation::plan_text;
+#[doc(hidden)]
+pub use compilation::{compile, run};
 pub use cotangent_kernels::parallel::forget as forget_threads;
 pub use executor::Executor;
 pub use interrupt::{Hook, with_interrupt};
 #[doc(hidden)]
-pub use program::{Program, compile, run};
+pub use program::Program;
 pub use raw::{Raw, RawMut};
 pub use tensor::Tensor;

@@ -4,23 +4,19 @@
 //! an operand changes its shape. A carry whose last use is in the body may be overwritten there.
 //! Stacked results are copied into one buffer, allocated at its final size if the number of steps
 //! is known, and grown by doubling otherwise.
-//!
-//! A scan of elementwise steps is one loop of machine code ([`recurrence`](crate::recurrence)).
 
+use crate::axes::rows_of;
+use crate::compiler::Compiler;
 use crate::element::for_size;
-use crate::executor::Compiler;
 use crate::interrupt::{Pulse, interrupted};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::plan::nested::RoomFn;
-use crate::program::{BodyRun, Program, Role};
-use crate::recurrence::Loop;
+use crate::program::{BodyRun, Program};
 use crate::tensor::{Extents, Tensor, copied, volume};
-use crate::tuning::MIN_RECURRENCE_ELEMENTS;
 use cotangent_core::ops::{Scan, While};
-use cotangent_core::{DType, Dim, Env, Result, Shape, Val, bail};
+use cotangent_core::{DType, Dim, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
-use std::sync::OnceLock;
 
 /// Estimated work of a step that creates tensors, in elementary operations.
 const STEP_WORK: usize = 1024;
@@ -35,11 +31,6 @@ struct StackedResults<'a> {
     shape: &'a Sizes,
     /// Number of steps, if known in advance.
     steps: Option<usize>,
-}
-
-/// The shape of `n` stacked values of shape `row`.
-pub(crate) fn shape_of(n: usize, row: &[usize]) -> Extents {
-    std::iter::once(n).chain(row.iter().copied()).collect()
 }
 
 /// Writes all elements of `x`, starting at position `at`.
@@ -70,7 +61,7 @@ impl<'a> StackedResults<'a> {
                 y.ty()
             );
         }
-        let end = volume(&shape_of(i + 1, row))?;
+        let end = volume(&rows_of(i + 1, row))?;
         self.grow(end)?;
         write(&mut self.data, i * y.numel(), y);
         Ok(())
@@ -80,7 +71,7 @@ impl<'a> StackedResults<'a> {
     fn grow(&mut self, end: usize) -> Result<()> {
         if end > self.data.numel() {
             let room = match (self.steps, &self.row) {
-                (Some(n), Some(row)) => volume(&shape_of(n, row))?,
+                (Some(n), Some(row)) => volume(&rows_of(n, row))?,
                 _ => end.max(2 * self.data.numel()),
             };
             let data = Tensor::zeros(self.data.dtype(), smallvec![room])?;
@@ -116,7 +107,7 @@ impl<'a> StackedResults<'a> {
             Some(row) => row,
             None => self.shape.at(env)?,
         };
-        let shape = shape_of(n, &row);
+        let shape = rows_of(n, &row);
         self.data.slice(0, 0, volume(&shape)?, 1).reshape(&shape)
     }
 }
@@ -145,38 +136,14 @@ fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) ->
     Ok(y)
 }
 
-/// Whether all steps of a scan of this length run as one compiled loop. The loop is compiled when
-/// that is asked. In a region, steps on few elements are a part of the region's own code.
-pub(crate) fn is_compiled(s: &Scan, role: Role) -> Box<dyn Fn(usize) -> bool + Send + Sync> {
-    let (s, elements) = (s.clone(), OnceLock::new());
-    let of = |y: &Val| s.body.ty(*y).shape.numel().as_const();
-    let count = s.body.results().first().and_then(of);
-    let few = role == Role::Region && count.is_some_and(|n| n < MIN_RECURRENCE_ELEMENTS);
-    Box::new(move |steps| {
-        if few {
-            return false;
-        }
-        let elements: &Option<Loop> = elements.get_or_init(|| Loop::of(&s));
-        elements.as_ref().is_some_and(|e| e.is_ready(steps))
-    })
-}
-
 /// Kernel of a scan: a loop over the first axis of its inputs.
 pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     let body = cx.body(&s.body)?;
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
     let length = Sizes::of(&Shape::from(vec![s.length.clone()]));
     let rows = rows(&body, carries);
-    let elements = if cx.executor.is_stepwise() {
-        None
-    } else {
-        Loop::of(s)
-    };
     Ok(Box::new(move |env, mut x: Operands| {
         let n = length.at(env)?[0];
-        if let Some(elements) = elements.as_ref().filter(|e| e.takes(n, &x)) {
-            return elements.run(n, reverse, x);
-        }
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
         let (mut running, mut stacks) = (BodyRun::new(&body), stacks(&rows, Some(n))?);

@@ -1,26 +1,30 @@
 //! Compilation of an operation to a [`Kernel`]: one match over the operations, once per equation.
 
-use crate::checks::resolve;
+use crate::compiler::{Compiler, OpLowering};
 use crate::contract::RawContraction;
-use crate::element::limit;
 use crate::elementwise::{dtypes, is_fused};
-use crate::executor::Compiler;
-use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
+use crate::evaluated::evaluated;
+use crate::kernel::{Kernel, Operands, Sizes, UsedResults, kernel};
 use crate::maps::Elementwise;
 use crate::plan::control::{Control, ControlRegion, StepCount};
 use crate::plan::nested::Nested;
-use crate::program::Role;
 use crate::raw_kernel::{RawForm, RawKernel};
-use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, generate, linalg, loops, movement, reduce, sliding, sort, windows,
 };
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Dim, Env, Function, Primitive, Result, Type, bail};
-use cotangent_kernels::memory::hold;
+use cotangent_core::{Dim, Function, Primitive, Result, Type, bail};
 use std::sync::{Arc, OnceLock};
+
+/// The compilation of every operation.
+pub(crate) static LOWERING: OpLowering = OpLowering {
+    kernel: lower,
+    nested,
+    product,
+    raw,
+};
 
 /// The kernel of an operation for operands of these types. `used` marks the results that are read;
 /// their bits do not depend on it.
@@ -31,7 +35,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
     if stacks && !cx.executor.is_stepwise() {
         return Ok(loop_as_code(cx, op, on_tensors));
     }
-    let Some(nested) = nested(cx, op, Role::Whole)?.filter(|_| !stacks) else {
+    let Some(nested) = nested(cx, op)?.filter(|_| !stacks) else {
         return Ok(on_tensors);
     };
     Ok(Box::new(move |env, x| {
@@ -82,7 +86,7 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
         let steps = length.as_ref().map(|n| n.eval(env)).transpose()?;
         if count.is_due(steps) {
             let make = || {
-                nested(&Compiler::new(&executor), &op, Role::Whole)
+                nested(&Compiler::new(&executor, &LOWERING), &op)
                     .ok()
                     .flatten()
             };
@@ -97,8 +101,8 @@ fn loop_as_code(cx: &Compiler<'_>, op: &Op, on_tensors: Kernel) -> Kernel {
     })
 }
 
-/// The regions of an operation of a function with this role, for a plan that runs them in place.
-pub(crate) fn nested(cx: &Compiler<'_>, op: &Op, role: Role) -> Result<Option<Arc<dyn Nested>>> {
+/// The regions of an operation of a function, for a plan that runs them in place.
+pub(crate) fn nested(cx: &Compiler<'_>, op: &Op) -> Result<Option<Arc<dyn Nested>>> {
     if cx.executor.is_stepwise() {
         return Ok(None);
     }
@@ -113,7 +117,6 @@ pub(crate) fn nested(cx: &Compiler<'_>, op: &Op, role: Role) -> Result<Option<Ar
             reverse: s.reverse,
             consts: s.consts,
             carry: s.carry,
-            compiled: loops::is_compiled(s, role),
         },
         Op::While(w) => Control::While {
             cond: region(&w.cond, false)?,
@@ -231,26 +234,6 @@ fn on_tensors(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Resu
     })
 }
 
-/// Kernel that evaluates the operation with the reference implementation.
-pub(crate) fn evaluated(op: &Op) -> Kernel {
-    let op = ResolvedOp::of(op);
-    Box::new(move |env, x: Operands| -> Result<Results> {
-        let x = x
-            .into_iter()
-            .map(Tensor::into_array)
-            .collect::<Result<Vec<_>>>()?;
-        // The reference computes in 16-byte numbers, one vector per operand and result, and cannot
-        // report a failed allocation. So the memory is reserved first.
-        let elements = x.iter().map(Array::len).fold(0, usize::saturating_add);
-        let _room = hold(elements.saturating_mul(4 * size_of::<i128>())).map_err(limit)?;
-        Ok(op
-            .with(env, |op| op.eval(&x, env))?
-            .into_iter()
-            .map(Tensor::from)
-            .collect())
-    })
-}
-
 /// Wraps the kernel of an extension: results that differ from the type rule are an error.
 fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
     let (name, types) = (op.name().to_owned(), op.infer(x)?);
@@ -279,32 +262,4 @@ fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
         }
         Ok(y)
     }))
-}
-
-/// An operation whose attributes may have symbolic dimensions, evaluated in each call.
-pub(crate) struct ResolvedOp {
-    op: Op,
-    open: bool,
-}
-
-impl ResolvedOp {
-    pub(crate) fn of(op: &Op) -> ResolvedOp {
-        let open = std::cell::Cell::new(false);
-        op.map_dims(&|d| {
-            open.set(open.get() || d.as_const().is_none());
-            d.clone()
-        });
-        ResolvedOp {
-            op: op.clone(),
-            open: open.get(),
-        }
-    }
-
-    /// Calls `f` with the operation for the extents in `env`.
-    pub(crate) fn with<R>(&self, env: &Env, f: impl FnOnce(&Op) -> R) -> R {
-        match self.open {
-            true => f(&resolve(&self.op, env)),
-            false => f(&self.op),
-        }
-    }
 }

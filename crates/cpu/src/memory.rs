@@ -8,7 +8,7 @@
 //! Not counted are a kernel's scratch memory (packed panels, work copies of factorisations, blocks
 //! of rows of each thread) and memory that a thread caches for its next run.
 
-use crate::program::plan_of;
+use crate::compilation::plan_of;
 use crate::tensor::{Strides, row_major};
 use cotangent_core::{Env, Function, Result, Type, reference};
 use std::sync::Arc;

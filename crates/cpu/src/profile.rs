@@ -6,9 +6,10 @@
 //! for them, so intermediate values of a group do not count. Equations in a loop body belong to the
 //! loop's step.
 
+use crate::compilation::plan_of;
 pub use crate::plan::StepInfo;
 use crate::plan::{RunObserver, StepTraffic};
-use crate::program::{Program, plan_of};
+use crate::program::Program;
 use crate::tensor::Tensor;
 use cotangent_core::{Cost, DType, Env, Function, Loc, Result, Type, Val};
 use cotangent_kernels::gemm::gemm;

@@ -3,16 +3,13 @@
 //! One program serves every size of its symbols: extents come from the arguments. Recursion depth
 //! is that of nested bodies and does not depend on the number of equations.
 
-use crate::executor::{Compiler, Executor, RunLimits};
+use crate::executor::RunLimits;
 use crate::kernel::{Operands, Results, Sizes};
-use crate::lower::{lower, nested, product, raw};
 use crate::plan::control::DirectProgram;
-use crate::plan::{Kernels, Plan, RunObserver};
+use crate::plan::{Plan, RunObserver};
 use crate::raw::{Raw, RawMut};
 use crate::tensor::{Extents, Strides, Tensor, copied};
-use cotangent_core::{
-    Array, Code, DType, Env, Error, Function, Result, Sym, Type, bail, reference,
-};
+use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, bail, reference};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -33,77 +30,14 @@ struct Param {
     shape: Sizes,
 }
 
-/// The part that a function has in a compilation.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Role {
-    /// A program.
-    Whole,
-    /// A region of an operation.
-    Region,
-}
-
-/// The plan of a function.
-fn planned(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Plan> {
-    let kernels = Kernels {
-        lower: &|op, types, used| lower(cx, op, types, used),
-        nested: &|op| nested(cx, op, role),
-        product: &product,
-        raw,
-        extension: &|op| cx.executor.has_kernel(op),
-    };
-    Plan::new(f, &kernels)?.map_err(|why| {
-        let text = format!("`{}` has no plan: {}", f.name, why.text());
-        Error::new(Code::Unsupported, text)
-    })
-}
-
-/// The plan of a function as text, for extents of symbols, with row-major arguments: its steps, the
-/// place of each value, calls with their reasons, and the bytes of the arena.
-///
-/// ```
-/// use cotangent_core::{Builder, DType, Emit, Env, Type, transform::Session};
-/// let b = Builder::new("f", Session::default());
-/// let x = b.param(Type::new(DType::F32, [2, 3]), Some("x"));
-/// let cx: &dyn Emit = &b;
-/// let y = cx.exp(cx.reduce_sum(cx.exp(x), &[1]));
-/// let f = b.finish(&[y]).unwrap();
-/// let text = cotangent_cpu::program::plan_text(&f.into(), &Env::default()).unwrap();
-/// assert!(text.contains("arena 0 B; 3 of 3 equations without a call"), "{text}");
-/// ```
-pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
-    plan_of(f)?.text(env)
-}
-
-/// The plan of a function with the built-in kernels only.
-pub(crate) fn plan_of(f: &Arc<Function>) -> Result<Plan> {
-    let executor = Executor::new();
-    planned(&Compiler::new(&executor), f, Role::Whole)
-}
-
-/// Compiles a function with the built-in kernels only.
-pub fn compile(f: &Arc<Function>) -> Result<Program> {
-    Executor::new().compile(f)
-}
-
-/// Runs a program; see [`Program::run`].
-pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>> {
-    program.run(inputs)
-}
-
 impl Program {
-    /// Compiles a copy of a function; [`compile`] shares the function instead.
-    pub fn new(f: &Function) -> Result<Program> {
-        compile(&Arc::new(f.clone()))
-    }
-
-    /// Compiles a function.
-    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, role: Role) -> Result<Program> {
-        let plan = Arc::new(planned(cx, f, role)?);
-        // Plans run the plans of regions in place.
-        let direct = match role == Role::Whole && !cx.executor.is_stepwise() {
-            true => DirectProgram::new(&plan),
-            false => None,
-        };
+    /// A function that was compiled to this plan.
+    pub(crate) fn of(
+        f: &Arc<Function>,
+        plan: Arc<Plan>,
+        direct: Option<DirectProgram>,
+        limits: RunLimits,
+    ) -> Program {
         let (mut params, mut symbols) = (Vec::new(), Vec::<(Sym, usize, usize)>::new());
         for (i, &p) in f.params().iter().enumerate() {
             let ty = f.ty(p);
@@ -117,14 +51,14 @@ impl Program {
                 }
             }
         }
-        Ok(Program {
+        Program {
             function: f.clone(),
             params,
             symbols,
-            limits: cx.executor.limits().clone(),
+            limits,
             plan,
             direct,
-        })
+        }
     }
 
     /// Live equations that the plan runs without a call of a kernel, and all live equations.

@@ -5,9 +5,9 @@ use crate::element::{
     PlainElement, RealElement, compute, compute_exact, for_complex, for_compute,
     for_compute_ordered, for_real, limit, pick,
 };
+use crate::evaluated::{ResolvedOp, evaluated};
 use crate::folds::{Fold, FoldUse, fold_type, with_fold};
 use crate::kernel::{Kernel, kernel};
-use crate::lower::{ResolvedOp, evaluated};
 use crate::maps::converted;
 use crate::tensor::{Extents, Tensor, copied, row_major};
 use cotangent_core::dtype::Kind;

@@ -8,7 +8,8 @@
 //! Invariant: every addressed element is in the buffer, and there are at most [`MAX_ELEMENTS`].
 
 use crate::axes::Axes;
-pub(crate) use crate::axes::row_major;
+pub use crate::axes::{Extents, Strides};
+pub(crate) use crate::axes::{copied, row_major};
 use crate::element::{
     Bits, Done, PlainElement, arbitrary, buffer_capacity, for_any, for_size, uninitialised, zeroed,
 };
@@ -20,18 +21,6 @@ use std::alloc::Layout;
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-
-/// Extents of the axes.
-pub type Extents = SmallVec<[usize; 4]>;
-/// Strides of the axes, in elements.
-pub type Strides = SmallVec<[isize; 4]>;
-
-/// The elements of a slice in a vector of their own. O(bytes), where `clone` and `into` of a
-/// `SmallVec` call an iterator for each element.
-#[inline]
-pub(crate) fn copied<T: Copy>(elements: &[T]) -> SmallVec<[T; 4]> {
-    SmallVec::from_slice(elements)
-}
 
 /// Maximum number of elements of a tensor, views included: protects against loops that would take
 /// hours.

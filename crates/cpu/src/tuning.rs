@@ -25,10 +25,11 @@ tuning! {
     MAX_SPARE_ELEMENTS: usize = 32;
     /// Maximum number of pooled small buffers per length and type.
     MAX_SPARE_PER_LENGTH: usize = 128;
-    /// Minimum number of steps for which the loop of a recurrence is compiled.
+    /// Minimum number of steps for which a loop of code for each element is compiled.
     MIN_COMPILED_STEPS: usize = 32;
-    /// Minimum number of elements for which a recurrence in a region has a loop of its own.
-    MIN_RECURRENCE_ELEMENTS: usize = 16;
+    /// Minimum number of elements for which the code of a loop calls the code of a loop in it for
+    /// each vector of elements.
+    MIN_LOOP_ELEMENTS: usize = 16;
     /// Maximum number of steps of a loop that is written out in the code of another one.
     MAX_WRITTEN_STEPS: usize = 64;
     /// Assumed number of iterations of a loop that a condition ends.
@@ -116,6 +117,8 @@ tuning! {
     BOX_PS: usize = 150_000;
     /// Estimated time of an input of such a box, in ps.
     BOX_INPUT_PS: usize = 25_000;
+    /// Estimated time of a loop, a branch or another region besides its steps, in ps.
+    CONTROL_PS: usize = 60_000;
     /// Estimated time of a small product besides its elements, and of a phase in its general form,
     /// in ps.
     CALL_PS: usize = 400_000;

@@ -7,7 +7,7 @@ use cotangent_core::ops::{
     Bounds, Combine, Comparison, Cumulative, Running, Scatter, Sort, Windows,
 };
 use cotangent_core::{Array, Code, DType, Emit, Env, Function, Type, Val};
-use cotangent_cpu::{Executor, program::plan_text};
+use cotangent_cpu::{Executor, plan_text};
 use std::sync::Arc;
 
 const STEPS: usize = 12;
@@ -328,7 +328,7 @@ fn cumulative_operations_and_sorts() {
                         reverse,
                         exclusive,
                     };
-                    let (f, x) = looped(&[3, 7], |cx, c, row| {
+                    let (f, x) = looped(&[2, 3], |cx, c, row| {
                         let scaled = cx.mul(row, cx.full_like(row, 40.0));
                         let y = cx.op(running, &[cx.convert(scaled, dtype)]);
                         let real = real(cx, y);

@@ -8,7 +8,7 @@ use cotangent_core::ops::{Bounds, Comparison, Cumulative, DotGeneral, Running};
 use cotangent_core::rewrite::{simplify, with_simple_loops};
 use cotangent_core::transform::{AdContext, grad, vjp};
 use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, reference};
-use cotangent_cpu::program::plan_text;
+use cotangent_cpu::plan_text;
 use cotangent_cpu::{Executor, Program, Tensor};
 use std::sync::Arc;
 
@@ -408,7 +408,7 @@ fn a_loop_of_unknown_length_stacks_what_its_adjoint_reads() {
             same("a few runs", &g, &want, &program.run(&args).unwrap());
         }
     }
-    let text = cotangent_cpu::program::plan_text(&Arc::new(g), &Env::default()).unwrap();
+    let text = cotangent_cpu::plan_text(&Arc::new(g), &Env::default()).unwrap();
     let is_code = |l: &&str| l.contains("call while") && l.contains("code of");
     assert!(text.lines().any(|l| is_code(&l)), "{text}");
 }

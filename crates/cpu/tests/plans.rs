@@ -8,7 +8,7 @@ use cotangent_core::ops::{Bounds, Comparison, Reduction, Sliding};
 use cotangent_core::rewrite::{simplify, with_simple_loops};
 use cotangent_core::transform::{AdContext, Session, batch, grad};
 use cotangent_core::{DType, Dim, Emit, Env, Function, Type, Val};
-use cotangent_cpu::program::plan_text;
+use cotangent_cpu::plan_text;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -191,7 +191,7 @@ fn profiles_and_plans_name_loops_that_are_code_and_why_others_are_not() {
         let how = profile.steps.iter().find_map(|s| s.how.as_deref());
         assert!(how.is_some_and(|how| how.starts_with(want)), "{how:?}");
         assert!(profile.table(None).contains(want), "{profile}");
-        let plan = cotangent_cpu::program::plan_text(&f, &Env::default()).unwrap();
+        let plan = cotangent_cpu::plan_text(&f, &Env::default()).unwrap();
         assert!(plan.contains(want), "{plan}");
     }
 }

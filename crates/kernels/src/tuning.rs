@@ -118,8 +118,15 @@ tuning! {
     pub(crate) MIN_STREAM_BYTES_INTEL: usize = 3 << 20;
     /// Minimum size, in bytes, of an output for which non-temporal stores are faster on other CPUs.
     pub(crate) MIN_STREAM_BYTES: usize = 32 << 20;
-    /// Number of steps of a recurrence between two checks of the floating-point flags.
+    /// Number of steps of a vector loop between two checks of the floating-point flags.
     pub(crate) FLAG_CHECK_STEPS: usize = 32;
+    /// Maximum number of vectors that a vector loop runs together, a power of two.
+    pub(crate) MAX_LOOP_VECTORS: usize = 4;
+    /// Maximum number of operations of a step on several vectors: a CPU executes about as many at a
+    /// time.
+    pub(crate) MAX_LOOP_OPS: usize = 400;
+    /// Assumed number of operations of a vector loop in a nanosecond.
+    pub(crate) LOOP_OPERATIONS_PER_NS: u64 = 4;
     /// Prefetch distance, in elements
     /// ([`InputLayouts::reading_ahead`](crate::tile::InputLayouts::reading_ahead)).
     pub PREFETCH_ELEMENTS: usize = 1 << 14;

@@ -62,11 +62,6 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "",
         "equations of a function, and a measurement of a fixed size",
     ),
-    (
-        "cpu/src/recurrence.rs",
-        "f.len()",
-        "equations of a function",
-    ),
     ("cpu/src/maps.rs", "to.resize(", "copies of small operands"),
     ("cpu/src/movement.rs", "axes.to_vec()", "rank"),
     ("cpu/src/tensor.rs", "shape().to_vec()", "rank"),

@@ -23,6 +23,7 @@ const UNITS: &[&str] = &[
     "OPERANDS",
     "OPS",
     "OUTPUTS",
+    "PERCENT",
     "PIECES",
     "PRODUCTS",
     "PS",

@@ -22,7 +22,6 @@ const PERMITTED: &[(&str, &str)] = &[
     ("core/src/ops/entry.rs", "`Spelled`"),
     ("core/src/ops/linalg/triangular_solve.rs", "`Turn`"),
     ("core/src/transform/kinks.rs", "`Step`"),
-    ("cpu/src/recurrence.rs", "`Known`"),
 ];
 
 fn rules() -> Vec<Rule> {

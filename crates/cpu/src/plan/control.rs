@@ -9,7 +9,9 @@
 //! A carry that a step changes by an update of a window has one buffer, in which the window is
 //! written. Loops and branches of a body run in place, too. A body with a kernel on large tensors,
 //! or with extents that data decides, has no such form and runs on tensors. A loop whose steps
-//! compute few numbers is machine code ([`steps`], [`loops`]), which calls kernels ([`called`]).
+//! compute few numbers is machine code ([`steps`], [`loops`]), which calls kernels ([`called`]). A
+//! loop whose steps compute each element from those at the same index is a loop for each
+//! ([`element_loop`]).
 
 mod assembled;
 mod build;
@@ -18,6 +20,7 @@ mod calls;
 mod carries;
 mod code;
 mod direct;
+mod element_loop;
 mod elements;
 mod frame;
 mod in_place;
@@ -36,11 +39,14 @@ mod views;
 use super::Plan;
 use super::memory::Memory;
 use super::nested::{Nested, NestedRun, RoomFn};
+use crate::axes::rows_of;
 use crate::interrupt::{Pulse, interrupted};
 use crate::tensor::{Extents, Strides, row_major};
+use crate::tuning::{MIN_COMPILED_STEPS, MIN_LOOP_ELEMENTS};
 use carries::CarryBuffers;
 use cotangent_core::{DType, Dim, Env, Function, Result, Type, reference};
 pub(crate) use direct::DirectProgram;
+use element_loop::ElementLoop;
 use frame::InPlaceForm;
 use in_place::InPlace;
 use loops::LoopBody;
@@ -138,8 +144,6 @@ pub(crate) enum Control {
         reverse: bool,
         consts: usize,
         carry: usize,
-        /// Whether a compiled loop of all steps exists for this number of steps.
-        compiled: Box<dyn Fn(usize) -> bool + Send + Sync>,
     },
     While {
         cond: ControlRegion,
@@ -157,6 +161,8 @@ pub(crate) enum Control {
 enum ControlRun {
     Scan {
         body: Arc<LoopBody>,
+        /// The code for each vector of elements, if there is one.
+        elements: Option<Arc<ElementLoop>>,
         steps: usize,
         reverse: bool,
         consts: usize,
@@ -182,13 +188,6 @@ impl Nested for Control {
     }
 
     fn text(&self, x: &[(DType, Extents)], env: &Env) -> String {
-        if let Control::Scan {
-            length, compiled, ..
-        } = self
-            && length.eval(env).is_ok_and(compiled)
-        {
-            return "one loop of code for each element".to_owned();
-        }
         match self.at(x, env) {
             Some(run) => run.text(),
             None => "steps on tensors".to_owned(),
@@ -208,15 +207,10 @@ impl Nested for Control {
         match self {
             Control::Scan {
                 body,
-                length,
                 consts,
                 carry,
-                compiled,
                 ..
             } => {
-                if compiled(length.eval(env)?) {
-                    return Ok(0);
-                }
                 let mut inputs = shapes(x);
                 for rows in &mut inputs[consts + carry..] {
                     rows.remove(0);
@@ -252,12 +246,8 @@ impl Nested for Control {
                 reverse,
                 consts,
                 carry,
-                compiled,
             } => {
                 let steps = length.eval(env).ok()?;
-                if compiled(steps) {
-                    return None;
-                }
                 let mut inputs = shapes(x);
                 for rows in inputs.get_mut(consts + carry..)? {
                     if rows.first() != Some(&steps) {
@@ -267,6 +257,9 @@ impl Nested for Control {
                 }
                 let body = body.body_at(&inputs, env)?;
                 has_carries(&body.form, *consts, *carry).then(|| ControlRun::Scan {
+                    elements: (steps >= MIN_COMPILED_STEPS)
+                        .then(|| body.elements([*consts, *carry]))
+                        .flatten(),
                     body,
                     steps,
                     reverse: *reverse,
@@ -346,6 +339,38 @@ impl ControlRun {
         changed.map(|k| (k, before + consts + k)).collect()
     }
 
+    /// The code of a scan for each vector of elements.
+    fn elements(&self) -> Option<&ElementLoop> {
+        match self {
+            ControlRun::Scan { elements, .. } => elements.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a scan by code for each vector of elements, which have several lanes.
+    fn has_vectors(&self) -> bool {
+        self.elements().is_some_and(|e| e.n() >= MIN_LOOP_ELEMENTS)
+    }
+
+    /// The operands of a scan.
+    fn operands(&self) -> Vec<(DType, Extents)> {
+        let ControlRun::Scan {
+            body,
+            steps,
+            consts,
+            carry,
+            ..
+        } = self
+        else {
+            return Vec::new();
+        };
+        let form = |(k, f): (usize, &InPlaceForm)| match k < consts + carry {
+            true => (f.dtype, f.shape.clone()),
+            false => (f.dtype, rows_of(*steps, &f.shape)),
+        };
+        body.form.inputs.iter().enumerate().map(form).collect()
+    }
+
     /// The code of a loop, if it is compiled or that is due.
     fn code(&self) -> Option<&LoopSteps> {
         let (body, steps) = match self {
@@ -399,10 +424,13 @@ impl ControlRun {
 
 impl NestedRun for ControlRun {
     fn compile(&self) -> bool {
-        self.compiled().is_ok()
+        self.elements().is_some() || self.compiled().is_ok()
     }
 
     fn text(&self) -> String {
+        if self.elements().is_some() {
+            return "one loop of code for each element".to_owned();
+        }
         match self.compiled() {
             Ok(code) => code.text(),
             Err(NotCode::NoLoop) => "in place".to_owned(),
@@ -420,12 +448,9 @@ impl NestedRun for ControlRun {
             ControlRun::Scan {
                 body, steps, carry, ..
             } => {
-                let stacked = |(k, f): (usize, &InPlaceForm)| {
-                    let (dtype, mut shape) = of(f);
-                    if k >= *carry {
-                        shape.insert(0, *steps);
-                    }
-                    (dtype, shape)
+                let stacked = |(k, f): (usize, &InPlaceForm)| match k < *carry {
+                    true => of(f),
+                    false => (f.dtype, rows_of(*steps, &f.shape)),
                 };
                 body.form.outputs.iter().enumerate().map(stacked).collect()
             }
@@ -460,6 +485,9 @@ impl NestedRun for ControlRun {
         let carries = |body: &InPlace, consts: usize, carry: usize| -> usize {
             body.memory() + carries::second_buffers(body, [consts, carry])
         };
+        if let Some(elements) = self.elements() {
+            return elements.memory();
+        }
         match self {
             ControlRun::Scan {
                 body,
@@ -514,7 +542,11 @@ impl NestedRun for ControlRun {
                     reverse,
                     consts,
                     carry,
+                    elements,
                 } => {
+                    if let Some(elements) = elements {
+                        return elements.run(*steps, *reverse, x, y);
+                    }
                     let counts = [*consts, *carry];
                     match self.code() {
                         Some(code) => {

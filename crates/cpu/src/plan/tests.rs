@@ -71,7 +71,7 @@ impl PlannedFunction {
             y.into_iter().map(Tensor::into_array).collect()
         };
         let text = || {
-            let plan = crate::program::plan_text(self.program.function(), &Env::default());
+            let plan = crate::plan_text(self.program.function(), &Env::default());
             format!("{}{}", self.program.function(), plan.unwrap_or_default())
         };
         match (one_by_one(&self.f, x), run()) {

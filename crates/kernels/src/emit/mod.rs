@@ -120,6 +120,8 @@ pub(crate) struct Looped {
     code: memory::Code,
     /// Maximum number of lanes of a vector.
     pub(crate) lanes: usize,
+    /// Number of operations of a step.
+    pub(crate) operations: usize,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -132,6 +134,7 @@ impl Looped {
         Some(Looped {
             code: memory::Code::new(&bytes)?,
             lanes,
+            operations: trace.needed().len(),
         })
     }
 

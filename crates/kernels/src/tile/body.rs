@@ -97,6 +97,9 @@ pub(super) struct BodyStep {
     pub(super) data: usize,
     pub(super) y: PointerIndex,
     pub(super) x: [PointerIndex; 3],
+    /// Number of operands that it reads, and the size of the elements that it writes, in bytes.
+    operands: u8,
+    size: u8,
 }
 
 /// Straight-line code over tiles.
@@ -156,6 +159,24 @@ impl Builder {
         )
     }
 
+    /// The instructions of a body on these inputs. Returns its outputs. O(instructions).
+    pub fn append(&mut self, body: &Body, inputs: &[Value]) -> Vec<Value> {
+        self.data.extend(body.data.iter().cloned());
+        let constants = body.constants.iter();
+        let constants: Vec<Value> = constants.map(|(b, n)| self.constant(&b[..*n])).collect();
+        let mut at = vec![Value(0); body.registers];
+        at.extend(inputs.iter().chain(&constants));
+        at.resize(at.len() + body.outputs.len(), Value(0));
+        for s in &body.steps {
+            let (kernel, data) = (s.kernel, s.data);
+            let x = s.x[..s.operands.into()].iter();
+            let x = x.map(|&x| at[x as usize]).collect();
+            let y = self.push(Definition::Step { kernel, x, data }, s.size.into());
+            at[s.y as usize] = y;
+        }
+        at.split_off(at.len() - body.outputs.len())
+    }
+
     /// Keeps data alive as long as the body, for an instruction whose parameter points to it.
     pub fn keep(&mut self, data: KernelData) {
         self.data.push(data);
@@ -184,6 +205,8 @@ impl Builder {
                     data: *data,
                     y: place[i],
                     x: from,
+                    operands: x.len() as u8,
+                    size: self.values[i].1 as u8,
                 });
             }
         }

@@ -222,35 +222,42 @@ impl Body {
     /// The computation of the body for one element, or `None` if a kernel cannot be recorded. If
     /// `gradual`, products avoid operations on subnormal numbers.
     pub(super) fn trace(&self, wide: bool, gradual: bool) -> Option<Trace> {
-        if self.steps.len() > MAX_CODE_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none())
-        {
-            return None;
-        }
-        let recording = TraceBuilder::start(wide, self.widest);
-        let first = self.registers;
-        let mut at = vec![
-            TraceId::MAX;
-            first + self.inputs.len() + self.constants.len() + self.outputs.len()
-        ];
-        for (k, &(size, _)) in self.inputs.iter().enumerate() {
-            at[first + k] = recording.input(size);
-        }
-        for (k, (bytes, size)) in self.constants.iter().enumerate() {
-            at[first + self.inputs.len() + k] = recording.constant(&bytes[..*size]);
-        }
+        let recording = self.start_trace(wide)?;
+        let inputs = self.inputs.iter().map(|x| recording.input(x.0));
+        let inputs: Vec<TraceId> = inputs.collect();
+        let outputs = self.record(&recording, &inputs, gradual)?;
+        Some(recording.finish(&outputs))
+    }
+
+    /// Begins a trace of the instructions; `None` if one of them cannot be recorded.
+    pub(super) fn start_trace(&self, wide: bool) -> Option<TraceBuilder> {
+        let recorded = self.steps.iter().all(|s| s.kernel.record.is_some());
+        let fits = recorded && self.steps.len() <= MAX_CODE_STEPS;
+        fits.then(|| TraceBuilder::start(wide, self.widest))
+    }
+
+    /// Records the instructions on these inputs. Returns the outputs, with the sizes of their
+    /// elements.
+    pub(super) fn record(
+        &self,
+        recording: &TraceBuilder,
+        inputs: &[TraceId],
+        gradual: bool,
+    ) -> Option<Vec<(TraceId, usize)>> {
+        let mut at = vec![TraceId::MAX; self.registers];
+        at.extend(inputs);
+        let constants = self.constants.iter();
+        at.extend(constants.map(|(bytes, size)| recording.constant(&bytes[..*size])));
+        at.resize(at.len() + self.outputs.len(), TraceId::MAX);
         for s in &self.steps {
             let record = s.kernel.record?;
             let x = s.x.map(|x| at[x as usize]);
             let y = record(x, s.data);
             at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
-        let outputs = &at[at.len() - self.outputs.len()..];
-        let outputs: Vec<(TraceId, usize)> = outputs
-            .iter()
-            .zip(&self.outputs)
-            .map(|(&id, y)| (id, y.0))
-            .collect();
-        Some(recording.finish(&outputs))
+        let outputs = at[at.len() - self.outputs.len()..].iter().copied();
+        let sizes = self.outputs.iter().map(|y| y.0);
+        Some(outputs.zip(sizes).collect())
     }
 
     /// Compiles code for this call only, and runs it. Returns whether the body can be compiled for

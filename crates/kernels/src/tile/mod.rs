@@ -22,10 +22,10 @@ pub mod integers;
 mod kernel;
 pub mod kernels;
 mod pack;
-mod recurrence;
 pub mod rounding;
 mod steps;
 mod variants;
+mod vector_loop;
 
 use kernels::{Comparison, comparison};
 
@@ -34,8 +34,8 @@ pub use body::{
     min_stream_bytes,
 };
 pub use kernel::{TileFn, TileOp};
-pub use recurrence::Recurrence;
 pub use steps::{ElementAddress, StepFn, StepValue, Steps, StepsBuilder, StepsEnd};
+pub use vector_loop::VectorLoop;
 
 use crate::emit::instruction;
 use crate::simd::Isa;

@@ -9,6 +9,7 @@ use super::in_place::InPlace;
 use super::instruction::InPlaceCall;
 use crate::kernel::Operands;
 use crate::plan::build::{CallStep, StepKind};
+use crate::plan::nested::NestedRun;
 use crate::raw::{Raw, RawMut};
 use cotangent_core::{Code, Result};
 use cotangent_kernels::interrupt::guarded;
@@ -77,12 +78,20 @@ impl InPlace {
     }
 }
 
-/// A kernel that the code of a step calls.
+/// The callee of a call in the code of a step: a part of an instruction of a function that outlives
+/// the code, since the loop has both.
+#[derive(Clone, Copy)]
+pub(super) enum Callee {
+    Kernel(*const InPlaceCall),
+    /// A loop with code of its own.
+    Loop(*const dyn NestedRun),
+}
+
+/// A call in the code of a step.
 pub(super) struct CodeCall {
-    /// The function that the kernel is an instruction of, which outlives the code: the loop has
-    /// both.
+    /// The function with the instruction.
     pub(super) f: *const InPlace,
-    pub(super) call: *const InPlaceCall,
+    pub(super) callee: Callee,
     /// Addresses in the table of the loop: of the operands, and of the results that are read.
     pub(super) operands: CallAddresses<FrameAddress>,
     pub(super) results: CallAddresses<FrameAddress>,
@@ -91,8 +100,11 @@ pub(super) struct CodeCall {
 impl CodeCall {
     /// The name of the operation.
     pub(super) fn name(&self) -> &str {
-        // SAFETY: the function and its instruction outlive the code, which has this call.
-        unsafe { (*self.f).operation((*self.call).step) }
+        match self.callee {
+            // SAFETY: the function and its instruction outlive the code, which has this call.
+            Callee::Kernel(call) => unsafe { (*self.f).operation((*call).step) },
+            Callee::Loop(_) => "scan",
+        }
     }
 }
 
@@ -109,16 +121,20 @@ unsafe impl Sync for CodeCall {}
 pub(super) unsafe extern "C" fn call_of_code(table: *const *mut u8, context: *const u8) -> u64 {
     // SAFETY: the caller guarantees the context (# Safety).
     let c = unsafe { &*context.cast::<CodeCall>() };
-    // SAFETY: the function and its instruction outlive the code, which is running.
-    let (f, call) = unsafe { (&*c.f, &*c.call) };
     // SAFETY: the recorder took the addresses from entries of the table (# Safety).
     let at = |o: &FrameAddress| unsafe { *table.add(o.base as usize) }.wrapping_offset(o.offset);
     let done = guarded(|| {
         let x: CallAddresses<*const u8> = c.operands.iter().map(|o| at(o).cast_const()).collect();
         let y: CallAddresses<*mut u8> = c.results.iter().map(at).collect();
-        // SAFETY: the recorder stored all elements of operands before the call, and results are
-        // values of the step that have memory of their own.
-        unsafe { f.call_at(call, &x, &y) }
+        // SAFETY: the function and its instruction outlive the code, which is running. The recorder
+        // stored all elements of operands before the call, and results are values of the step that
+        // have memory of their own.
+        unsafe {
+            match c.callee {
+                Callee::Kernel(call) => (*c.f).call_at(&*call, &x, &y),
+                Callee::Loop(run) => (*run).run(&x, &y),
+            }
+        }
     });
     match done {
         Some(Ok(())) => 0,

@@ -20,11 +20,15 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn control(
         &mut self,
         p: Placed<'a>,
-        run: &'a dyn NestedRun,
+        run: &'a (dyn NestedRun + 'static),
         x: &[FrameAddress],
         y: &[FrameAddress],
     ) -> Option<()> {
-        match run.as_any().downcast_ref::<ControlRun>()? {
+        let own = run.as_any().downcast_ref::<ControlRun>()?;
+        if own.has_vectors() {
+            return self.called_loop(p, run, own.operands(), x, y);
+        }
+        match own {
             ControlRun::Once(f) => {
                 let values = self.inlined(p, f, x)?;
                 for ((values, &y), form) in values.into_iter().zip(y).zip(&f.outputs) {
@@ -71,16 +75,12 @@ impl<'a> StepRecorder<'a> {
                             steps: *steps,
                             reverse: *reverse,
                         };
-                        self.inner_loop(
-                            p,
-                            InnerLoop {
-                                body,
-                                counts,
-                                trips,
-                            },
-                            x,
-                            y,
-                        )?;
+                        let inner = InnerLoop {
+                            body,
+                            counts,
+                            trips,
+                        };
+                        self.inner_loop(p, inner, x, y)?;
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Loops as machine code ([`steps`](super::steps)): when they are compiled, and how they run.
 
 use super::carries::{CarryBuffers, is_in_place};
+use super::element_loop::ElementLoop;
 use super::frame::State;
 use super::in_place::InPlace;
 use super::steps::{Compiled, LoopMemory, LoopSteps, NotCode, Placed, StepRecorder, table};
@@ -48,6 +49,7 @@ impl StepCount {
 pub(super) struct LoopBody {
     pub(super) form: Arc<InPlace>,
     pub(super) code: LoopCode,
+    elements: OnceLock<Option<Arc<ElementLoop>>>,
 }
 
 impl LoopBody {
@@ -58,7 +60,15 @@ impl LoopBody {
                 count: StepCount::new(compiled_after),
                 code: OnceLock::new(),
             },
+            elements: OnceLock::new(),
         }
+    }
+
+    /// The code of a scan with this body for each vector of elements. The first call compiles it,
+    /// which records a trace: none may be in the making on this thread.
+    pub(super) fn elements(&self, counts: [usize; 2]) -> Option<Arc<ElementLoop>> {
+        let compile = || ElementLoop::of(&self.form, counts).map(Arc::new);
+        self.elements.get_or_init(compile).clone()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Kernels and guards in a step of code: the code calls a kernel, a guard is operations.
 
-use super::called::{CallAddresses, CodeCall, call_of_code};
+use super::called::{CallAddresses, Callee, CodeCall, call_of_code};
 use super::elements::EntryMemory;
 use super::frame::FrameAddress;
 use super::instruction::{InPlaceCall, LentOperand};
 use super::steps::{Placed, StepRecorder};
 use crate::axes::positions;
-use crate::tuning::{CALL_PS, OPERATION_PS};
+use crate::plan::nested::NestedRun;
+use crate::tensor::{Extents, row_major};
+use crate::tuning::{CALL_PS, CONTROL_PS, OPERATION_PS};
 use cotangent_core::{DType, Op};
 use std::sync::Arc;
 
@@ -18,12 +20,46 @@ impl<'a> StepRecorder<'a> {
         {
             return self.guard(p, c, g.raise);
         }
-        let operands = c.operands.iter();
+        let results = c.results.iter().flatten().map(|(at, _)| *at);
+        self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
+        self.called(p, Callee::Kernel(c), &c.operands, results)
+    }
+
+    /// A loop with code of its own, which the code calls.
+    pub(super) fn called_loop(
+        &mut self,
+        p: Placed<'a>,
+        run: &'a (dyn NestedRun + 'static),
+        forms: Vec<(DType, Extents)>,
+        x: &[FrameAddress],
+        y: &[FrameAddress],
+    ) -> Option<()> {
+        let operand = |(&at, (dtype, shape)): (&FrameAddress, (DType, Extents))| LentOperand {
+            dtype,
+            at,
+            strides: row_major(&shape),
+            shape,
+        };
+        let operands: Vec<LentOperand> = x.iter().zip(forms).map(operand).collect();
+        self.repeated = self
+            .repeated
+            .saturating_add(CONTROL_PS.div_ceil(OPERATION_PS));
+        self.called(p, Callee::Loop(run), &operands, y.iter().copied())
+    }
+
+    fn called(
+        &mut self,
+        p: Placed<'a>,
+        callee: Callee,
+        operands: &[LentOperand],
+        results: impl Iterator<Item = FrameAddress>,
+    ) -> Option<()> {
         let operands = operands
+            .iter()
             .map(|x| self.operand_in_memory(p.at(x.at), x))
             .collect::<Option<_>>()?;
-        let results: CallAddresses<FrameAddress> = (c.results.iter().flatten())
-            .map(|(at, _)| self.result_in_memory(p.at(*at)))
+        let results: CallAddresses<FrameAddress> = results
+            .map(|at| self.result_in_memory(p.at(at)))
             .collect::<Option<_>>()?;
         for y in &results {
             let e = &mut self.entries[y.base as usize];
@@ -32,13 +68,12 @@ impl<'a> StepRecorder<'a> {
         }
         let call = Arc::new(CodeCall {
             f: p.f,
-            call: c,
+            callee,
             operands,
             results,
         });
         self.b.call(call_of_code, Arc::as_ptr(&call).cast());
         self.calls.push(call);
-        self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
         Some(())
     }
 

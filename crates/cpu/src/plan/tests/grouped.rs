@@ -146,7 +146,7 @@ fn cross_gradient(n: usize) -> Function {
 fn the_gradient_of_a_vector_product_is_one_phase_without_an_arena() {
     let f = Arc::new(cross_gradient(1000));
     let (parts, r) = resolved(&f);
-    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    let text = crate::plan_text(&f, &Env::default()).unwrap();
     assert_eq!((phases(&parts), r.arena), (vec![1], 0), "{text}");
     let x = numbers(&[1000, 3]);
     PlannedFunction::new(&f).check("cross", &[Tensor::from(&x), Tensor::from(x)]);
@@ -161,7 +161,7 @@ fn the_printed_arena_is_what_is_allocated() {
         vec![cx.reduce_sum(both(cx.sin(cx.transpose(both(y), &[1, 0]))), &[0])]
     }));
     let (_, r) = resolved(&f);
-    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    let text = crate::plan_text(&f, &Env::default()).unwrap();
     assert!(text.contains(&format!("arena {} B", r.arena)), "{text}");
     assert!(r.arena >= 1_200_000, "{text}");
     let program = Executor::new().stepwise().compile(&f).unwrap();

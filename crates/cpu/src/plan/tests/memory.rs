@@ -5,8 +5,9 @@ use super::super::laid::Resolved;
 use super::super::resolve::Extent;
 use super::super::verify::verify;
 use super::{PlannedFunction, one_by_one};
-use crate::executor::{Compiler, Executor};
-use crate::lower::lower;
+use crate::compiler::Compiler;
+use crate::executor::Executor;
+use crate::lower::{LOWERING, lower};
 use crate::nests::tests::function;
 use crate::tensor::{Strides, Tensor, row_major};
 use cotangent_core::{Array, DType, Env, Function, Type};
@@ -55,7 +56,7 @@ fn a_value_that_is_read_elsewhere_is_not_written_over() {
 /// The parts of the plan of a function.
 pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let executor = Executor::new();
-    let cx = Compiler::new(&executor);
+    let cx = Compiler::new(&executor, &LOWERING);
     let kernels = Kernels {
         lower: &|op, types, used| lower(&cx, op, types, used),
         nested: &|_| Ok(None),
@@ -95,7 +96,7 @@ fn wrong_plans_are_refused() {
     let arena: Vec<usize> = (0..parts.places.len())
         .filter(|&p| matches!(parts.places[p].home, Home::Arena | Home::Block))
         .collect();
-    let text = crate::program::plan_text(&f, &Env::default()).unwrap();
+    let text = crate::plan_text(&f, &Env::default()).unwrap();
     assert_eq!((arena.len(), r.arena), (2, 2 * 8 * n), "{text}");
     let steps = parts.segments[0].steps.clone();
     verify(&parts, steps.clone(), &r).unwrap();

@@ -138,16 +138,16 @@ fn compare<T: Number>() -> usize {
         ];
         let [consts, carries, rows, outputs] = counts;
         let body = random_body::<T>(&mut random, counts, isa);
-        let mut loops = Recurrence {
+        let mut loops = VectorLoop {
             isa,
-            ..Recurrence::new(body, consts, carries)
+            ..VectorLoop::new(body, consts, carries)
         };
-        if loops.code(false).is_none() || loops.code(true).is_none() {
+        if loops.code(1, false).is_none() || loops.code(1, true).is_none() {
             continue;
         }
         ran += 1;
-        let (n, steps) = ([1, 1, 3, 16, 21][random.below(5)], 1 + random.below(90));
-        let back = random.below(2) == 0;
+        let n = [1, 1, 3, 16, 21, 40, 75][random.below(7)];
+        let (steps, back) = (1 + random.below(90), random.below(2) == 0);
         let mut number = || {
             let x = [
                 random.float(),
@@ -204,7 +204,7 @@ fn compare<T: Number>() -> usize {
                     "round {round}, {isa:?}, {counts:?}, {n} by {steps}, {back}, {gradual}"
                 );
             }
-            loops.code.swap(0, 1);
+            loops.code.iter_mut().for_each(|code| code.swap(0, 1));
         }
     }
     ran

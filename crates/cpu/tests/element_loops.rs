@@ -7,12 +7,13 @@ use common::{build, run};
 use cotangent_core::ops::{Comparison, DotGeneral};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad};
-use cotangent_core::{Array, DType, Dim, Function, Type, Val};
+use cotangent_core::{Array, DType, Dim, Env, Function, Type, Val};
+use cotangent_cpu::Executor;
 use std::sync::Arc;
 
 /// A scan of `steps` steps `y <- a y + b sin y + x` on values of type `ty`, which also stacks
 /// results.
-fn recurrence(ty: &Type, steps: usize, reverse: bool) -> Arc<Function> {
+fn sines(ty: &Type, steps: usize, reverse: bool) -> Arc<Function> {
     let n = Dim::from(steps);
     let stack = Type::new(ty.dtype, [vec![n.clone()], ty.shape.to_vec()].concat());
     build(&[ty.clone(), ty.clone(), ty.clone(), stack], |cx, x| {
@@ -53,14 +54,14 @@ fn arguments(f: &Function, scale: f64) -> Vec<Array> {
 #[test]
 fn the_bits_of_steps_for_every_length_and_type() {
     for dtype in [DType::F32, DType::F64, DType::C64] {
-        for shape in [&[][..], &[1], &[3], &[2, 8], &[37]] {
+        for shape in [&[][..], &[1], &[3], &[2, 8], &[37], &[150]] {
             let ty = Type::new(
                 dtype,
                 shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>(),
             );
             for steps in [0, 1, 2, 31, 32, 33, 200] {
                 for reverse in [false, true] {
-                    let f = recurrence(&ty, steps, reverse);
+                    let f = sines(&ty, steps, reverse);
                     run(&f, &arguments(&f, 1.0));
                 }
             }
@@ -72,7 +73,7 @@ fn the_bits_of_steps_for_every_length_and_type() {
 fn steps_with_angles_that_no_vector_way_takes() {
     for dtype in [DType::F32, DType::F64] {
         let ty = Type::new(dtype, vec![Dim::from(5)]);
-        let f = recurrence(&ty, 100, false);
+        let f = sines(&ty, 100, false);
         for scale in [1e5, 1e12, 1e30] {
             run(&f, &arguments(&f, scale));
         }
@@ -146,20 +147,78 @@ fn carries_that_are_passed_on_and_swapped() {
     run(&replaced, &args);
 }
 
+/// How the loop of a function runs.
+fn how(f: &Arc<Function>) -> String {
+    let text = cotangent_cpu::plan_text(f, &Env::default()).unwrap();
+    let (_, how) = text.split_once(": loop, ").expect("a loop");
+    how.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn numbers_positions_and_rows_of_every_layout() {
+    for n in [1usize, 2, 9, 16, 40, 150] {
+        let row = Type::new(DType::F64, vec![Dim::from(n)]);
+        let f = build(&[row.clone(), Type::new(DType::F64, [3]), row], |cx, x| {
+            let steps = Dim::from(40);
+            let wide = Type::new(DType::F64, [40, n]);
+            let rows = cx.broadcast_in_dim(x[2], &wide.shape, &[1]);
+            let (c, y) = cx.scan(
+                &x[1..2],
+                &[x[0], x[2]],
+                &[rows],
+                &steps,
+                true,
+                |cx, w, c, x| {
+                    // One number of a constant, positions, rows, and a carry that is a row.
+                    let number = cx.slice_axis(w[0], 0, 1, 2);
+                    let number = cx.broadcast_in_dim(number, &[Dim::from(n)], &[0]);
+                    let position = cx.iota(&Type::new(DType::F64, [n]), 0);
+                    let y = cx.add(cx.mul(c[0], number), cx.mul(position, x[0]));
+                    (vec![cx.sin(y), x[0]], vec![c[1], y])
+                },
+            );
+            [c, y].concat()
+        });
+        let args: Vec<Array> = (f.params().iter().enumerate())
+            .map(|(k, &p)| numbers(f.ty(p), 1.0, k))
+            .collect();
+        run(&f, &args);
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(how(&f), "one loop of code for each element", "{n}");
+        }
+    }
+}
+
 #[test]
 fn loops_in_loops() {
-    let ty = Type::new(DType::F64, vec![Dim::from(4)]);
-    let f = build(&[ty.clone(), ty.clone()], |cx, x| {
-        let n = Dim::from(40);
-        cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
-            let inner = cx.scan(w, c, &[], &n, true, |cx, w, c, _| {
-                (vec![cx.mul(w[0], cx.tanh(c[0]))], vec![c[0]])
-            });
-            (inner.0, vec![])
-        })
-        .0
-    });
-    run(&f, &arguments(&f, 1.0));
+    for n in [4, 64] {
+        let (ty, number) = (
+            Type::new(DType::F64, vec![Dim::from(n)]),
+            Type::scalar(DType::F64),
+        );
+        let f = build(&[ty.clone(), ty.clone(), number], |cx, x| {
+            let steps = Dim::from(40);
+            cx.scan(&x[..1], &x[1..], &[], &steps, false, |cx, w, c, _| {
+                let inner = cx.scan(w, &c[..1], &[], &steps, true, |cx, w, c, _| {
+                    (vec![cx.mul(w[0], cx.tanh(c[0]))], vec![c[0]])
+                });
+                // Steps of single numbers, which code takes less time for than kernels.
+                let mut y = c[1];
+                for k in 0..12 {
+                    y = cx.add(cx.mul(y, cx.full_like(y, 0.5)), cx.full_like(y, k as f64));
+                }
+                let first = cx.slice_axis(inner.1[0], 0, 3, 4);
+                let first = cx.reduce_max(first, &[0, 1]);
+                (vec![inner.0[0], cx.add(y, first)], vec![])
+            })
+            .0
+        });
+        run(&f, &arguments(&f, 1.0));
+        if cfg!(target_arch = "x86_64") {
+            let called = how(&f).contains("the kernel of `scan`");
+            assert_eq!(called, n == 64, "{}", how(&f));
+        }
+    }
 }
 
 /// Steps `h <- h + tanh(h W + b) V` on vectors of `n` elements; each step adds a row of an input.
@@ -276,5 +335,21 @@ fn loops_until_a_condition_fails_and_their_gradients() {
                 run(&g, &args);
             }
         }
+    }
+}
+
+#[test]
+fn threads_share_elements_and_change_no_bit() {
+    let ty = Type::new(DType::F32, vec![Dim::from(20_011)]);
+    let f = sines(&ty, 40, false);
+    let args = arguments(&f, 1.0);
+    let of = |threads: usize| {
+        let program = Executor::new().with_threads(threads).compile(&f).unwrap();
+        program.run(&args).unwrap()
+    };
+    let one = of(1);
+    for threads in [2, 5] {
+        let same = one.iter().zip(of(threads)).all(|(a, b)| a.same_bits(&b));
+        assert!(same, "{threads} threads");
     }
 }
