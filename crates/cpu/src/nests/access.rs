@@ -4,7 +4,7 @@
 //! without computing any. Each is an [`IndexMap`] or a [`Choice`], and a read of its result is a
 //! read of its operand: [`Read::through`].
 
-use super::affine::{Affine, Limits, Var};
+use super::affine::{Affine, Limits, Term, Var};
 use super::quantity::Quantity;
 use super::shared::Shared;
 use cotangent_core::{Dim, Scalar, Val};
@@ -28,6 +28,14 @@ pub(crate) struct Bound {
     pub high: Quantity,
     /// Positive.
     pub step: i64,
+}
+
+impl Bound {
+    /// Whether the form has a start.
+    pub(crate) fn mentions_starts(&self) -> bool {
+        let is_start = |t: &Term| matches!(t.var, Var::Start(_));
+        self.form.terms.iter().any(is_start)
+    }
 }
 
 /// One of two sources, by conditions on indices.

@@ -8,7 +8,7 @@
 use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::fold_type;
 use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
-use crate::nests::affine::{Affine, Var};
+use crate::nests::affine::Affine;
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
 use crate::nests::views::zeros;
 use cotangent_core::ops::{Binary, Op, Reduction, Select};
@@ -286,7 +286,7 @@ impl<'a> Composer<'a> {
             let mut own = expr.through(&map, self.space).ok_or(Why::Reshape)?;
             for r in own.reads_mut() {
                 prune(&mut r.source);
-                guard_starts(r, at.starts.len(), &guards)?;
+                self.guard_starts(r, at.starts.len(), &guards)?;
             }
             exprs.push(own);
         }
@@ -303,6 +303,35 @@ impl<'a> Composer<'a> {
             value: None,
         });
         Ok(())
+    }
+
+    /// Reads the starts of a read only where guards hold, but for numbers, and for the first
+    /// `prefix`, which are those of the indices at which its value is required and which the guards
+    /// may mention.
+    fn guard_starts(&self, r: &mut Read, prefix: usize, guards: &[Guard]) -> Planned<()> {
+        let mut bounds = guards.iter().flat_map(|g| &g.bounds);
+        let mentioned = bounds.any(Bound::mentions_starts);
+        for Start { read, .. } in r.starts.iter_mut().skip(prefix) {
+            if self.is_number(read) {
+                continue;
+            }
+            if mentioned {
+                return Err(Why::Indices);
+            }
+            // Any integer serves where nothing is read.
+            read.source = under(&read.source, DType::I64, guards);
+        }
+        Ok(())
+    }
+
+    /// Whether a read is of the first element of a value, which has one at any extents.
+    fn is_number(&self, r: &Read) -> bool {
+        let Source::Element(e) = &r.source else {
+            return false;
+        };
+        let has_one = |d: &Dim| d.as_const().is_some_and(|n| n > 0);
+        e.at.iter().all(|i| i.terms.is_empty() && i.offset.is(0))
+            && self.cx.nests.function.ty(e.of).shape.iter().all(has_one)
     }
 
     fn find(&self, nest: u32, at: &IndexMap, guards: &[Guard]) -> Option<usize> {
@@ -513,20 +542,6 @@ fn under(s: &Source, dtype: DType, guards: &[Guard]) -> Source {
 fn guarded(s: &Source, starts: &Starts, dtype: DType, guards: &[Guard]) -> Read {
     let (starts, source) = (starts.clone(), under(s, dtype, guards));
     Read { starts, source }
-}
-
-/// Reads the starts of a read only where guards hold, but for the first `prefix`, which are those
-/// of the indices at which its value is required and which the guards may mention.
-fn guard_starts(r: &mut Read, prefix: usize, guards: &[Guard]) -> Planned<()> {
-    let mentions = |b: &Bound| b.form.terms.iter().any(|t| matches!(t.var, Var::Start(_)));
-    if r.starts.len() > prefix && guards.iter().flat_map(|g| &g.bounds).any(mentions) {
-        return Err(Why::Indices);
-    }
-    for Start { read, .. } in r.starts.iter_mut().skip(prefix) {
-        // Any integer serves where nothing is read.
-        read.source = under(&read.source, DType::I64, guards);
-    }
-    Ok(())
 }
 
 /// All indices of these extents in row-major order.

@@ -11,7 +11,7 @@ use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
 use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
 use crate::groups::form::{Member, NestGroup, Storage};
-use crate::nests::access::{IndexMap, Read, Source};
+use crate::nests::access::{Bound, IndexMap, Read, Source};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why};
 use crate::nests::quantity::Quantity;
@@ -39,15 +39,22 @@ pub(crate) struct Staged {
 /// The phases of a group, or the reason for which it has no code.
 pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     let mut of_starts: FxHashSet<Val> = FxHashSet::default();
+    let mut of_updates: FxHashSet<Val> = FxHashSet::default();
     let nest = |m: &Member| &cx.nests.nests[m.nest as usize];
     for r in g.members.iter().flat_map(|m| nest(m).reads()) {
+        of_updates.extend(updated(r).into_iter().flatten());
         for s in &r.starts {
             s.read.elements(&mut |a| {
                 of_starts.insert(a.of);
             });
         }
     }
-    let stage = Stage { cx, g, of_starts };
+    let stage = Stage {
+        cx,
+        g,
+        of_starts,
+        of_updates,
+    };
     let kept = stage.kept();
     if kept.is_empty()
         && let Some(staged) = stage.summed().or_else(|| stage.unrolled())
@@ -57,6 +64,20 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     match stage.phased(&|m| kept.contains(&m.nest)) {
         Err(Why::Reshape | Why::Indices) => stage.phased(&|_| true),
         done => done,
+    }
+}
+
+/// The operand of an update of a window at starts, and the value in the window, if a read is one.
+fn updated(r: &Read) -> Option<[Val; 2]> {
+    let Source::Choice(c) = &r.source else {
+        return None;
+    };
+    match (&c.inside, &c.outside) {
+        (Source::Element(update), Source::Element(operand)) => {
+            let at_starts = c.bounds.iter().any(Bound::mentions_starts);
+            at_starts.then_some([operand.of, update.of])
+        }
+        _ => None,
     }
 }
 
@@ -89,6 +110,9 @@ struct Stage<'a> {
     g: &'a NestGroup,
     /// Values that starts are read from: they are in memory before the code that reads them.
     of_starts: FxHashSet<Val>,
+    /// Operands of updates of windows, and the values in these: both are in memory, so that an
+    /// update writes the window alone.
+    of_updates: FxHashSet<Val>,
 }
 
 impl<'a> Stage<'a> {
@@ -96,15 +120,17 @@ impl<'a> Stage<'a> {
         &self.cx.nests.nests[m.nest as usize]
     }
 
-    /// Inline members that no expression can contain: folds without instructions of their bits, and
-    /// values that starts are read from.
+    /// Inline members that no expression can contain: folds without instructions of their bits,
+    /// values that starts are read from, and those of updates of windows.
     fn kept(&self) -> FxHashSet<u32> {
         let function = self.cx.nests.function;
         let is_kept = |m: &&Member| {
             let n = self.nest(m);
             let fold = matches!(n.what, What::Fold { .. });
             let dtype = function.ty(n.value).dtype;
-            fold && unrolled_fold(n, dtype).is_none() || self.of_starts.contains(&n.value)
+            fold && unrolled_fold(n, dtype).is_none()
+                || self.of_starts.contains(&n.value)
+                || self.of_updates.contains(&n.value)
         };
         let inline = self.g.members.iter().filter(|m| m.at == Storage::Inline);
         inline.filter(is_kept).map(|m| m.nest).collect()

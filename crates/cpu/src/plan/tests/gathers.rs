@@ -4,7 +4,7 @@
 use super::{PlannedFunction, layouts};
 use crate::nests::tests::function;
 use cotangent_core::ops::{Bounds, Windows};
-use cotangent_core::{Array, DType, Dim, Emit, Type, Val, reference};
+use cotangent_core::{Array, DType, Dim, Emit, Env, Type, Val, reference};
 
 /// Rows at computed indices of a concatenation of rows at computed indices: an index is read only
 /// where its piece has it.
@@ -157,5 +157,37 @@ fn elements_at_two_computed_indices() {
                 planned.check(&what, &[x, i, j]);
             }
         }
+    }
+}
+
+/// An update of a window writes the window alone: its operand, and a value that joins others, are
+/// in memory.
+#[test]
+fn values_of_updates_of_windows_are_stored() {
+    let types = [
+        Type::new(DType::F32, [48, 5]),
+        Type::new(DType::F32, [6, 5]),
+        Type::new(DType::I32, Vec::<Dim>::new()),
+    ];
+    let f = function(&types, |cx, x| {
+        let doubled = cx.add(x[0], x[0]);
+        let (first, zero) = (cx.slice_axis(x[1], 0, 0, 2), cx.sub(x[2], x[2]));
+        let joined = cx.concatenate(&[x[1], cx.exp(first)], 0);
+        vec![cx.dynamic_update_slice(doubled, joined, &[x[2], zero])]
+    });
+    let text = crate::plan_text(&f.clone().into(), &Env::default()).unwrap();
+    let stored = text
+        .lines()
+        .filter(|l| l.contains("-> ") && !l.contains("[]"));
+    assert_eq!(stored.count(), 3, "{text}");
+    let planned = PlannedFunction::new(&f);
+    for start in [-3, 0, 7, 40, 90] {
+        let args = [
+            numbers(DType::F32, &[48, 5], 1),
+            numbers(DType::F32, &[6, 5], 2),
+            Array::scalar(start),
+        ];
+        let args = args.each_ref().map(crate::tensor::Tensor::from);
+        planned.check(&format!("at {start}"), &args);
     }
 }
