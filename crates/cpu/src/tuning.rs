@@ -103,7 +103,7 @@ tuning! {
     /// Estimated time of an operation of code on one element, in ps.
     OPERATION_PS: usize = 150;
     /// Estimated time of a kernel of an instruction besides its elements, in ps.
-    KERNEL_PS: usize = 15_000;
+    KERNEL_PS: usize = 12_000;
     /// Estimated time of a kernel for an element of 4 bytes, in ps.
     ELEMENT_PS: usize = 60;
     /// Estimated time to copy an element that is no part of a row, in ps.
@@ -113,13 +113,19 @@ tuning! {
     /// Minimum number of elements of a phase that runs in its general form although it has
     /// instructions.
     MIN_GENERAL_ELEMENTS: usize = 64;
+    /// Estimated time of a phase in its general form besides its boxes, in ps.
+    PHASE_PS: usize = 160_000;
     /// Estimated time of a box of a phase in its general form, in ps.
-    BOX_PS: usize = 150_000;
+    BOX_PS: usize = 60_000;
     /// Estimated time of an input of such a box, in ps.
-    BOX_INPUT_PS: usize = 25_000;
+    BOX_INPUT_PS: usize = 10_000;
+    /// The last three times are this many percent where another form may be chosen, which the code
+    /// of a loop can contain or which reads less.
+    GENERAL_FORM_PERCENT: usize = 250;
+    /// Estimated time of a small product besides its elements, in ps.
+    PRODUCT_PS: usize = 100_000;
     /// Estimated time of a loop, a branch or another region besides its steps, in ps.
-    CONTROL_PS: usize = 60_000;
-    /// Estimated time of a small product besides its elements, and of a phase in its general form,
-    /// in ps.
+    CONTROL_PS: usize = 50_000;
+    /// Estimated time of a kernel on tensors, in ps.
     CALL_PS: usize = 400_000;
 }

@@ -6,7 +6,7 @@ use super::code::{Code, CodeMember, Finish};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
-use crate::tuning::{COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
+use crate::tuning::{BOX_INPUT_PS, BOX_PS, COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::{Body, InputLayouts};
 use smallvec::SmallVec;
@@ -174,6 +174,11 @@ impl ByCopies {
         let time = |c: &HaloCopy| rows_time(c.bytes, c.rows.len()) as u64;
         self.copies.iter().map(time).sum()
     }
+}
+
+/// Estimated time of a box with this many inputs besides its elements, in ps.
+pub(crate) fn box_overhead(inputs: usize) -> usize {
+    BOX_PS + inputs * BOX_INPUT_PS
 }
 
 /// Estimated time to copy rows of this many bytes, in ps.

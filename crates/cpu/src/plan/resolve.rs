@@ -11,7 +11,7 @@ use super::compose::{CodeChoice, LeafSource};
 use super::halo::{halo_reads, whole_copy};
 use super::laid::{
     Base, ByCopies, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView,
-    NumberBytes, PackedRead, Resolved, RowBlocks, is_direct,
+    NumberBytes, PackedRead, Resolved, RowBlocks, box_overhead, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -25,7 +25,7 @@ use crate::nests::access::Read;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::tensor::{Extents, Strides, row_major, volume};
 use crate::tuning::{
-    BLOCK_PS, BOX_INPUT_PS, BOX_PS, CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS,
+    BLOCK_PS, CACHED_PRODUCT_BYTES, GENERAL_FORM_PERCENT, MAX_CACHED_ROW_ELEMENTS,
     MIN_BLOCK_ELEMENTS, MIN_BLOCK_ROWS, MOVE_PS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT,
     PRODUCT_BLOCK_BYTES, SHORT_BLOCK_PS, TARGET_BLOCKS,
 };
@@ -573,7 +573,7 @@ fn by_copies(
 
 /// Estimated time of a box besides that of its code, in ps.
 fn box_time(b: &LaidBox) -> u64 {
-    let one = BOX_PS + b.leaves.len() * BOX_INPUT_PS;
+    let one = box_overhead(b.leaves.len()) * GENERAL_FORM_PERCENT / 100;
     // Inputs that are not contiguous along the innermost axis are packed.
     let along = line_axis(&b.axes);
     let apart = |l: &&LaidLeaf| match l {

@@ -9,10 +9,10 @@ use crate::plan::Plan;
 use crate::plan::arena::{ArenaLayout, padded};
 use crate::plan::build::{CodeStep, Home, PlaceView, StepKind};
 use crate::plan::code::ElementSlot;
-use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, writes_over};
+use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, box_overhead, writes_over};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
-use crate::tuning::{BOX_INPUT_PS, BOX_PS, CALL_PS, MIN_GENERAL_ELEMENTS};
+use crate::tuning::{GENERAL_FORM_PERCENT, MIN_GENERAL_ELEMENTS, PHASE_PS};
 use cotangent_core::Env;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -373,21 +373,25 @@ impl<'a> InPlaceBuilder<'a> {
             true => self.fold(at, code, laid, outputs),
         };
         let elements = laid.rows.saturating_mul(laid.len.max(1));
-        let time = elements.saturating_mul(code.cost as usize);
-        let of_box = BOX_PS + code.leaves.len() * BOX_INPUT_PS;
+        let boxes = laid.run_boxes().len() * box_overhead(code.leaves.len());
         let copies = laid
             .by_copies
             .as_ref()
             .map_or(0, |c| c.copy_time() as usize);
-        let time = time.saturating_add(CALL_PS + laid.run_boxes().len() * of_box + copies);
+        let of_elements = elements.saturating_mul(code.cost as usize);
+        let time = |percent: usize| {
+            let own = (PHASE_PS + boxes) * percent / 100 + copies;
+            of_elements.saturating_add(own)
+        };
         let own = &self.code[before..];
         let slower = elements >= MIN_GENERAL_ELEMENTS
-            && own.iter().map(Instruction::time).sum::<usize>() > time
+            && own.iter().map(Instruction::time).sum::<usize>() > time(GENERAL_FORM_PERCENT)
             && !own.iter().any(|i| matches!(i, Instruction::Update(_)));
         if done.is_none() || slower {
             self.code.truncate(before);
             self.work = work;
             let work = elements.saturating_mul(1 + (code.cost / 1000) as usize);
+            let time = time(100);
             self.push(work, Instruction::Code { at, time });
         }
     }

@@ -6,7 +6,9 @@ use crate::folds::RawProduct;
 use crate::plan::laid::rows_time;
 use crate::plan::nested::NestedRun;
 use crate::raw_kernel::RawKernel;
-use crate::tuning::{CALL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS};
+use crate::tuning::{
+    CALL_PS, CONTROL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS, PRODUCT_PS,
+};
 use cotangent_core::DType;
 use cotangent_kernels::tile::TileFn;
 use smallvec::SmallVec;
@@ -150,13 +152,13 @@ impl Instruction {
             Instruction::Fold { rows, len, .. } => KERNEL_PS * (1 + rows) + rows * len * ELEMENT_PS,
             Instruction::Product { n, x, .. } => {
                 let depth = x[0].shape.last().copied().unwrap_or(1);
-                CALL_PS + n * depth * ELEMENT_PS * 2
+                PRODUCT_PS + n * depth * ELEMENT_PS * 2
             }
             Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * COPIED_BYTE_PS,
             Instruction::Code { time, .. } => *time,
             Instruction::Call(_) => CALL_PS,
             // Its own instructions count.
-            Instruction::Control { .. } => 4 * KERNEL_PS,
+            Instruction::Control { .. } => CONTROL_PS,
         }
     }
 }
