@@ -424,3 +424,190 @@ fn operations_on_few_elements_in_steps_have_the_same_bits() {
         assert!(rewritten[name] >= least, "{name}: {rewritten:?}");
     }
 }
+
+/// Sums and errors of sums in a function and in its regions, of arrays of this type.
+fn additions(f: &Function, ty: &Type) -> usize {
+    let each = f.eqns().iter().map(|e| {
+        let is_sum = matches!(e.op.name(), "add" | "add_error");
+        let own = is_sum && e.results().all(|r| f.ty(r) == ty);
+        let inside = e.op.regions().into_iter().map(|r| additions(r, ty));
+        usize::from(own) + inside.sum::<usize>()
+    });
+    each.sum()
+}
+
+/// Numbers with zeros of both signs, of a type.
+fn with_zeros(ty: &Type, first: i64) -> Array {
+    let shape = ty.shape.as_const().unwrap();
+    let at = |k: usize| match (k as i64 * 5 + first) % 7 {
+        0 | 3 => -0.0,
+        1 => 0.0,
+        m => (m as f64 - 3.0) / 2.0,
+    };
+    let values = (0..shape.iter().product()).map(at).collect();
+    let numbers = Array::vector(values).reshape(&*shape).unwrap();
+    let convert = build(&[numbers.ty()], |cx, x| vec![cx.convert(x[0], ty.dtype)]);
+    reference::run(&convert, &[numbers]).unwrap().remove(0)
+}
+
+#[test]
+fn sums_with_updated_zeros_are_sums_in_their_windows() {
+    let sizes: [(&[usize], &[usize]); 4] = [
+        (&[160], &[1]),
+        (&[160], &[3]),
+        (&[20, 8], &[1, 8]),
+        (&[8, 20], &[8, 1]),
+    ];
+    let types = [DType::F64, DType::F32, DType::BF16, DType::C64, DType::I16];
+    for (dtype, (shape, window)) in types.iter().flat_map(|&d| sizes.map(|s| (d, s))) {
+        let (ty, part) = (Type::new(dtype, shape), Type::new(dtype, window));
+        let starts = Type::new(DType::I32, [6]);
+        let real = matches!(dtype, DType::F64 | DType::F32);
+        for form in 0..if real { 6 } else { 4 } {
+            let rows = |ty: &Type| {
+                Type::new(
+                    dtype,
+                    &[&[6], &ty.shape.as_const().unwrap()[..]].concat()[..],
+                )
+            };
+            let operands = [
+                rows(&ty),
+                rows(&part),
+                rows(&part),
+                starts.clone(),
+                starts.clone(),
+            ];
+            let f = build(&operands, |cx, x| {
+                let body = |cx: &dyn Emit, _: &[Val], _: &[Val], x: &[Val]| {
+                    let at = |i: Val| vec![i; shape.len()];
+                    let zeros = cx.zeros(&ty);
+                    let first = cx.dynamic_update_slice(zeros, x[1], &at(x[3]));
+                    // Starts of another type.
+                    let wide = cx.convert(x[4], DType::I64);
+                    let second = cx.dynamic_update_slice(zeros, x[2], &at(wide));
+                    let both = cx.dynamic_update_slice(first, x[2], &at(x[4]));
+                    let y = match form {
+                        0 => cx.add(first, x[0]),
+                        1 => cx.add(cx.add(x[0], first), second),
+                        2 => cx.add(x[0], cx.add(first, second)),
+                        3 => cx.add(x[0], both),
+                        4 => cx.op(Binary::AddError, &[x[0], both]),
+                        _ => cx.op(Binary::AddError, &[first, x[0]]),
+                    };
+                    (vec![], vec![y])
+                };
+                cx.scan(&[], &[], x, &6.into(), false, body).1
+            });
+            let integers = |v: [i32; 6]| {
+                let x = Array::vector(v.iter().map(|&i| f64::from(i)).collect());
+                let f = build(&[x.ty()], |cx, x| vec![cx.convert(x[0], DType::I32)]);
+                reference::run(&f, &[x]).unwrap().remove(0)
+            };
+            let x = [
+                with_zeros(&operands[0], 0),
+                with_zeros(&operands[1], 2),
+                with_zeros(&operands[2], 5),
+                integers([0, -3, 2, 4, 19, 200]),
+                integers([0, 1, 3, 4, -9, 159]),
+            ];
+            let g = simple(&f, &x);
+            let most = usize::from(dtype.is_inexact() && form < 4);
+            assert_eq!(additions(&g, &ty), most, "{form} {ty} {g}");
+        }
+    }
+}
+
+/// A loop that adds `u` to an element of a carry in every step, and changes the carry by `then`.
+fn accumulating(then: &dyn Fn(&dyn Emit, Val) -> Val, zero: bool, nested: bool) -> Arc<Function> {
+    let ty = Type::new(DType::F64, [40]);
+    build(&[ty.clone(), real()], |cx, x| {
+        let step = |cx: &dyn Emit, u: Val, c: Val, i: Val| {
+            let u = cx.broadcast_in_dim(cx.mul(u, cx.convert(i, DType::F64)), &[1.into()], &[]);
+            let u = cx.dynamic_update_slice(cx.zeros(&ty), u, &[i]);
+            then(cx, cx.add(c, u))
+        };
+        let first = if zero { cx.zeros(&ty) } else { x[0] };
+        let rows = [cx.iota(&Type::new(DType::I32, [20]), 0)];
+        let body = |cx: &dyn Emit, w: &[Val], c: &[Val], i: &[Val]| {
+            let y = match nested {
+                false => step(cx, w[0], c[0], i[0]),
+                true => {
+                    let body = |cx: &dyn Emit, w: &[Val], c: &[Val], i: &[Val]| {
+                        (vec![step(cx, w[0], c[0], i[0])], vec![])
+                    };
+                    cx.scan(w, c, &[w[1]], &20.into(), false, body).0[0]
+                }
+            };
+            (vec![y], vec![])
+        };
+        let consts = [x[1], rows[0]];
+        cx.scan(&consts, &[first], &rows, &20.into(), false, body).0
+    })
+}
+
+#[test]
+fn a_carry_without_negative_zeros_is_summed_in_windows_alone() {
+    let ty = Type::new(DType::F64, [40]);
+    let x = [with_zeros(&ty, 0), Array::scalar(-0.5)];
+    let same: &dyn Fn(&dyn Emit, Val) -> Val = &|_, c| c;
+    let reversed: &dyn Fn(&dyn Emit, Val) -> Val = &|cx, c| cx.reverse(c, &[0]);
+    let scaled: &dyn Fn(&dyn Emit, Val) -> Val = &|cx, c| cx.mul(c, cx.full_like(c, -0.5));
+    for (then, zero, additions_of_arrays) in [
+        (same, true, 0),
+        (reversed, true, 0),
+        (same, false, 1),
+        (scaled, true, 1),
+    ] {
+        for nested in [false, true] {
+            let g = simple(&accumulating(then, zero, nested), &x);
+            assert_eq!(additions(&g, &ty), additions_of_arrays, "{nested} {g}");
+        }
+    }
+}
+
+/// A scan over integers whose steps choose a branch by them, on numbers of this type.
+fn branching(ty: &Type, boolean: bool, then: fn(&dyn Emit, Val) -> Val) -> Arc<Function> {
+    let steps = Type::new(DType::I32, [6]);
+    build(&[ty.clone(), steps], |cx, x| {
+        let body = |cx: &dyn Emit, _: &[Val], c: &[Val], i: &[Val]| {
+            let first = |_: &dyn Emit, c: &[Val]| vec![c[0], c[0]];
+            let second = |cx: &dyn Emit, c: &[Val]| vec![then(cx, c[0]), c[0]];
+            let third = |cx: &dyn Emit, c: &[Val]| vec![cx.neg(c[0]), cx.add(c[0], c[0])];
+            let y = match boolean {
+                true => {
+                    let p = cx.compare(i[0], Comparison::Gt, cx.full_like(i[0], 0));
+                    cx.cond(p, c, third, second)
+                }
+                false => cx.switch(i[0], c, &[&first, &second, &third]),
+            };
+            (vec![y[0]], vec![y[1]])
+        };
+        let y = cx.scan(&[], &x[..1], &x[1..], &6.into(), false, body);
+        [y.0, y.1].concat()
+    })
+}
+
+#[test]
+fn branches_on_few_numbers_are_choices() {
+    let indices = Array::vector(vec![0i32, 2, 1, -5, 7, 1]);
+    let (number, two) = (real(), Type::new(DType::F64, [2]));
+    let many = Type::new(DType::F64, [5]);
+    let shifted: fn(&dyn Emit, Val) -> Val = |cx, c| cx.add(c, cx.full_like(c, 1.5));
+    let costly: fn(&dyn Emit, Val) -> Val = |cx, c| cx.sin(c);
+    for (ty, then, is_choice) in [
+        (&number, shifted, true),
+        (&two, shifted, true),
+        (&number, costly, false),
+        (&many, shifted, false),
+    ] {
+        for boolean in [true, false] {
+            let g = simple(
+                &branching(ty, boolean, then),
+                &[with_zeros(ty, 1), indices.clone()],
+            );
+            let (_, body) = scan_of(&g);
+            let branches = body.iter().any(|n| n == "cond" || n == "switch");
+            assert_eq!(branches, !is_choice, "{ty} {g}");
+        }
+    }
+}

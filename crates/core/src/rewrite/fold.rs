@@ -99,13 +99,27 @@ pub(super) fn number_everywhere(b: &Builder, v: Val) -> Option<Scalar> {
     as_splat(b, whole.flatten().unwrap_or(v))
 }
 
-/// Whether every element of a constant is zero, and no zero is negative.
+/// Whether every element of a value is a number, `+0`.
 pub(super) fn is_positive_zero(b: &Builder, v: Val) -> bool {
-    match as_splat(b, v) {
-        Some(Scalar::F(x)) => x.to_bits() == 0,
-        Some(Scalar::C(z)) => z.re.to_bits() == 0 && z.im.to_bits() == 0,
-        Some(Scalar::I(x)) => x == 0,
-        None => false,
+    number_everywhere(b, v).is_some_and(is_zero)
+}
+
+/// Whether a number is zero, and not `-0`.
+pub(super) fn is_zero(s: Scalar) -> bool {
+    match s {
+        Scalar::F(x) => x.to_bits() == 0,
+        Scalar::C(z) => z.re.to_bits() == 0 && z.im.to_bits() == 0,
+        Scalar::I(x) => x == 0,
+    }
+}
+
+/// Whether a number, or a part of a complex one, is `-0`.
+pub(super) fn has_negative_zero(s: Scalar) -> bool {
+    let negative = |x: f64| x == 0.0 && x.is_sign_negative();
+    match s {
+        Scalar::I(_) => false,
+        Scalar::F(x) => negative(x),
+        Scalar::C(z) => negative(z.re) || negative(z.im),
     }
 }
 

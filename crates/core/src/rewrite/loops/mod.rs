@@ -9,6 +9,9 @@
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
 //! gather, scatter, ..       ->  simpler operations              in steps, on few elements
+//! cond(p, ..)               ->  select                          in steps, of few numbers
+//! x + update(0, u, i)       ->  update(x + 0, x[i] + u, i)      in steps
+//! c' = c + 0                ->  c' = c                          no element of `c` is -0
 //! ```
 //! The pass is for a function that runs: derivatives are derived before it, so their sums keep
 //! their order. Each body is visited once, inner ones first. Results keep their bits, but for the
@@ -16,11 +19,14 @@
 //! ([`total`]).
 
 mod carries;
+mod choices;
 mod form;
 mod hoist;
 mod small;
+mod sums;
 mod total;
 mod unroll;
+mod zeros;
 
 use super::pass::{Pass, RewrittenRegion};
 use super::raise::counted_loops;
@@ -173,9 +179,15 @@ fn simpler(
     }
     let form = LoopForm::of(op, x)?;
     let loc = pass.b.loc();
+    let sums = zeros::without_zeros(&pass.b, &form);
+    let op = sums.as_ref().unwrap_or(op);
+    let form = LoopForm::of(op, x)?;
     let new = carries::Carries::of(&form, used).and_then(|c| c.write(pass, &form));
     let Some((op, x, results)) = new else {
-        let y = unroll::steps(pass, op, x)?;
+        let y = match unroll::steps(pass, op, x) {
+            Some(y) => y,
+            None => pass.b.emit(sums?, x).to_vec(),
+        };
         return Some(y.into_iter().map(Some).collect());
     };
     pass.b.set_loc(loc);

@@ -10,10 +10,12 @@
 //! ```
 //! Results have the same bits.
 
+use super::{choices, sums};
 use crate::dtype::DType;
 use crate::ir::{Builder, Emit, Op, Val, Vals};
 use crate::ops::{
-    ArgReduce, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows, indices,
+    ArgReduce, Binary, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows,
+    indices,
 };
 use crate::shape::{Dim, Type};
 
@@ -41,6 +43,11 @@ pub(super) fn written(b: &Builder, op: &Op, x: &[Val]) -> Option<Vals> {
         Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
         Op::Sort(s) => sorted(cx, s, x),
+        Op::Switch(s) => choices::computed(b, s, x),
+        Op::Binary(op @ (Binary::Add | Binary::AddError)) => {
+            let y = sums::in_windows(b, *op, [x[0], x[1]])?;
+            Some(Vals::from_slice(&[y]))
+        }
         _ => None,
     }
 }
