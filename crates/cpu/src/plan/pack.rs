@@ -139,25 +139,32 @@ struct StartForm {
 
 impl LineRead {
     /// The address of the first element at these positions, if all are adjacent in a value.
-    fn adjacent(&self, positions: &Range<usize>, places: Addresses<'_>) -> Option<*mut u8> {
+    pub(super) fn adjacent(
+        &self,
+        positions: &Range<usize>,
+        places: Addresses<'_>,
+    ) -> Option<*mut u8> {
         let LineSource::Element(e) = &self.source else {
             return None;
         };
         let along = line_axis(&self.axes);
-        let one_line = self.axes[..along.unwrap_or(0)]
-            .iter()
-            .all(|a| a.extent == 1);
         let step = along.map_or(1, |k| e.offset.scales[k]);
         let (first, last) = (
             e.offset.offset + positions.start as i64,
             e.offset.offset + positions.end as i64 - 1,
         );
         let (low, high) = e.span;
-        let adjacent = one_line && step == 1 && e.offset.terms.is_empty();
+        let adjacent = self.is_one_line(along) && step == 1 && e.offset.terms.is_empty();
         (adjacent && low <= first && last <= high).then(|| {
             let bytes = first as isize * self.dtype.size() as isize;
             places.of(e.place).wrapping_offset(bytes)
         })
+    }
+
+    /// Whether the positions of the loop are those of one line.
+    pub(super) fn is_one_line(&self, along: Option<usize>) -> bool {
+        let outer = &self.axes[..along.unwrap_or(0)];
+        outer.iter().all(|a| a.extent == 1)
     }
 
     /// Copies the elements at these positions of a loop to `to`.
@@ -170,6 +177,10 @@ impl LineRead {
     /// address of the first element of each place that is read, and all elements of the place that
     /// are read at the positions are initialised; nothing writes to them.
     pub(crate) unsafe fn pack(&self, to: *mut u8, positions: Range<usize>, places: Addresses<'_>) {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        if unsafe { self.gather(to, &positions, places) } {
+            return;
+        }
         let along = line_axis(&self.axes);
         let len = along.map_or(1, |k| self.axes[k].extent);
         let most = match self.starts.is_empty() {

@@ -7,6 +7,7 @@
 
 use super::code::{Code, CodeRoot, ElementSlot, Region, code};
 use super::compose::{Composition, Planned, indices, unrolled_fold};
+use super::levels::needed_again;
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
 use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
@@ -120,8 +121,9 @@ impl<'a> Stage<'a> {
         &self.cx.nests.nests[m.nest as usize]
     }
 
-    /// Inline members that no expression can contain: folds without instructions of their bits,
-    /// values that starts are read from, and those of updates of windows.
+    /// Inline members that no expression contains: folds without instructions of their bits,
+    /// values that starts are read from, those of updates of windows, and gathers that several
+    /// phases need.
     fn kept(&self) -> FxHashSet<u32> {
         let function = self.cx.nests.function;
         let is_kept = |m: &&Member| {
@@ -133,7 +135,9 @@ impl<'a> Stage<'a> {
                 || self.of_updates.contains(&n.value)
         };
         let inline = self.g.members.iter().filter(|m| m.at == Storage::Inline);
-        inline.filter(is_kept).map(|m| m.nest).collect()
+        let mut kept = needed_again(self.cx, self.g);
+        kept.extend(inline.filter(is_kept).map(|m| m.nest));
+        kept
     }
 
     /// The nests of values, for members of a kind.

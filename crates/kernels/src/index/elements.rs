@@ -31,6 +31,41 @@ pub fn clamp_numbers<I: Position>(to: &mut [i64], x: &[I], last: i64) {
     );
 }
 
+/// Adds `factor * clamp(x, 0, last)` of each number to the elements of `to`.
+///
+/// # Panics
+/// If `to` is shorter than the numbers.
+pub fn add_clamped<I: Position>(to: &mut [i64], x: &[I], last: i64, factor: i64) {
+    let to = &mut to[..x.len()];
+    let limit = i32::try_from(last);
+    widest(
+        #[inline(always)]
+        || match limit {
+            Ok(limit) if I::NARROW => {
+                for (y, x) in to.iter_mut().zip(x) {
+                    *y += factor * i64::from(x.narrow().clamp(0, limit));
+                }
+            }
+            _ => {
+                for (y, x) in to.iter_mut().zip(x) {
+                    *y += factor * x.signed().clamp(0, last);
+                }
+            }
+        },
+    );
+}
+
+/// Copies `to[j] = from[offsets[j]]`.
+///
+/// # Safety
+/// `to` is valid for as many elements as offsets, and `from` for those at the offsets.
+pub unsafe fn copy_at<T: Copy>(to: *mut T, from: *const T, offsets: &[i64]) {
+    for (j, &offset) in offsets.iter().enumerate() {
+        // SAFETY: the caller guarantees the elements (# Safety).
+        unsafe { to.add(j).write(from.offset(offset as isize).read()) };
+    }
+}
+
 /// Numbers of a term, with their factor.
 pub type Term<'a> = (i64, &'a [i64]);
 

@@ -1,9 +1,12 @@
 //! Elements at computed indices: packed line by line, or on one line where all axes continue one
 //! another.
 
+use super::super::build::StepKind;
+use super::super::compose::{Leaf, LeafSource};
+use super::memory::parts_of;
 use super::{PlannedFunction, layouts};
 use crate::nests::tests::function;
-use cotangent_core::ops::{Bounds, Windows};
+use cotangent_core::ops::{Bounds, Comparison, Windows};
 use cotangent_core::{Array, DType, Dim, Emit, Env, Type, Val, reference};
 
 /// Rows at computed indices of a concatenation of rows at computed indices: an index is read only
@@ -189,5 +192,48 @@ fn values_of_updates_of_windows_are_stored() {
         ];
         let args = args.each_ref().map(crate::tensor::Tensor::from);
         planned.check(&format!("at {start}"), &args);
+    }
+}
+
+/// Steps of a search by bisection: each gathers once, and what it finds is stored for the next.
+#[test]
+fn a_search_gathers_once_in_each_step() {
+    let steps = 7;
+    let types = [Type::new(DType::F32, [100]), Type::new(DType::F32, [40])];
+    let f = function(&types, |cx, x| {
+        let ty = Type::new(DType::U32, [40]);
+        let (mut low, mut high) = (cx.zeros(&ty), cx.full(&ty, 100));
+        for _ in 0..steps {
+            let half = cx.div(cx.sub(high, low), cx.full(&ty, 2));
+            let middle = cx.add(low, half);
+            let found = cx.take(x[0], middle, 0, Bounds::Clip);
+            let less = cx.compare(x[1], Comparison::Le, found);
+            low = cx.select(less, low, middle);
+            high = cx.select(less, middle, high);
+        }
+        vec![high]
+    });
+    let parts = parts_of(&std::sync::Arc::new(f.clone()));
+    let gathers: usize = parts
+        .steps
+        .iter()
+        .map(|s| match &s.kind {
+            StepKind::Code(c) => {
+                let leaves = c.phases.iter().flat_map(|p| &p.code.leaves);
+                let gather = |l: &&Leaf| match &l.source {
+                    LeafSource::Read(r) => !r.starts.is_empty(),
+                    _ => false,
+                };
+                leaves.filter(gather).count()
+            }
+            _ => 0,
+        })
+        .sum();
+    assert_eq!(gathers, steps);
+    let x = Array::vector((0..100).map(|k| (k / 2) as f32).collect::<Vec<_>>());
+    let q = Array::vector((0..40).map(|k| k as f32 * 1.4 - 2.0).collect::<Vec<_>>());
+    for x in layouts(&x) {
+        let args = [x, crate::tensor::Tensor::from(&q)];
+        PlannedFunction::new(&f).check("a search", &args);
     }
 }
