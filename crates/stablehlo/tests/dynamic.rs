@@ -227,3 +227,39 @@ fn an_extent_with_a_bound_is_an_unknown_extent() {
         assert_eq!(run(&text, &[v(&[1.0, 2.5])]), v(&[2.0, 5.0]));
     }
 }
+
+#[test]
+fn extents_that_are_asserted_to_be_equal_are_one_symbol() {
+    let text = |assertion: &str| {
+        format!(
+            "module {{
+  func.func public @main(%x: tensor<?x4xf64>, %y: tensor<?x4xf64>) -> tensor<?x4xf64> {{
+    %0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf64>) -> tensor<i32>
+    %n = stablehlo.convert %0 : (tensor<i32>) -> tensor<i64>
+    %2 = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?x4xf64>) -> tensor<i32>
+    %m = stablehlo.convert %2 : (tensor<i32>) -> tensor<i64>
+    %4 = stablehlo.compare {assertion}, %m, %n, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%4, %m, %n) {{api_version = 2 : i32, has_side_effect = true}} : (tensor<i1>, tensor<i64>, tensor<i64>) -> ()
+    %z = stablehlo.multiply %x, %y : tensor<?x4xf64>
+    return %z : tensor<?x4xf64>
+  }}
+}}"
+        )
+    };
+    let x = |rows: usize| {
+        let data = (0..4 * rows).map(|k| k as f64 + 1.0).collect();
+        Array::from_vec([rows, 4], data).unwrap()
+    };
+    let f = main_of(&text("EQ"));
+    let [a, b] = [0, 1].map(|k| f.param_types()[k].shape[0].clone());
+    assert_eq!(a, b);
+    let squares = reference::run(&f, &[x(3), x(3)]).unwrap()[0].to_f64();
+    assert_eq!(squares[11], 144.0);
+    for rows in [1, 2] {
+        let e = reference::run(&f, &[x(rows), x(3)]).unwrap_err();
+        assert_eq!(e.code(), Code::ShapeMismatch, "{e}");
+    }
+    // Other assertions say nothing about it.
+    let f = main_of(&text("GE"));
+    assert_ne!(f.param_types()[0].shape[0], f.param_types()[1].shape[0]);
+}

@@ -1,6 +1,7 @@
 //! Accessors for attributes of operations: numbers and lists, or errors.
 
 use crate::ast::{Attr, Operation};
+use cotangent_core::ops::Comparison;
 use cotangent_core::{Code, Error, Result};
 
 /// The error of a missing or malformed attribute.
@@ -73,4 +74,26 @@ pub(super) fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
         "stablehlo.composite" => op.attr("decomposition").and_then(|a| a.word()),
         _ => None,
     }
+}
+
+/// The comparison direction. In the pretty form it is the first word.
+pub(super) fn direction(op: &Operation<'_>) -> Result<Comparison> {
+    let a = op
+        .attr("comparison_direction")
+        .or_else(|| op.unnamed().next());
+    Ok(match a.and_then(Attr::word) {
+        Some("EQ") => Comparison::Eq,
+        Some("NE") => Comparison::Ne,
+        Some("LT") => Comparison::Lt,
+        Some("LE") => Comparison::Le,
+        Some("GT") => Comparison::Gt,
+        Some("GE") => Comparison::Ge,
+        _ => {
+            return Err(attribute(
+                op,
+                "comparison_direction",
+                "one of EQ, NE, LT, LE, GT, GE",
+            ));
+        }
+    })
 }

@@ -1,6 +1,6 @@
 //! Elementwise operations of StableHLO and chlo.
 
-use super::attributes::attribute;
+use super::attributes::direction;
 use super::function::{FunctionLowering, one};
 use super::row::{LoweringRow, LoweringRule, LoweringRule::Custom};
 use crate::ast::{Attr, Operation, Ty};
@@ -134,28 +134,6 @@ fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         }
     };
     one(cx.clamp(full(lo), x, full(hi)))
-}
-
-/// The comparison direction. In the pretty form it is the first word.
-pub(crate) fn direction(op: &Operation<'_>) -> Result<Comparison> {
-    let a = op
-        .attr("comparison_direction")
-        .or_else(|| op.unnamed().next());
-    Ok(match a.and_then(Attr::word) {
-        Some("EQ") => Comparison::Eq,
-        Some("NE") => Comparison::Ne,
-        Some("LT") => Comparison::Lt,
-        Some("LE") => Comparison::Le,
-        Some("GT") => Comparison::Gt,
-        Some("GE") => Comparison::Ge,
-        _ => {
-            return Err(attribute(
-                op,
-                "comparison_direction",
-                "one of EQ, NE, LT, LE, GT, GE",
-            ));
-        }
-    })
 }
 
 /// Whether floats are compared in total order: `-NaN < -inf < .. < -0 < +0 < .. < inf < NaN`.

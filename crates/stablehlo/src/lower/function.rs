@@ -1,6 +1,7 @@
 //! Lowering of a function or a region: its builder, and the map from values of the text to graph
 //! values.
 
+use super::asserted;
 use super::module::ModuleLowering;
 use crate::ast::{self, Id, Narrow, Operation, Region, Signature, Ty};
 use cotangent_core::ops::Binary;
@@ -69,7 +70,9 @@ impl<'t> FunctionLowering<'t> {
             is_uncalled,
             dynamic_extents: RefCell::default(),
         };
-        for a in &body.args {
+        let equal = asserted::equal_extents(body);
+        let mut symbols: FxHashMap<asserted::ParameterAxis, Dim> = FxHashMap::default();
+        for (k, a) in body.args.iter().enumerate() {
             if a.ty == Ty::Token {
                 // A token is no parameter of the graph.
                 frame.set(a.id, frame.token());
@@ -83,18 +86,24 @@ impl<'t> FunctionLowering<'t> {
                 }
                 continue;
             }
-            // Every `?` of a parameter becomes a distinct symbol.
-            let dims: Vec<Dim> = ty
-                .shape
-                .iter()
-                .map(|d| {
-                    if d.as_const().is_some() {
-                        d.clone()
-                    } else {
-                        frame.fresh_dim()
-                    }
-                })
-                .collect();
+            // Every `?` of a parameter becomes a distinct symbol, but for those that are asserted
+            // to be equal.
+            let extents = ty.shape.iter().enumerate();
+            let extents = extents.map(|(axis, d)| {
+                let known = equal.get(&(k, axis)).and_then(|first| symbols.get(first));
+                match (d.as_const(), known) {
+                    (Some(_), _) => d.clone(),
+                    (None, Some(known)) => known.clone(),
+                    (None, None) => frame.fresh_dim(),
+                }
+            });
+            let dims: Vec<Dim> = extents.collect();
+            symbols.extend(
+                dims.iter()
+                    .cloned()
+                    .enumerate()
+                    .map(|(axis, d)| ((k, axis), d)),
+            );
             let v = frame.b.param(ty.with_shape(dims), Some(&a.name));
             // Arguments of public functions are rounded to their narrow type.
             frame.set(

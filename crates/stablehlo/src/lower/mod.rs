@@ -5,6 +5,7 @@
 //! other calls remain calls. An unknown operation is an error of the functions that reach it, not
 //! of the whole text.
 
+mod asserted;
 mod attributes;
 mod body;
 mod callbacks;

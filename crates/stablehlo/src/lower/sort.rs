@@ -15,8 +15,9 @@
 //! then the key. Any other comparator is applied to every pair of elements along the axis. The
 //! position of an element is the number of elements that compare less.
 
+use super::attributes::direction;
 use super::attributes::{attribute, size};
-use super::elementwise::{direction, total_key, total_order};
+use super::elementwise::{total_key, total_order};
 use super::function::FunctionLowering;
 use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Elements, Id, Operation, Region, Ty};
