@@ -44,10 +44,16 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
 }
 
 /// Runs a step of about `work` elements, which the hook of the run may end.
+#[inline(always)] // eager calls come here, and most have no hook
 pub(crate) fn watched<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R> {
-    if !is_active() {
-        return f();
+    match is_active() {
+        true => asked(work, f),
+        false => f(),
     }
+}
+
+#[inline(never)]
+fn asked<R>(work: usize, f: impl FnOnce() -> Result<R>) -> Result<R> {
     let y = catch(f)?;
     match spend(step_work(work)) {
         true => Err(interrupted()),

@@ -83,6 +83,13 @@ macro_rules! operations {
             }
         }
 
+        impl OpKey<'_> {
+            /// Whether it is the key of an operation.
+            pub fn is_of(&self, op: &Op) -> bool {
+                *self == OpKey(op)
+            }
+        }
+
         impl Op {
             /// The operation as a key; `None` for an operation that must be printed. Two operations
             /// with keys are equal if their keys are equal.
@@ -271,8 +278,10 @@ impl Op {
     }
 
     /// Whether the operation certainly is no derivative at a kink: a fast test for most operations.
+    #[inline]
     pub(crate) fn is_smooth(&self) -> bool {
-        !matches!(self, Op::AtKink(_)) && self.key_without_text().is_some()
+        matches!(self, Op::Unary(_) | Op::Binary(_))
+            || !matches!(self, Op::AtKink(_)) && self.key_without_text().is_some()
     }
 
     /// Whether it is elementwise on operands of these types, with one result.

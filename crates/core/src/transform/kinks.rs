@@ -167,6 +167,7 @@ impl Op {
     }
 
     /// Whether it holds derivatives at kinks, regions included.
+    #[inline] // asked in every eager call
     pub fn has_kinks(&self) -> bool {
         !self.is_smooth() && self.kinks().any
     }

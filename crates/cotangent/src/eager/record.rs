@@ -270,7 +270,7 @@ pub(super) fn apply_plainly(
     env: &mut Env,
     y: &mut Values,
 ) -> Result<()> {
-    let tracked = track && recording() && x.iter().any(|v| v.edge.is_some());
+    let tracked = track && x.iter().any(|v| v.edge.is_some()) && recording();
     if env.is_empty()
         && !rt.is_watched()
         && let Some(done) = rt.rules().run((rt, op), x, tracked, loc, y)

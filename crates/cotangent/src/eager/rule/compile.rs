@@ -63,17 +63,17 @@ impl CompiledRule {
     }
 
     pub(super) fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
+        let tensors = x.iter().map(|v| &v.tensor);
+        let Some(derivative) = &self.derivative else {
+            let result = |tensor| y.push(Value::new(tensor, self.given));
+            return self.forward.run_each(tensors, result);
+        };
         let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
         self.forward
-            .run_each(x.iter().map(|v| &v.tensor), |tensor| {
-                match self.results.get(y.len()) {
-                    Some(_) => y.push(Value::new(tensor, self.given)),
-                    None => others.push(tensor),
-                }
+            .run_each(tensors, |tensor| match self.results.get(y.len()) {
+                Some(_) => y.push(Value::new(tensor, self.given)),
+                None => others.push(tensor),
             })?;
-        let Some(derivative) = &self.derivative else {
-            return Ok(());
-        };
         let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
         for v in x {
             if let Some(e) = &v.edge {

@@ -12,19 +12,66 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
-    for v in x {
-        let (dtype, shape, tracked) = (
-            v.tensor.dtype().number() as u64,
-            v.tensor.shape(),
-            tracked && v.edge.is_some(),
-        );
-        words.push(
-            (shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | u64::from(tracked),
-        );
-        for &n in shape {
-            words.push(n as u64);
+/// One word of an operand's rank, element type, order, and whether it is tracked; and its extents.
+#[inline]
+fn words(v: &Value, tracked: bool) -> (u64, &[usize]) {
+    let (dtype, shape) = (v.tensor.dtype().number() as u64, v.tensor.shape());
+    let tracked = u64::from(tracked && v.edge.is_some());
+    let head = (shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | tracked;
+    (head, shape)
+}
+
+fn type_key(x: &[&Value], tracked: bool) -> TypeKey {
+    let mut key = TypeKey::new();
+    for (head, shape) in x.iter().map(|v| words(v, tracked)) {
+        key.push(head);
+        key.extend(shape.iter().map(|&n| n as u64));
+    }
+    key
+}
+
+/// The place of a rule in the cache of a thread.
+#[inline]
+fn place((op, key): (&Op, OpKey<'_>), x: &[&Value], tracked: bool) -> usize {
+    let own = match op {
+        Op::Unary(f) => *f as usize,
+        Op::Binary(f) => *f as usize + 7,
+        _ => {
+            let mut h = FxHasher::default();
+            key.hash(&mut h);
+            h.finish() as usize
         }
+    };
+    let mixed = x.iter().fold(own, |h, v| {
+        let h = h
+            .wrapping_mul(31)
+            .wrapping_add(usize::from(tracked && v.edge.is_some()));
+        let shape = v.tensor.shape().iter();
+        shape.fold(h, |h, &n| h.wrapping_mul(31).wrapping_add(n))
+    });
+    mixed % MAX_THREAD_RULES
+}
+
+impl RuleEntry {
+    /// Whether it is the rule of this operation on these operands. Nothing is stored: it is asked
+    /// in every eager call.
+    fn fits(&self, key: OpKey<'_>, x: &[&Value], tracked: bool) -> bool {
+        let mut own = &self.operands[..];
+        for v in x {
+            let (head, shape) = words(v, tracked);
+            // The head has the rank, so as many extents follow.
+            match own.split_first() {
+                Some((first, rest)) if *first == head => {
+                    let (extents, others) = rest.split_at(shape.len());
+                    if extents.iter().zip(shape).any(|(a, &b)| *a != b as u64) {
+                        return false;
+                    }
+                    own = others;
+                }
+                _ => return false,
+            }
+        }
+        own.is_empty() && key.is_of(&self.op)
     }
 }
 
@@ -40,21 +87,15 @@ impl Rules {
         y: &mut Values,
     ) -> Option<Result<()>> {
         let key = op.key_without_text()?;
-        // Built in its final place: moving data right after it is written stalls.
-        let mut operands = TypeKey::new();
-        push_type_key(&mut operands, x, tracked);
-        let mut h = FxHasher::default();
-        key.hash(&mut h);
-        operands.iter().for_each(|&w| h.write_u64(w));
-        let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
-        let index = hash as usize % MAX_THREAD_RULES;
+        let epoch = self.epoch.load(Ordering::Acquire);
+        let index = place((op, key), x, tracked);
         let recent = THREAD_RULES
             .try_with(|rules| rules[index].take())
             .ok()
             .flatten();
-        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(key, &operands)) {
+        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(key, x, tracked)) {
             Some(rule) => rule,
-            None => self.find(rt, (op, key), (x, &operands), tracked, (hash, epoch))?,
+            None => self.find(rt, (op, key), x, tracked, epoch)?,
         };
         let done = rule
             .compiled
@@ -71,12 +112,19 @@ impl Rules {
         &self,
         rt: &EagerRuntime,
         (op, key): (&Op, OpKey<'_>),
-        (x, operands): (&[&Value], &TypeKey),
+        x: &[&Value],
         tracked: bool,
-        (hash, epoch): (u64, u64),
+        epoch: u64,
     ) -> Option<Arc<RuleEntry>> {
+        let mut h = FxHasher::default();
+        key.hash(&mut h);
+        for (head, shape) in x.iter().map(|v| words(v, tracked)) {
+            h.write_u64(head);
+            shape.iter().for_each(|&n| h.write_u64(n as u64));
+        }
+        let hash = h.finish();
         let fitting = |all: &SmallVec<[Arc<RuleEntry>; 1]>| {
-            all.iter().find(|r| r.fits(key, operands)).cloned()
+            all.iter().find(|r| r.fits(key, x, tracked)).cloned()
         };
         let known = lock(&self.table).rules.get(&hash).and_then(fitting);
         if known.is_some() {
@@ -87,7 +135,7 @@ impl Rules {
         let rule = Arc::new(RuleEntry {
             epoch,
             op: op.clone(),
-            operands: operands.clone(),
+            operands: type_key(x, tracked),
             compiled,
         });
         if self.epoch.load(Ordering::Acquire) == epoch {

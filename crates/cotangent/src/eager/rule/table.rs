@@ -4,7 +4,6 @@ use crate::eager::tape::NodeDerivative;
 use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::Op;
-use cotangent_core::OpKey;
 use cotangent_core::tape::next_id;
 use cotangent_cpu::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -168,12 +167,5 @@ impl RuleTable {
             .filter(|tape| tape.compiled.is_some())
             .count();
         (operations, tapes)
-    }
-}
-
-impl RuleEntry {
-    /// Whether it is the rule of this operation on these operands.
-    pub(crate) fn fits(&self, key: OpKey<'_>, operands: &TypeKey) -> bool {
-        self.operands.iter().eq(operands) && self.op.key_without_text() == Some(key)
     }
 }

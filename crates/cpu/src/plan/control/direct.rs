@@ -68,6 +68,7 @@ impl InPlaceForm {
         same && self.dtype == dtype
     }
 
+    #[inline]
     fn fresh(&self) -> Result<Fresh> {
         Fresh::new(self.dtype, self.bytes / self.dtype.size())
     }
@@ -114,6 +115,7 @@ impl DirectProgram {
     ///
     /// # Safety
     /// The preconditions of [`InPlace::execute`].
+    #[inline]
     unsafe fn execute(&self, s: &mut State) -> Result<()> {
         // SAFETY: the caller guarantees the preconditions (# Safety).
         watched(self.form.work, || unsafe { self.form.execute(s) })

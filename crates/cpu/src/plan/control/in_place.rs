@@ -134,6 +134,7 @@ impl InPlace {
     }
 
     /// Sets the address of a result.
+    #[inline]
     pub(super) fn set_output(&self, s: &mut State, k: usize, at: *mut u8) {
         s.table[self.output_entries[k]] = Shared(at);
         for &place in &self.through[k] {
