@@ -103,7 +103,7 @@ tuning! {
     /// Estimated time of an operation of code on one element, in ps.
     OPERATION_PS: usize = 150;
     /// Estimated time of a kernel of an instruction besides its elements, in ps.
-    KERNEL_PS: usize = 12_000;
+    KERNEL_PS: usize = 9_000;
     /// Estimated time of a kernel for an element of 4 bytes, in ps.
     ELEMENT_PS: usize = 60;
     /// Estimated time to copy an element that is no part of a row, in ps.

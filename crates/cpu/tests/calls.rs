@@ -356,9 +356,9 @@ fn sorts_of_all_types() {
         .filter(|d| !d.is_complex())
         .enumerate()
     {
-        for descending in [false, true] {
+        for (descending, rows) in [(false, 2), (true, 2), (false, 3), (true, 3)] {
             let (axis, num_keys) = (k % 2, 1 + k % 3 / 2);
-            let (f, x) = looped(&[3, 7], |cx, c, row| {
+            let (f, x) = looped(&[rows, 7], |cx, c, row| {
                 let s = Sort {
                     axis,
                     operands: 2,
@@ -378,7 +378,8 @@ fn sorts_of_all_types() {
             });
             let what = format!("sort of {dtype}, {axis}, {num_keys}, {descending}");
             assert_eq!(compare(&what, &f, &x), None);
-            if dtype == DType::F64 {
+            // More rows take less time by kernels on vectors.
+            if dtype == DType::F64 && rows == 2 {
                 let plan = plan(&f);
                 assert!(plan.contains("the kernel of"), "{what}: {plan}");
             }
