@@ -3,10 +3,14 @@
 
     python3 benches/peers/neighbours.py [--family] [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
 
-For each program of `ROWS`, or of `family`, and each step, callgrind counts the instructions of a call (AVX2, one thread; the difference
-of runs with four and two calls). They are divided by the number of input elements. The ratio to the unchanged program
+For each program of `programs.py`, or of `family`, and each step, callgrind counts the instructions of a call (AVX2, one thread; the
+difference of runs with four and two calls). They are divided by the number of input elements. The ratio to the unchanged program
 may be at most 1.5, or 3 for elements of twice the width; exceptions are in `EXCEPTIONS`. A step that does not apply
 (shapes are fixed, JAX cannot trace it) is skipped with a message.
+
+The steps: `half` and `sign`, other types; `plus` and `minus`, the largest extent one longer or shorter; `swapped`, axes stored in
+transposed order; `batched`, a `vmap` of three; `reversed` and `strided`, an input that is a view; `inserted`, 1 added to an input;
+`scanned`, a scan of one trip around all; `symbolic`, the largest extent is a symbol.
 """
 
 import argparse
@@ -23,11 +27,6 @@ from compare import bench_binary
 from libraries import LIBRARIES
 from workloads import ALL, Workload, make, use_family
 
-ROWS = (
-    "popcount div_mod random_bits random_normal dropout gelu_bf16 rms_norm_bf16 complex_chain erf_inv lgamma betainc poisson_loss "
-    "poisson_128 rfft_power fft_rows histogram segment_sum embedding scatter_set top_k argmax matmul_i8 matmul_bf16 matvec_50000x3 "
-    "conv_depthwise conv_stride2 cumsum solve qr eigvalsh cholesky"
-).split()
 MOST = 1.5
 LENGTHS = "256 = 2^8 beside 255 = 3 5 17 and the prime 257; 1000 = 2^3 5^3 beside 999 = 3^3 37"
 APART = "rows that are adjacent are copied whole, others element by element, each of which waits for memory"
@@ -63,7 +62,7 @@ def typed(table):
 
 def resized(by):
     def step(w, f):
-        top = max((n for _, s, _ in w.inputs for n in s), default=0)
+        top = largest(w.inputs)
         return [(d, tuple(n + by if n == top else n for n in s), r) for d, s, r in w.inputs], f
 
     return step
@@ -97,6 +96,26 @@ def viewed(stretch, view):
     return step
 
 
+def largest(inputs):
+    return max((n for _, s, _ in inputs for n in s), default=0)
+
+
+def inserted(w, f):
+    """An addition to the first input of the largest rank."""
+    k = max(range(len(w.inputs)), key=lambda k: len(w.inputs[k][1]))
+    one = np.ones((), w.inputs[k][0])
+    return w.inputs, lambda nn, *x: f(nn, *[v + one if i == k else v for i, v in enumerate(x)])
+
+
+def scanned(w, f):
+    import jax
+
+    def step(nn, *x):
+        return jax.lax.scan(lambda c, x: (c, f(nn, *x)), 0, tuple(v[None] for v in x))[1][0]
+
+    return w.inputs, step
+
+
 STEPS = {
     "half": typed(HALVES),
     "sign": typed(SIGNS),
@@ -106,6 +125,9 @@ STEPS = {
     "batched": batched,
     "reversed": viewed(1, lambda x: x[..., ::-1]),
     "strided": viewed(2, lambda x: x[..., ::2]),
+    "inserted": inserted,
+    "scanned": scanned,
+    "symbolic": lambda w, f: (w.inputs, f) if largest(w.inputs) else None,
 }
 
 
@@ -118,8 +140,9 @@ def widths(inputs):
 
 
 def variant(w, step):
-    """The changed workload, or `None`."""
+    """The changed workload and its text, or `None`."""
     import jax
+    from jax import export
 
     inputs, wrt = w.inputs[w.weighted :], [i - w.weighted for i in w.wrt]
     changed = STEPS[step](Workload(w.name, w.derived, (), inputs, w.primal), w.primal)
@@ -127,21 +150,30 @@ def variant(w, step):
         return None
     inputs, f = changed
     nn = LIBRARIES["jax"](1)
-    y = jax.eval_shape(lambda *x: f(nn, *x), *[jax.ShapeDtypeStruct(s, d) for d, s, _ in inputs])
-    name = f"{w.name}:{step}"
+    symbols = {largest(inputs): export.symbolic_shape("n")[0]} if step == "symbolic" else {}
+    shaped = lambda inputs: [jax.ShapeDtypeStruct(tuple(symbols.get(n, n) for n in s), d) for d, s, _ in inputs]
+    y = jax.eval_shape(lambda *x: f(nn, *x), *shaped(inputs))
+    types, name = shaped(inputs), f"{w.name}:{step}"
     if w.derived == "value":
-        return Workload(name, "value", (), inputs, f, all_inputs=True)
-    real = str(jax.numpy.finfo(y.dtype).dtype)
-    return Workload(
-        name, "grad", tuple(i + 1 for i in wrt), [(real, y.shape, "normal"), *inputs], lambda nn, w, *x: nn.weighted_sum(f(nn, *x), w), all_inputs=True
-    )
+        changed = Workload(name, "value", (), inputs, f, all_inputs=True)
+    else:
+        real = str(jax.numpy.finfo(y.dtype).dtype)
+        weighted = lambda nn, w, *x: nn.weighted_sum(f(nn, *x), w)
+        numbers = {str(n): k for k, n in symbols.items()}
+        weights = (real, tuple(numbers.get(str(n), n) for n in y.shape), "normal")
+        types = [jax.ShapeDtypeStruct(y.shape, real), *types]
+        changed = Workload(name, "grad", tuple(i + 1 for i in wrt), [weights, *inputs], weighted, all_inputs=True)
+    if not symbols:
+        return changed, nn.text(changed)
+    of_all = jax.jit(lambda *x: changed.f(nn, *x), keep_unused=True)
+    return changed, export.export(of_all)(*types).mlir_module()
 
 
-def instructions(binary, w, folder):
+def instructions(binary, w, module, folder):
     """Instructions of one call, in millions."""
     text, path = Path(folder) / "program.mlir", Path(folder) / "in.npz"
     wrt = ",".join(map(str, w.wrt)) or "-"
-    text.write_text(f"// workload {w.name} {w.derived} {wrt} {' '.join(r for _, _, r in w.inputs)}\n{LIBRARIES['jax'](1).text(w)}")
+    text.write_text(f"// workload {w.name} {w.derived} {wrt} {' '.join(r for _, _, r in w.inputs)}\n{module}")
     rng = np.random.default_rng(0)
     np.savez(path, **{f"x{i}": make(rng, *x) for i, x in enumerate(w.inputs)})
     env = {**os.environ, "WORKLOADS": str(text), "COTANGENT_THREADS": "1", "COTANGENT_SIMD": "avx2"}
@@ -168,21 +200,22 @@ def main():
     binary = Path(args.bin) if args.bin else bench_binary()
     if args.family:
         use_family()
-    chosen = [w for w in ALL if args.family or any(w.name.startswith(r) for r in ROWS) and w.name[-2:] in (".v", ".g")]
+    chosen = [w for w in ALL if args.family or w.name[-2:] in (".v", ".g")]
     rows = [w for w in chosen if re.search(args.only, w.name)]
     lines, failed = ["| program | instructions an element | " + " | ".join(args.steps) + " |", "|---|---|" + "---|" * len(args.steps)], []
     with tempfile.TemporaryDirectory() as folder:
         for w in rows:
-            base = instructions(binary, w, folder) / elements(w.inputs)
+            base = instructions(binary, w, LIBRARIES["jax"](1).text(w), folder) / elements(w.inputs)
             cells = []
             for step in args.steps:
                 try:
-                    v = variant(w, step)
-                    if v is None:
+                    changed = variant(w, step)
+                    if changed is None:
                         cells.append("")
                         continue
+                    v, module = changed
                     wider = max(1.0, widths(v.inputs) / widths(w.inputs))
-                    ratio = instructions(binary, v, folder) / elements(v.inputs) / base / wider
+                    ratio = instructions(binary, v, module, folder) / elements(v.inputs) / base / wider
                 except Exception as e:  # a program to which the step does not apply
                     print(f"{w.name}:{step} is left out: {str(e).splitlines()[0][:150] if str(e) else repr(e)}", file=sys.stderr)
                     cells.append("-")
