@@ -611,3 +611,39 @@ fn branches_on_few_numbers_are_choices() {
         }
     }
 }
+
+/// Extents that are known when a program runs may be 1 where others are not.
+#[test]
+fn sums_of_different_symbolic_extents_stay() {
+    let [one, two] = ["n", "m"].map(|s| Type::new(DType::F64, vec![Dim::sym(s)]));
+    let known = Type::new(DType::F64, [40]);
+    for large in [two.clone(), known] {
+        let f = build(&[one.clone(), large.clone()], |cx, x| {
+            let body = |cx: &dyn Emit, w: &[Val], c: &[Val], _: &[Val]| {
+                let start = cx.full(&Type::scalar(DType::I32), 0);
+                let u = cx.full(&Type::new(DType::F64, [1]), 2.0);
+                let updated = cx.dynamic_update_slice(cx.zeros(&one), u, &[start]);
+                let sums = vec![cx.add(c[0], cx.zeros(&large)), cx.add(w[0], updated)];
+                (vec![cx.reverse(c[0], &[0])], sums)
+            };
+            let y = cx.scan(&x[1..], &[cx.zeros(&one)], &[], &20.into(), false, body);
+            [y.0, y.1].concat()
+        });
+        let g = with_simple_loops(&f);
+        for (n, m) in [(1, 40), (40, 40), (3, 40)] {
+            let x = [n, m].map(|n| Array::vector(vec![0.5; n]));
+            match (reference::run(&f, &x), reference::run(&g, &x)) {
+                (Ok(want), Ok(got)) => {
+                    assert!(
+                        want.iter().zip(&got).all(|(a, b)| a.same_bits(b)),
+                        "{n} {g}"
+                    );
+                }
+                (want, got) => {
+                    let code = |r: Result<Vec<Array>>| r.map(|_| ()).map_err(|e| e.code());
+                    assert_eq!(code(want), code(got), "{n} {g}");
+                }
+            }
+        }
+    }
+}

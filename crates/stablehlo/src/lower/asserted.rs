@@ -46,7 +46,8 @@ pub(super) fn equal_extents(body: &Region<'_>) -> FxHashMap<ParameterAxis, Param
         known.extend(new.map(|new| (op.first, new)));
     }
     let axes: Vec<ParameterAxis> = first.keys().copied().collect();
-    axes.into_iter().map(|a| (a, earliest(&first, a))).collect()
+    let all = axes.into_iter().map(|a| (a, earliest(&mut first, a)));
+    all.collect()
 }
 
 fn extent(own: &FxHashMap<Id, usize>, op: &Operation<'_>) -> Option<ParameterAxis> {
@@ -54,16 +55,22 @@ fn extent(own: &FxHashMap<Id, usize>, op: &Operation<'_>) -> Option<ParameterAxi
     Some((*parameter, size(op, &["dim", "dimension"]).ok()?))
 }
 
-/// The first axis that has the extent of this one.
-fn earliest(first: &FxHashMap<ParameterAxis, ParameterAxis>, a: ParameterAxis) -> ParameterAxis {
+/// Axes of equal extents: for an axis an earlier one, up to the first.
+type EarlierAxes = FxHashMap<ParameterAxis, ParameterAxis>;
+
+/// The first axis that has the extent of this one. Each way there halves the next one.
+fn earliest(first: &mut EarlierAxes, a: ParameterAxis) -> ParameterAxis {
     let mut a = a;
     while let Some(&earlier) = first.get(&a) {
+        if let Some(&before) = first.get(&earlier) {
+            first.insert(a, before);
+        }
         a = earlier;
     }
     a
 }
 
-fn join(first: &mut FxHashMap<ParameterAxis, ParameterAxis>, a: ParameterAxis, b: ParameterAxis) {
+fn join(first: &mut EarlierAxes, a: ParameterAxis, b: ParameterAxis) {
     let (a, b) = (earliest(first, a), earliest(first, b));
     if a != b {
         first.insert(a.max(b), a.min(b));

@@ -29,6 +29,10 @@ struct Update {
 /// A sum, or its error, with zeros that have updated windows, which are smaller than the array.
 pub(super) fn in_windows(b: &Builder, op: Binary, [x, y]: [Val; 2]) -> Option<Val> {
     let cx: &dyn Emit = b;
+    // Extents that differ are compared when the sum runs.
+    if cx.ty(x) != cx.ty(y) {
+        return None;
+    }
     let (x, updates, is_first) = match (updates_of_zeros(b, x), updates_of_zeros(b, y)) {
         (_, Some(updates)) => (x, updates, true),
         (Some(updates), None) => (y, updates, false),

@@ -176,14 +176,16 @@ impl Numbers {
         Numbers(numbers)
     }
 
-    /// The position of the operand that zero is added to.
+    /// The position of the operand that zero is added to, of the same extents: others are compared
+    /// when the sum runs.
     fn added_to(&self, f: &Function, e: &Eqn) -> Option<usize> {
         let zero = |v: Val| self.0[v.index()].is_some_and(is_zero);
-        match &e.op {
-            Op::Binary(Binary::Add) => {
-                let x = f.operands(e);
-                (0..2).find(|&k| zero(x[1 - k]))
-            }
+        match (&e.op, f.operands(e)) {
+            (Op::Binary(Binary::Add), &[x, y]) if f.ty(x) == f.ty(y) => match (zero(x), zero(y)) {
+                (_, true) => Some(0),
+                (true, false) => Some(1),
+                (false, false) => None,
+            },
             _ => None,
         }
     }
