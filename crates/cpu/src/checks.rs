@@ -4,12 +4,14 @@
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{Dim, Env, Function, Result, Type, Val};
+use smallvec::SmallVec;
 
 /// Whether the sizes of an equation are checked at run time: some extents are not constant and the
 /// operation requires them to be equal.
-pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
+pub(crate) fn needs_check(f: &Function, e: &Eqn) -> bool {
+    let x: SmallVec<[&Type; 4]> = f.operands(e).iter().map(|&v| f.ty(v)).collect();
     let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
-    if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {
+    if !x.iter().copied().any(open) && !e.results().any(|r| open(f.ty(r))) {
         return false;
     }
     match e.op {
@@ -23,7 +25,7 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
             pairs(&d.lhs_batch, &d.rhs_batch) || pairs(&d.lhs_contract, &d.rhs_contract)
         }
         Op::Constant(_) | Op::Iota(_) | Op::Transpose(_) => false,
-        ref op if op.is_elementwise(x) => x.iter().any(|t| t.shape != x[0].shape),
+        ref op if op.is_elementwise(x.iter().copied()) => x.iter().any(|t| t.shape != x[0].shape),
         _ => true,
     }
 }

@@ -3,11 +3,12 @@
 
 use super::cost::shares;
 use super::form::{GroupAxes, Member, Storage};
-use crate::nests::access::{IndexMap, Indices, Read, Source, Starts};
+use crate::nests::access::{IndexMap, Indices, Read, Source, Starts, are_own};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{Expr, ExprNode, ExprOp, Nest, Nests};
 use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// The indices of a member that is not inline, followed by the folded axes of inline members whose
@@ -52,12 +53,12 @@ impl Placement {
 
     /// Whether it maps every index to itself.
     fn is_identity(&self) -> bool {
-        self.starts.is_empty() && self.at.iter().enumerate().all(|(k, a)| a.is_axis(k))
+        self.starts.is_empty() && are_own(&self.at)
     }
 
     /// A read at the indices of the root. `None` if an index would not be affine.
     fn read(&self, read: &Read) -> Option<Read> {
-        let (at, starts) = (self.at.to_vec(), self.starts.to_vec());
+        let (at, starts) = (self.at.clone(), self.starts.to_vec());
         read.through(&IndexMap { at, starts }, &self.root.extents)
     }
 
@@ -147,7 +148,7 @@ pub(crate) fn visit_reads(
 ) -> Option<()> {
     let n = &nests.nests[member.nest as usize];
     let root = Rc::new(Root::new(member.nest, n));
-    let mut seen: FxHashMap<Val, Vec<Placement>> = FxHashMap::default();
+    let mut seen: FxHashMap<Val, SmallVec<[Placement; 1]>> = FxHashMap::default();
     let mut open: Vec<(&Member, Option<Placement>, GroupAxes)> =
         vec![(member, None, member.axes.clone())];
     while let Some((m, at, labels)) = open.pop() {
@@ -197,7 +198,7 @@ pub(crate) fn accesses(
     member: &Member,
 ) -> Option<Vec<MemberAccess>> {
     let mut out: Vec<MemberAccess> = Vec::new();
-    let mut known: FxHashMap<Val, Vec<usize>> = FxHashMap::default();
+    let mut known: FxHashMap<Val, SmallVec<[usize; 2]>> = FxHashMap::default();
     visit_reads(nests, members, member, &mut |read, root, labels| {
         leaves(read, root, 1.0, &mut |of, placement| {
             if members.get(&of).is_some_and(|m| m.at == Storage::Inline) {
@@ -206,7 +207,7 @@ pub(crate) fn accesses(
             let same = known.entry(of).or_default();
             if !same.iter().any(|&k| out[k].placement.same(&placement)) {
                 same.push(out.len());
-                let labels = labels.clone();
+                let labels = GroupAxes::from_slice(labels);
                 out.push(MemberAccess {
                     of,
                     placement,

@@ -50,6 +50,9 @@ pub(crate) fn group(nests: &Nests<'_>) -> Vec<NestGroup> {
     b.finish()
 }
 
+/// The accesses of a value by a group, each once.
+type Placements = SmallVec<[Placement; 1]>;
+
 /// The place of a nest in a group.
 struct Placed {
     group: u32,
@@ -59,7 +62,7 @@ struct Placed {
     /// The indices of a nest that is not inline.
     root: Option<Rc<Root>>,
     /// Of an inline nest: where its expression is evaluated.
-    placements: SmallVec<[Placement; 1]>,
+    placements: Placements,
 }
 
 /// A map or a fold that may join a group.
@@ -67,7 +70,7 @@ struct Producer {
     /// Number of axes of its value.
     rank: usize,
     /// Its accesses by the group.
-    placements: Vec<Placement>,
+    placements: Placements,
     /// Whether it is a result, or another group reads it.
     outside: bool,
     /// Numbers of elements that it reads and of its operations.
@@ -249,7 +252,7 @@ impl<'a> GroupBuilder<'a> {
             at,
             axes,
             root: Some(Rc::new(Root::new(k, self.nest(k)))),
-            placements: SmallVec::new(),
+            placements: Placements::new(),
         });
     }
 
@@ -265,8 +268,8 @@ impl<'a> GroupBuilder<'a> {
 
     /// The accesses of a value by the members of a group, each once. `None` if an index is
     /// not affine.
-    fn placements(&self, v: Val, g: u32, readers: &[u32]) -> Option<Vec<Placement>> {
-        let mut out: Vec<Placement> = Vec::new();
+    fn placements(&self, v: Val, g: u32, readers: &[u32]) -> Option<Placements> {
+        let mut out = Placements::new();
         let mut add = |of: Val, p: Placement| {
             if of == v {
                 match out.iter_mut().find(|q| q.same(&p)) {
@@ -280,12 +283,7 @@ impl<'a> GroupBuilder<'a> {
             if placed.group != g {
                 continue;
             }
-            for read in self.nest(m).reads() {
-                let mut reads = false;
-                read.elements(&mut |a| reads |= a.of == v);
-                if !reads {
-                    continue;
-                }
+            for read in self.nest(m).reads().filter(|r| r.mentions(v)) {
                 match &placed.root {
                     Some(root) => placed_leaves(read, root, None, &mut add)?,
                     None => {
@@ -337,7 +335,7 @@ impl<'a> GroupBuilder<'a> {
             if self.draft(g).alone {
                 continue;
             }
-            let own: Vec<u32> = own.iter().map(|r| r.1).collect();
+            let own: SmallVec<[u32; 8]> = own.iter().map(|r| r.1).collect();
             let Some(placements) = self.placements(v, g, &own) else {
                 continue;
             };
@@ -378,7 +376,7 @@ impl<'a> GroupBuilder<'a> {
 
     /// Merges the group of a reader of a value into that of another one, if they can run together.
     fn merged(&mut self, to: &ValueReader, from: &ValueReader) -> bool {
-        let pairs: Vec<(u8, u8)> = to
+        let pairs: SmallVec<[(u8, u8); 8]> = to
             .at
             .iter()
             .zip(&from.at)
@@ -681,9 +679,10 @@ fn folds_adjacent(n: &Nest, rank: usize) -> bool {
     let mut any = false;
     for r in n.reads() {
         r.elements(&mut |a| {
-            let last = a.at.to_vec().pop();
             let folded = |v: Var| matches!(v, Var::Axis(k) if k >= rank);
-            any |= last.is_some_and(|form| form.terms.iter().any(|t| folded(t.var)));
+            any |=
+                a.at.last()
+                    .is_some_and(|form| form.terms.iter().any(|t| folded(t.var)));
         });
     }
     any

@@ -50,10 +50,8 @@ pub(crate) struct Estimate {
 impl Estimate {
     pub(crate) fn new(f: &Function) -> Estimate {
         let mut env = Env::default();
-        for v in f.vals() {
-            f.ty(v).syms(&mut |s| {
-                env.insert(s.clone(), UNKNOWN_EXTENT);
-            });
+        for s in f.syms() {
+            env.insert(s.clone(), UNKNOWN_EXTENT);
         }
         let ops = FxHashMap::default();
         Estimate { env, ops }

@@ -7,6 +7,7 @@ use crate::nests::affine::Affine;
 use crate::nests::nest::{Nests, What};
 use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The elements that a group reads of other values, and those that it writes, at the indices of the
 /// group. A call reads its operands at their own indices.
@@ -19,7 +20,7 @@ pub(super) fn transfers(
     let of = |m: &Member| nests.nests[m.nest as usize].value;
     let by_value: MemberOf<'_> = members.iter().map(|m| (of(m), m)).collect();
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let mut known: FxHashMap<Val, Vec<u32>> = FxHashMap::default();
+    let mut known: FxHashMap<Val, SmallVec<[u32; 2]>> = FxHashMap::default();
     let mut read = |access: GroupAccess| {
         let same = known.entry(access.element.of).or_default();
         if !same.iter().any(|&k: &u32| reads[k as usize] == access) {
@@ -71,6 +72,9 @@ pub(super) fn transfers(
 
 /// A read at the indices of a group: `labels` are the group's axes for those of the read.
 fn relabelled(read: Read, labels: &GroupAxes, space: &[Dim]) -> Option<Read> {
-    let at = labels.iter().map(|&a| Affine::axis(a as usize)).collect();
-    read.through(&IndexMap::of(at), space)
+    if labels.iter().enumerate().all(|(k, &a)| k == a as usize) {
+        return Some(read);
+    }
+    let at = labels.iter().map(|&a| Affine::axis(a as usize));
+    read.through(&IndexMap::of(at.collect::<Indices>()), space)
 }

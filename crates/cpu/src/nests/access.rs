@@ -113,27 +113,32 @@ pub(crate) struct Read {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexMap {
     /// The index along each axis of the operand.
-    pub at: Vec<Affine>,
+    pub at: Indices,
     /// Starts that `at` mentions.
     pub starts: Vec<Start>,
 }
 
 impl IndexMap {
     /// A map without starts.
-    pub(crate) fn of(at: Vec<Affine>) -> IndexMap {
-        let starts = Vec::new();
+    pub(crate) fn of(at: impl Into<Indices>) -> IndexMap {
+        let (at, starts) = (at.into(), Vec::new());
         IndexMap { at, starts }
     }
 
     /// The map of a space of this rank to itself.
     pub(crate) fn identity(rank: usize) -> IndexMap {
-        IndexMap::of((0..rank).map(Affine::axis).collect())
+        IndexMap::of((0..rank).map(Affine::axis).collect::<Indices>())
     }
 
     /// Whether it maps every index to itself.
     pub(crate) fn is_identity(&self) -> bool {
-        self.at.iter().enumerate().all(|(k, a)| a.is_axis(k))
+        self.starts.is_empty() && are_own(&self.at)
     }
+}
+
+/// Whether these are the indices themselves, in order.
+pub(crate) fn are_own(at: &[Affine]) -> bool {
+    at.iter().enumerate().all(|(k, a)| a.is_axis(k))
 }
 
 /// Limits of the indices of a space and of starts.
@@ -220,7 +225,7 @@ impl Source {
 impl Read {
     /// The read of the element at the index of the space, of a value of this rank.
     pub(crate) fn identity(of: Val, rank: usize) -> Read {
-        let at = IndexMap::identity(rank).at.into();
+        let at = IndexMap::identity(rank).at;
         Read::plain(Source::Element(Access { of, at }))
     }
 
@@ -241,6 +246,18 @@ impl Read {
         for s in &self.starts {
             s.read.elements(visit);
         }
+    }
+
+    /// Whether it may read an element of a value.
+    pub(crate) fn mentions(&self, v: Val) -> bool {
+        if let Source::Element(a) = &self.source
+            && self.starts.is_empty()
+        {
+            return a.of == v;
+        }
+        let mut any = false;
+        self.elements(&mut |a| any |= a.of == v);
+        any
     }
 
     /// Visits all elements, to change them.
@@ -275,8 +292,18 @@ impl Read {
     /// The read at mapped indices: `space` are the extents of the new indices. `None` if an index
     /// would not be affine.
     pub(crate) fn through(&self, map: &IndexMap, space: &[Dim]) -> Option<Read> {
-        if map.starts.is_empty() && map.is_identity() {
+        if map.is_identity() {
             return Some(self.clone());
+        }
+        if let Source::Element(a) = &self.source
+            && self.starts.is_empty()
+            && a.at.len() == map.at.len()
+            && are_own(&a.at)
+        {
+            let (of, at) = (a.of, map.at.clone());
+            let source = Source::Element(Access { of, at });
+            let starts = map.starts.clone().into();
+            return Some(Read { starts, source });
         }
         let mut starts = map.starts.clone();
         for s in &self.starts {

@@ -1,9 +1,9 @@
 //! Sharing of equal spaces, indices and operations of nests.
 
-use super::access::{Access, Indices, Read, Source};
+use super::access::{Access, IndexMap, Indices, Read, Source};
 use super::affine::Affine;
-use super::nest::{Space, SpaceAxis};
-use cotangent_core::{Op, Val};
+use super::nest::{AxisKind, Space, SpaceAxis};
+use cotangent_core::{Dim, Op, Val};
 use rustc_hash::FxHashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Interner {
     spaces: FxHashSet<Space>,
+    /// The space that was asked for last.
+    last: Option<Space>,
     indices: FxHashSet<Indices>,
     /// Identities by rank.
     identities: Vec<Indices>,
@@ -36,13 +38,24 @@ impl Hash for KeyedOp {
 }
 
 impl Interner {
-    /// The shared space of these axes.
-    pub(crate) fn space(&mut self, axes: Vec<SpaceAxis>) -> Space {
-        let space = Space::from(axes);
-        if let Some(s) = self.spaces.get(&space) {
-            return s.clone();
+    /// The shared space of these axes of a result and of these folded axes.
+    pub(crate) fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
+        let axes = result.iter().map(|d| (d, AxisKind::Par));
+        let axes = axes.chain(folded.iter().map(|d| (d, AxisKind::Fold)));
+        // Most equations have the space of the one before.
+        if let Some(last) = &self.last
+            && last.iter().map(|a| (&a.extent, a.kind)).eq(axes.clone())
+        {
+            return last.clone();
         }
+        let axis = |(extent, kind): (&Dim, AxisKind)| SpaceAxis {
+            extent: extent.clone(),
+            kind,
+        };
+        let new: Space = axes.map(axis).collect();
+        let space = self.spaces.get(&new).unwrap_or(&new).clone();
         self.spaces.insert(space.clone());
+        self.last = Some(space.clone());
         space
     }
 
@@ -56,14 +69,19 @@ impl Interner {
         });
     }
 
-    /// [`Read::identity`] with shared indices.
-    pub(crate) fn identity(&mut self, of: Val, rank: usize) -> Read {
+    /// [`IndexMap::identity`] with shared indices.
+    pub(crate) fn own_indices(&mut self, rank: usize) -> IndexMap {
         while self.identities.len() <= rank {
             let at: Indices = (0..self.identities.len()).map(Affine::axis).collect();
             self.indices.insert(at.clone());
             self.identities.push(at);
         }
-        let at = self.identities[rank].clone();
+        IndexMap::of(self.identities[rank].clone())
+    }
+
+    /// [`Read::identity`] with shared indices.
+    pub(crate) fn identity(&mut self, of: Val, rank: usize) -> Read {
+        let at = self.own_indices(rank).at;
         Read::plain(Source::Element(Access { of, at }))
     }
 

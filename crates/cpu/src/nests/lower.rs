@@ -3,12 +3,12 @@
 //! An elementwise operation is known by its class, and becomes part of the expression of its one
 //! reader if that reads it at the same index. Views become accesses of their readers.
 
-use super::access::{Access, Bound, IndexMap, Read, Source, Start};
+use super::access::{Access, Bound, IndexMap, Indices, Read, Source, Start};
 use super::affine::{Affine, Var};
 use super::intern::Interner;
 use super::nest::{
-    AxisKind, Call, CallOperand, Expr, ExprOp, ExprOperands, MAX_OPERANDS, Nest, Nests, Order,
-    Space, SpaceAxis, What, Why,
+    Call, CallOperand, Expr, ExprOp, ExprOperands, MAX_OPERANDS, Nest, Nests, Order, Space, What,
+    Why,
 };
 use super::quantity::Quantity;
 use super::views;
@@ -48,11 +48,15 @@ pub(crate) fn lower_with<'f>(f: &'f Function, has_kernel: &'f dyn Fn(&Op) -> boo
         }
     }
     let results = f.results().iter().map(|&r| b.result(r)).collect();
-    let mut nests = b.nests;
-    nests.retain(Option::is_some);
+    let mut nests: Vec<Nest> = b.nests.into_iter().flatten().collect();
+    for n in &mut nests {
+        if let What::Map(e) | What::Fold { expr: e, .. } = &mut n.what {
+            e.nodes.shrink_to_fit();
+        }
+    }
     Nests {
         function: f,
-        nests: nests.into_iter().flatten().collect(),
+        nests,
         results,
     }
 }
@@ -134,15 +138,7 @@ impl<'a> NestBuilder<'a> {
 
     /// The space of these axes of the result and of these folded axes.
     fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
-        let axis = |kind| {
-            move |extent: &Dim| SpaceAxis {
-                extent: extent.clone(),
-                kind,
-            }
-        };
-        let axes = result.iter().map(axis(AxisKind::Par));
-        let axes = axes.chain(folded.iter().map(axis(AxisKind::Fold)));
-        self.interner.space(axes.collect())
+        self.interner.space(result, folded)
     }
 
     /// The read of an element at an index of the value's type.
@@ -151,10 +147,7 @@ impl<'a> NestBuilder<'a> {
         read.as_ref().expect("operands precede their equation")
     }
 
-    fn push(&mut self, value: Val, eqn: u32, space: Space, mut what: What) {
-        if let What::Map(e) | What::Fold { expr: e, .. } = &mut what {
-            e.nodes.shrink_to_fit();
-        }
+    fn push(&mut self, value: Val, eqn: u32, space: Space, what: What) {
         let read = self.interner.identity(value, self.f.ty(value).rank());
         let known = &mut self.values[value.index()];
         known.read = Some(read);
@@ -335,7 +328,7 @@ impl<'a> NestBuilder<'a> {
         let mut operands = ExprOperands::default();
         for &v in x {
             // A scalar predicate selects whole operands.
-            let map = IndexMap::identity(self.shape(v).len());
+            let map = self.interner.own_indices(self.shape(v).len());
             operands.push(self.operand(&mut expr, v, &map, shape));
         }
         let op = self.interner.op(op);
@@ -353,9 +346,9 @@ impl<'a> NestBuilder<'a> {
     fn lowered(&mut self, op: &Op, x: &[Val], y: Val) -> Result<Lowered, Why> {
         let types: SmallVec<[&Type; 4]> = x.iter().map(|&v| self.f.ty(v)).collect();
         if op.is_elementwise(types.iter().copied()) {
-            let dtypes: Vec<DType> = types.iter().map(|t| t.dtype).collect();
+            let dtypes = || types.iter().map(|t| t.dtype).collect::<Vec<DType>>();
             return match op {
-                Op::Extension(_) if (self.has_kernel)(op) || !is_elementwise(op, &dtypes) => {
+                Op::Extension(_) if (self.has_kernel)(op) || !is_elementwise(op, &dtypes()) => {
                     Err(Why::Extension)
                 }
                 // The type rule of an extension may admit operands of other extents.
@@ -480,7 +473,7 @@ impl<'a> NestBuilder<'a> {
         let mut at = Vec::new();
         for (k, start) in forms.iter().enumerate() {
             let form = Affine::axis(k).plus(&start.clone().times(&(-1).into()));
-            if !start.terms.is_empty() {
+            if shape[k].same(&sizes[k]) != Some(true) {
                 bounds.push(Bound {
                     form: form.clone(),
                     low: 0.into(),
@@ -536,7 +529,8 @@ impl<'a> NestBuilder<'a> {
             if let Some(c) = w.axes.iter().position(|&b| b == a).filter(|_| !last.is(0)) {
                 let component = || Affine::from(Quantity::Number(c as i64));
                 let index = outer.iter().map(|k| k.map_or_else(component, Affine::axis));
-                let read = self.read_at(x[1], &IndexMap::of(index.collect()), shape);
+                let map = IndexMap::of(index.collect::<Indices>());
+                let read = self.read_at(x[1], &map, shape);
                 form = form.plus(&Var::Start(starts.len()).into());
                 starts.push(Start {
                     read: read.ok_or(Why::Indices)?,
@@ -546,6 +540,7 @@ impl<'a> NestBuilder<'a> {
             at.push(form);
         }
         self.materialize(x[0]);
+        let at = at.into();
         let read = self.read_at(x[0], &IndexMap { at, starts }, shape);
         let mut expr = Expr::default();
         expr.read(read.ok_or(Why::Indices)?, self.dtype(y));
@@ -574,14 +569,14 @@ impl<'a> NestBuilder<'a> {
         let (from, to) = (self.shape(x), self.shape(y));
         // Folded axes follow those of the result, which have extent 1 if they are kept.
         let keeps = r.axes_given().is_none();
-        let (mut map, mut result, mut fold) = (IndexMap::default(), 0, 0);
+        let (mut at, mut result, mut fold) = (Vec::with_capacity(from.len()), 0, 0);
         for k in 0..from.len() {
             if axes.contains(&k) {
-                map.at.push(Affine::axis(to.len() + fold));
+                at.push(Affine::axis(to.len() + fold));
                 fold += 1;
                 result += usize::from(keeps);
             } else {
-                map.at.push(Affine::axis(result));
+                at.push(Affine::axis(result));
                 result += 1;
             }
         }
@@ -589,7 +584,7 @@ impl<'a> NestBuilder<'a> {
         let space = self.space(to, &folded);
         let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
         let mut expr = Expr::default();
-        self.operand(&mut expr, x, &map, &extents);
+        self.operand(&mut expr, x, &IndexMap::of(at), &extents);
         let order = if r.stable { Order::Exact } else { Order::Tree };
         Ok(Lowered::Nest(
             space,
@@ -642,7 +637,7 @@ impl<'a> NestBuilder<'a> {
                     _ => Affine::axis(free.next().expect("no end")),
                 }
             };
-            IndexMap::of((0..rank).map(axis).collect())
+            IndexMap::of((0..rank).map(axis).collect::<Indices>())
         };
         let maps = [
             index(lhs.len(), &d.lhs_batch, &lhs_contract, batch),

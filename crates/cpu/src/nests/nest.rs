@@ -110,6 +110,8 @@ impl Expr {
             return self.nodes.len() as u32 - 1;
         }
         let base = self.nodes.len() as u32;
+        // One more, which uses the result.
+        self.nodes.reserve(other.nodes.len() + 1);
         for mut node in other.nodes {
             if let ExprOp::Apply { operands, .. } = &mut node.op {
                 operands.iter_mut().for_each(|x| *x += base);
@@ -137,7 +139,7 @@ impl Expr {
 
     /// The expression at mapped indices; as [`Read::through`]. An index must become another one.
     pub(crate) fn through(&self, map: &IndexMap, space: &[Dim]) -> Option<Expr> {
-        if map.starts.is_empty() && map.is_identity() {
+        if map.is_identity() {
             return Some(self.clone());
         }
         let node = |n: &ExprNode| {

@@ -14,6 +14,12 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T> Default for Shared<T> {
+    fn default() -> Shared<T> {
+        Vec::new().into()
+    }
+}
+
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(all: Vec<T>) -> Shared<T> {
         Shared(Arc::new(all))

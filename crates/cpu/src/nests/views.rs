@@ -1,6 +1,6 @@
 //! Index maps of operations that move elements, from their attributes and types.
 
-use super::access::{Bound, IndexMap, Read, Start, limits};
+use super::access::{Bound, IndexMap, Indices, Read, Start, limits};
 use super::affine::{Affine, Var};
 use super::quantity::Quantity;
 use cotangent_core::{DType, Dim, Scalar, Type};
@@ -18,8 +18,8 @@ pub(crate) fn broadcast(x: &Type, shape: &[Dim], dims: &[usize]) -> Option<Index
             _ => Some(form.split(&d.into(), &limits)?.1),
         }
     };
-    let at = x.shape.iter().zip(dims).map(index).collect::<Option<_>>()?;
-    Some(IndexMap::of(at))
+    let at: Option<Vec<Affine>> = x.shape.iter().zip(dims).map(index).collect();
+    Some(IndexMap::of(at?))
 }
 
 /// The element at the same position in row-major order. The index along axes of extent 1 is 0.
@@ -64,7 +64,8 @@ pub(crate) fn slice(start: &[Dim], stride: &[usize]) -> IndexMap {
             .times(&i64::try_from(stride).unwrap_or(i64::MAX).into())
             .offset(&start.into())
     };
-    IndexMap::of(start.iter().zip(stride).enumerate().map(index).collect())
+    let at = start.iter().zip(stride).enumerate().map(index);
+    IndexMap::of(at.collect::<Indices>())
 }
 
 /// Reversed axes.
@@ -77,17 +78,23 @@ pub(crate) fn reverse(x: &Type, axes: &[usize]) -> IndexMap {
     map
 }
 
-/// The starts of a window at a data-dependent position: `reads` are those of the starts, for each
-/// index of the result. Also the number of each start; `None` where the start can only be 0.
+/// The starts of a window: `reads` are those of the starts, for each index of the result. Also the
+/// form of each start, which is a number where it is known.
 pub(crate) fn starts(x: &[Dim], sizes: &[Dim], reads: Vec<Read>) -> (Vec<Start>, Vec<Affine>) {
     let (mut starts, mut forms) = (Vec::new(), Vec::new());
     for ((n, size), read) in x.iter().zip(sizes).zip(reads) {
         let last = Quantity::from(n).minus(&size.into());
-        if last.is(0) {
-            forms.push(Quantity::Number(0).into());
-        } else {
-            forms.push(Var::Start(starts.len()).into());
-            starts.push(Start { read, last });
+        let known = match (read.as_number(), last.as_number()) {
+            (_, Some(0)) => Some(0),
+            (Some(Scalar::I(i)), Some(last)) => i64::try_from(i.clamp(0, last.into())).ok(),
+            _ => None,
+        };
+        match known {
+            Some(start) => forms.push(Quantity::Number(start).into()),
+            None => {
+                forms.push(Var::Start(starts.len()).into());
+                starts.push(Start { read, last });
+            }
         }
     }
     (starts, forms)

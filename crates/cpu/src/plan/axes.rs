@@ -127,8 +127,11 @@ impl LoopForm {
     fn add(&mut self, t: &NumTerm, axes: &[LoopAxis]) -> Option<()> {
         let Var::Axis(k) = t.var else { return None };
         let own = || axes.iter().enumerate().filter(|(_, a)| a.of == k);
-        let parts: SmallVec<[i64; 4]> = own().map(|(_, a)| part(t, a)).collect::<Option<_>>()?;
-        for ((i, a), part) in own().zip(parts) {
+        if own().any(|(_, a)| part(t, a).is_none()) {
+            return None;
+        }
+        for (i, a) in own() {
+            let part = part(t, a)?;
             self.offset += part * t.scale * a.low as i64;
             if a.extent > 1 {
                 self.scales[i] += part * t.scale;

@@ -48,7 +48,7 @@ pub(crate) fn boxes(axes: &LoopAxes, cut: Range<usize>, reads: &[&NumRead]) -> V
         cuts.retain(|c| (1..axis.extent).contains(c));
         cuts.sort_unstable();
         cuts.dedup();
-        if cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > most {
+        if cuts.is_empty() || cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > most {
             continue;
         }
         let ends: Vec<usize> = cuts.iter().copied().chain([axis.extent]).collect();

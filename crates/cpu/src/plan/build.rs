@@ -8,11 +8,11 @@ use super::code::{Code, ElementSlot};
 use super::compose::{Composition, LeafSource, Planned};
 use super::nested::Nested;
 use super::stage::{Staged, StagedPhase, staged};
-use crate::checks::{first_read, needs_check};
+use crate::checks::first_read;
 use crate::contract::RawContraction;
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
-use crate::nests::access::{self, Read, Source};
+use crate::nests::access::{self, Read, Source, are_own};
 use crate::nests::lower::lower_with;
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
 use crate::raw_kernel::RawChoice;
@@ -21,6 +21,7 @@ use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::primitive::OpClass;
 use cotangent_core::{DType, Dim, Env, Function, Op, Result, Scalar, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -168,10 +169,12 @@ struct Builder<'a> {
     steps: Vec<PlanStep>,
     places: Vec<StoredPlace>,
     place_of: FxHashMap<Val, u32>,
-    /// Results of calls that are read.
-    read: FxHashSet<Val>,
+    /// Values that nests or results read.
+    read: Vec<bool>,
     /// Values that are nests, results of calls among them. Others are part of what reads them.
-    nest_values: FxHashSet<Val>,
+    nest_values: Vec<bool>,
+    /// The last step for which [`Builder::computed`] visited each equation.
+    visited: Vec<u32>,
 }
 
 /// The parts of the plan of a function, or the reason for which it has none.
@@ -199,11 +202,8 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
         places: Vec::new(),
         place_of: FxHashMap::default(),
         read: all_reads(&nests),
-        nest_values: nests
-            .nests
-            .iter()
-            .flat_map(|n| f.eqns()[n.eqn as usize].results())
-            .collect(),
+        nest_values: all_nests(&nests),
+        visited: vec![u32::MAX; f.eqns().len()],
     };
     for &p in f.params() {
         b.place(p, Home::Argument, None);
@@ -248,14 +248,20 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
     }))
 }
 
-/// All values that nests and results read.
-fn all_reads(nests: &Nests<'_>) -> FxHashSet<Val> {
-    let mut out = FxHashSet::default();
-    let mut add = |r: &Read| {
-        r.elements(&mut |a| {
-            out.insert(a.of);
-        });
-    };
+/// Whether a value is a nest, or a result of a call that is one.
+fn all_nests(nests: &Nests<'_>) -> Vec<bool> {
+    let mut out = vec![false; nests.function.len()];
+    for n in &nests.nests {
+        let results = nests.function.eqns()[n.eqn as usize].results();
+        results.for_each(|v| out[v.index()] = true);
+    }
+    out
+}
+
+/// Whether nests or results read a value.
+fn all_reads(nests: &Nests<'_>) -> Vec<bool> {
+    let mut out = vec![false; nests.function.len()];
+    let mut add = |r: &Read| r.elements(&mut |a| out[a.of.index()] = true);
     for n in &nests.nests {
         n.reads().for_each(&mut add);
     }
@@ -314,7 +320,7 @@ impl Builder<'_> {
                 }
                 let e = &self.f.eqns()[n.eqn as usize];
                 let values: Vec<Val> = e.results().take(*results).collect();
-                let used = UsedResults::of(values.iter().map(|v| self.read.contains(v)));
+                let used = UsedResults::of(values.iter().map(|v| self.read[v.index()]));
                 let used = first_read(self.f, e, live).map_or(used, |first| used.only(first));
                 let types: Vec<Type> = operands.iter().map(|x| x.ty.clone()).collect();
                 let kernel = (self.kernels.lower)(op, &types, used).map_err(|err| err.at(e.loc))?;
@@ -323,7 +329,7 @@ impl Builder<'_> {
                 let results = values
                     .iter()
                     .map(|&v| {
-                        let read = self.read.contains(&v);
+                        let read = self.read[v.index()];
                         read.then(|| self.place(v, Home::Tensor, Some(def)))
                     })
                     .collect();
@@ -363,19 +369,20 @@ impl Builder<'_> {
     }
 
     /// These equations, and those whose operations are part of their expressions, in order.
-    fn computed(&self, mut open: Vec<u32>) -> Vec<u32> {
-        let (mut seen, mut out) = (FxHashSet::default(), Vec::new());
+    fn computed(&mut self, mut open: Vec<u32>) -> Vec<u32> {
+        let step = self.steps.len() as u32;
+        let mut out = Vec::new();
         while let Some(e) = open.pop() {
-            if !seen.insert(e) {
+            if std::mem::replace(&mut self.visited[e as usize], step) == step {
                 continue;
             }
             let eqn = &self.f.eqns()[e as usize];
             let x = self.f.operands(eqn);
-            let types: Vec<DType> = x.iter().map(|&v| self.f.ty(v).dtype).collect();
+            let types: SmallVec<[DType; 4]> = x.iter().map(|&v| self.f.ty(v).dtype).collect();
             if eqn.op.class(&types) != OpClass::View && !matches!(eqn.op, Op::Constant(_)) {
                 out.push(e);
             }
-            let apart = |v: &Val| self.nest_values.contains(v);
+            let apart = |v: &Val| self.nest_values[v.index()];
             open.extend(
                 x.iter()
                     .filter(|v| !apart(v))
@@ -458,7 +465,7 @@ impl Builder<'_> {
         let access::Source::Element(a) = &read.source else {
             unreachable!("a strided read has one source");
         };
-        let whole = a.at.iter().enumerate().all(|(k, form)| form.is_axis(k));
+        let whole = are_own(&a.at);
         let same = whole && a.at.len() == ty.rank() && !self.ty(a.of).shape.differs(&ty.shape);
         PlaceView {
             place: self.place_of[&a.of],
@@ -503,12 +510,18 @@ impl Builder<'_> {
                 step.dead.push(p as u32);
             }
         }
-        for (k, step) in steps.iter_mut().enumerate() {
+        // The last phase of the step at hand that reads or writes each place, and that step.
+        let mut uses = vec![(0, u32::MAX); places.len()];
+        for (k, step) in (0..).zip(steps.iter_mut()) {
             if let StepKind::Code(c) = &mut step.kind {
-                c.over = candidates(c, k as u32, places, place_of);
+                c.over = candidates(c, k, places, place_of);
+                for (number, phase) in c.phases.iter().enumerate() {
+                    phase.uses(place_of, &mut |p| uses[p as usize] = (number, k));
+                }
                 for &p in &step.dead {
-                    let last = c.phases.iter().rposition(|s| s.uses(p, place_of));
-                    if let Some(last) = last {
+                    if let (last, step) = uses[p as usize]
+                        && step == k
+                    {
                         c.phases[last].dead.push(p);
                     }
                 }
@@ -545,11 +558,10 @@ impl PlacedPhase {
         }
     }
 
-    /// Whether it reads or writes a place.
-    pub(crate) fn uses(&self, place: u32, place_of: &FxHashMap<Val, u32>) -> bool {
-        let mut any = self.places.contains(&place);
-        self.reads(&mut |r| r.elements(&mut |a| any |= place_of[&a.of] == place));
-        any
+    /// Calls `f` for each place that it reads or writes.
+    pub(crate) fn uses(&self, place_of: &FxHashMap<Val, u32>, f: &mut dyn FnMut(u32)) {
+        self.places.iter().for_each(|&p| f(p));
+        self.reads(&mut |r| r.elements(&mut |a| f(place_of[&a.of])));
     }
 }
 
@@ -599,8 +611,7 @@ fn candidates(
     let output = step.phases[phase].code.members[member].output;
     let identity = |r: &Read, rank: usize| match &r.source {
         access::Source::Element(a) => {
-            let all = a.at.iter().enumerate().all(|(k, form)| form.is_axis(k));
-            (r.starts.is_empty() && all && a.at.len() == rank).then(|| place_of[&a.of])
+            (r.starts.is_empty() && a.at.len() == rank && are_own(&a.at)).then(|| place_of[&a.of])
         }
         _ => None,
     };
@@ -641,12 +652,6 @@ fn candidates(
             && !elsewhere.contains(&p)
     });
     at
-}
-
-/// Whether the type rule of an equation is checked at run time.
-pub(crate) fn is_checked(f: &Function, e: &Eqn) -> bool {
-    let types: Vec<Type> = f.operands(e).iter().map(|&v| f.ty(v).clone()).collect();
-    needs_check(f, e, &types)
 }
 
 /// The types of the operands of an equation at these extents.

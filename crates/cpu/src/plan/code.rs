@@ -145,14 +145,14 @@ pub(crate) fn code(
     let extents: Vec<Dim> = space.iter().map(|a| a.extent.clone()).collect();
     let mut b = Composer::new(cx, &extents, inlined);
     let what = |nest: u32| &cx.nests.nests[nest as usize].what;
-    let own = || IndexMap::identity(rank);
+    let own = IndexMap::identity(rank);
     for r in roots {
         match r {
             CodeRoot::Element { nest, at, .. } => b.require(*nest, at.clone())?,
             CodeRoot::Expr(e) => b.require_reads(e)?,
             CodeRoot::Nest(k) => match what(*k) {
                 What::Fold { expr, .. } => b.require_reads(expr)?,
-                _ => b.require(*k, own())?,
+                _ => b.require(*k, own.clone())?,
             },
         }
     }
@@ -171,7 +171,7 @@ pub(crate) fn code(
             }
             CodeRoot::Nest(k) => match what(*k) {
                 What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank),
-                _ => stored(b.value(*k, &own())),
+                _ => stored(b.value(*k, &own)),
             },
         };
         let copies = outputs.iter().map(|&y| b.input_of(y)).collect();

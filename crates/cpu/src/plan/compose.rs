@@ -10,12 +10,14 @@ use crate::folds::fold_type;
 use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
+use crate::nests::quantity::Quantity;
 use crate::nests::views::zeros;
 use cotangent_core::ops::{Binary, Op, Reduction, Select};
 use cotangent_core::{DType, Dim, Scalar, Val};
 use cotangent_kernels::tile::Value;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// A result, or the reason for which there is none.
 pub(crate) type Planned<T> = std::result::Result<T, Why>;
@@ -89,16 +91,16 @@ struct Guard {
 }
 
 /// A value that is required at indices of the code.
-struct Required {
+struct Required<'a> {
     nest: u32,
     at: IndexMap,
     guards: Vec<Guard>,
     /// The expression for each index of the folded axes.
-    exprs: Vec<Expr>,
+    exprs: SmallVec<[Cow<'a, Expr>; 1]>,
     value: Option<Typed>,
 }
 
-impl Required {
+impl Required<'_> {
     fn is_at(&self, at: &IndexMap, guards: &[Guard]) -> bool {
         // A value that is always there serves everywhere.
         let same = self.guards.is_empty() || self.guards == guards;
@@ -124,7 +126,7 @@ pub(crate) struct Composer<'a> {
     pub(crate) lowering: Lowering,
     pub(crate) leaves: Vec<Leaf>,
     inputs: Vec<Typed>,
-    required: Vec<Required>,
+    required: Vec<Required<'a>>,
     by_nest: FxHashMap<u32, SmallVec<[usize; 2]>>,
     /// Choices between values that the code computes.
     pub(crate) choices: Vec<CodeChoice>,
@@ -181,13 +183,12 @@ impl<'a> Composer<'a> {
 
     fn require_all(&mut self, mut open: Vec<usize>) -> Planned<()> {
         while let Some(k) = open.pop() {
-            let (exprs, guards) = (
-                self.required[k].exprs.clone(),
-                self.required[k].guards.clone(),
-            );
-            for r in exprs.iter().flat_map(Expr::reads) {
+            let exprs = std::mem::take(&mut self.required[k].exprs);
+            let guards = self.required[k].guards.clone();
+            for r in exprs.iter().flat_map(|e| e.reads()) {
                 self.require_source(&r.source, &r.starts, &guards, &mut open)?;
             }
+            self.required[k].exprs = exprs;
         }
         Ok(())
     }
@@ -210,7 +211,7 @@ impl<'a> Composer<'a> {
             Source::Number(_) => Ok(()),
             Source::Element(a) => match self.inlined.get(&a.of) {
                 Some(&nest) => {
-                    let (at, starts) = (a.at.to_vec(), starts.to_vec());
+                    let (at, starts) = (a.at.clone(), starts.to_vec());
                     self.require_guarded(nest, IndexMap { at, starts }, guards.to_vec(), open)
                 }
                 None => Ok(()),
@@ -242,7 +243,7 @@ impl<'a> Composer<'a> {
                 let ExprOp::Read(own) = &node.op else {
                     return None;
                 };
-                let at = IndexMap::of(a.at.to_vec());
+                let at = IndexMap::of(a.at.clone());
                 let mut read = own.through(&at, self.space)?;
                 prune(&mut read.source);
                 (own.starts.is_empty() && read.size() <= MAX_SOURCES).then_some(read.source)
@@ -277,18 +278,32 @@ impl<'a> Composer<'a> {
         }
         let n = self.nest(nest);
         let expr = n.what.expr().expect("a map or a fold");
-        let mut exprs = Vec::new();
+        let mut exprs = SmallVec::new();
         for index in indices(&folded_extents(n).ok_or(Why::Reshape)?) {
-            let mut map = at.clone();
-            let number =
-                |i: &usize| Affine::from(crate::nests::quantity::Quantity::from(*i as i64));
-            map.at.extend(index.iter().map(number));
+            let number = |i: &usize| Affine::from(Quantity::from(*i as i64));
+            let map = match index.is_empty() {
+                true => at.clone(),
+                false => IndexMap {
+                    at: at
+                        .at
+                        .iter()
+                        .cloned()
+                        .chain(index.iter().map(number))
+                        .collect(),
+                    starts: at.starts.clone(),
+                },
+            };
+            let plain = |r: &Read| r.starts.is_empty() && !matches!(r.source, Source::Choice(_));
+            if map.is_identity() && expr.reads().all(plain) {
+                exprs.push(Cow::Borrowed(expr));
+                continue;
+            }
             let mut own = expr.through(&map, self.space).ok_or(Why::Reshape)?;
             for r in own.reads_mut() {
                 prune(&mut r.source);
                 self.guard_starts(r, at.starts.len(), &guards)?;
             }
-            exprs.push(own);
+            exprs.push(Cow::Owned(own));
         }
         open.push(self.required.len());
         self.by_nest
@@ -447,7 +462,7 @@ impl<'a> Composer<'a> {
         }
         match s {
             Source::Element(a) => {
-                let (at, starts) = (a.at.to_vec(), starts.to_vec());
+                let (at, starts) = (a.at.clone(), starts.to_vec());
                 let nest = self.inlined[&a.of];
                 let found = self.find(nest, &IndexMap { at, starts }, guards);
                 let value = found.and_then(|k| self.required[k].value);

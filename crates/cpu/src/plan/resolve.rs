@@ -3,9 +3,7 @@
 use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
 use super::axes::{LoopAxes, LoopAxis, line_axis, loop_axes, plain_axes, within};
 use super::boxes::{Decided, boxes, decided};
-use super::build::{
-    CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, is_checked, operand_types,
-};
+use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
 use super::code::{Code, CodeMember, ElementSlot, Finish, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
 use super::halo::{halo_reads, whole_copy};
@@ -17,7 +15,7 @@ use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
 #[cfg(any(test, debug_assertions))]
 use super::verify::verify;
-use crate::checks::check_types;
+use crate::checks::{check_types, needs_check};
 use crate::generate::iota;
 use crate::groups::schedule::rows_that_fit;
 use crate::kernel::Operands;
@@ -64,14 +62,15 @@ impl Extent<'_> {
                 continue;
             }
             let e = &self.f.eqns()[k as usize];
-            let checked = if is_checked(self.f, e) {
+            let checked = if needs_check(self.f, e) {
                 check_types(self.f, e, &operand_types(self.f, e, self.env), self.env)
             } else {
                 Ok(())
             };
             let bound = !e.op.binds().is_empty();
             let sizes = |v: Val| -> Result<()> {
-                let shape = self.f.ty(v).shape.eval(self.env);
+                let shape = self.f.ty(v).shape.iter().map(|d| d.eval(self.env));
+                let shape: Result<Extents> = shape.collect();
                 volume(&shape.map_err(|err| err.at(e.loc))?)?;
                 Ok(())
             };

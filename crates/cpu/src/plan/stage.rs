@@ -12,7 +12,7 @@ use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
 use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
 use crate::groups::form::{Member, NestGroup, Storage};
-use crate::nests::access::{Bound, IndexMap, Read, Source};
+use crate::nests::access::{Bound, IndexMap, Indices, Read, Source, are_own};
 use crate::nests::affine::Affine;
 use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why};
 use crate::nests::quantity::Quantity;
@@ -171,17 +171,16 @@ impl<'a> Stage<'a> {
                 let Some(&of) = phase_of.get(&a.of) else {
                     continue;
                 };
-                let mut at = a.placement.at.iter().enumerate();
                 let plain = a.placement.starts.is_empty() && !self.of_starts.contains(&a.of);
-                let same = plain && at.all(|(k, form)| form.is_axis(k));
+                let same = plain && are_own(&a.placement.at);
                 least = least.max(of + usize::from(!same || fold || drafts[of].fold));
             }
             let fits = |d: &&usize| {
                 let (d, first) = (&drafts[**d], &members[drafts[**d].first]);
                 d.fold == fold && self.nest(first).space == n.space && first.axes == m.axes
             };
-            let found = (least..drafts.len()).collect::<Vec<_>>();
-            let phase = found.iter().find(fits).copied().unwrap_or_else(|| {
+            let mut found = least..drafts.len();
+            let phase = found.find(|d| fits(&d)).unwrap_or_else(|| {
                 drafts.push(Draft {
                     first: k,
                     fold,
@@ -343,7 +342,7 @@ impl<'a> Stage<'a> {
                     Some(k) => Affine::axis(k),
                     None => Quantity::Number(*i as i64).into(),
                 };
-                let at = index.iter().zip(labels).map(form).collect();
+                let at: Indices = index.iter().zip(labels).map(form).collect();
                 let slot = ElementSlot {
                     before: k / step,
                     step,

@@ -7,7 +7,7 @@
 
 use super::code::Region;
 use crate::groups::schedule::MAX_RANGES;
-use crate::nests::access::{Choice, Read, Source};
+use crate::nests::access::{Choice, Read, Source, are_own};
 use crate::nests::affine::Var;
 use crate::nests::nest::{Expr, ExprNode, ExprOp, ExprOperands, Nest, What};
 use cotangent_core::ops::{Binary, Op};
@@ -103,10 +103,7 @@ pub(crate) fn sum_of_pads(
 /// The value that is read at the index of the space.
 fn identity(r: &Read) -> Option<Val> {
     match &r.source {
-        Source::Element(a) if r.starts.is_empty() => {
-            let all = a.at.iter().enumerate().all(|(k, form)| form.is_axis(k));
-            all.then_some(a.of)
-        }
+        Source::Element(a) if r.starts.is_empty() => are_own(&a.at).then_some(a.of),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The verifier refuses every kind of wrong nest, and names it.
 
 use crate::nests::access::{Choice, IndexMap, Read, Source, Start};
-use crate::nests::affine::Affine;
+use crate::nests::affine::{Affine, Var};
 use crate::nests::lower::lower;
 use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, SpaceAxis, What};
 use crate::nests::quantity::Quantity;
@@ -281,7 +281,7 @@ fn starts_are_numbers() {
         "result 0: axis 0 of %4 is read outside of its extent 3",
         |n| {
             let map = IndexMap {
-                at: vec![Affine::axis(0).plus(&crate::nests::affine::Var::Start(0).into())],
+                at: vec![Affine::axis(0).plus(&Var::Start(0).into())].into(),
                 starts: vec![start.clone()],
             };
             n.results[0] = n.results[0].through(&map, &[3.into()]).unwrap();

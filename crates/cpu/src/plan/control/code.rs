@@ -190,8 +190,11 @@ impl InPlaceBuilder<'_> {
         let StepKind::Code(c) = &parts.steps[step].kind else {
             return false;
         };
-        let mut later = c.phases[phase + 1..].iter();
-        !later.any(|p| p.uses(place, &parts.place_of))
+        let mut later = false;
+        for p in &c.phases[phase + 1..] {
+            p.uses(&parts.place_of, &mut |used| later |= used == place);
+        }
+        !later
     }
 
     /// Instructions over a part of a space in which every input is strided.
