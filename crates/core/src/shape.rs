@@ -351,13 +351,11 @@ impl Dim {
     /// `Some(true)`: equal for all values of the symbols. `Some(false)`: different for all values.
     /// `None`: unknown.
     pub fn same(&self, other: &Dim) -> Option<bool> {
-        if self == other {
-            return Some(true);
+        match (self, other) {
+            (Dim::Const(a), Dim::Const(b)) => Some(a == b),
+            _ if self == other => Some(true),
+            _ => (self.poly().plus(&other.poly(), -1).as_const()).map(|c| c == 0),
         }
-        self.poly()
-            .plus(&other.poly(), -1)
-            .as_const()
-            .map(|c| c == 0)
     }
 
     /// `floor(self / d)`.
@@ -456,24 +454,35 @@ impl From<&str> for Dim {
     }
 }
 
+type OfNumbers = fn(i64, i64) -> Option<i64>;
+
+/// A function of two extents, without polynomials if they are numbers.
+fn combined(a: &Dim, b: &Dim, numbers: OfNumbers, polys: fn(&Poly, &Poly) -> Poly) -> Dim {
+    let number = |d: &Dim| i64::try_from(d.as_const()?).ok();
+    match number(a).zip(number(b)).and_then(|(a, b)| numbers(a, b)) {
+        Some(y) => Dim::Const(y.max(0) as usize),
+        None => Dim::from_poly(polys(&a.poly(), &b.poly())),
+    }
+}
+
 impl Add for Dim {
     type Output = Dim;
     fn add(self, o: Dim) -> Dim {
-        Dim::from_poly(self.poly().plus(&o.poly(), 1))
+        combined(&self, &o, i64::checked_add, |a, b| a.plus(b, 1))
     }
 }
 
 impl Sub for Dim {
     type Output = Dim;
     fn sub(self, o: Dim) -> Dim {
-        Dim::from_poly(self.poly().plus(&o.poly(), -1))
+        combined(&self, &o, i64::checked_sub, |a, b| a.plus(b, -1))
     }
 }
 
 impl Mul for Dim {
     type Output = Dim;
     fn mul(self, o: Dim) -> Dim {
-        Dim::from_poly(self.poly().times(&o.poly()))
+        combined(&self, &o, i64::checked_mul, Poly::times)
     }
 }
 
@@ -577,12 +586,8 @@ impl Shape {
 
     /// Whether the ranks or some extents are certainly different.
     pub fn differs(&self, other: &[Dim]) -> bool {
-        self.rank() != other.len()
-            || self
-                .0
-                .iter()
-                .zip(other)
-                .any(|(a, b)| a.same(b) == Some(false))
+        let mut pairs = self.0.iter().zip(other);
+        self.rank() != other.len() || pairs.any(|(a, b)| a.same(b) == Some(false))
     }
 
     /// Replaces symbols.

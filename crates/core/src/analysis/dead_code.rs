@@ -1,6 +1,6 @@
 //! Dead code: equations that no result needs.
 
-use crate::ir::{Builder, Function, Session, Val, Walk};
+use crate::ir::{Function, Val};
 
 /// The function without equations that no result needs. Parameters stay. O(equations).
 pub fn dce(f: &Function) -> Function {
@@ -25,13 +25,5 @@ fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
     if kept.iter().all(|kept| *kept) {
         return None;
     }
-    let b = Builder::new(&f.name, Session::default());
-    b.reserve(f);
-    let mut walk = Walk::copying(f).only(kept);
-    walk.copy_params(&b);
-    walk.copy_named(&b);
-    let g = b
-        .finish(&walk.results())
-        .expect("the same equations have the same types");
-    Some((g, walk.into_images()))
+    Some(f.with_equations(&kept))
 }

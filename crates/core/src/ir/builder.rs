@@ -8,6 +8,7 @@ use crate::error::{Code, Error, Loc, Result};
 use crate::shape::{Shape, Sym, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// A function under construction.
 pub struct Builder {
@@ -156,6 +157,13 @@ impl Builder {
         Builder { session, ..self }
     }
 
+    /// Begins with the name, parameters and equations of a function.
+    pub(crate) fn begin_with(&self, f: Function) {
+        let mut s = self.state.borrow_mut();
+        f.syms.iter().for_each(|sym| s.mention(sym));
+        s.f = f;
+    }
+
     /// Reserves memory for a copy of a function.
     pub(crate) fn reserve(&self, f: &Function) {
         let to = &mut self.state.borrow_mut().f;
@@ -196,7 +204,7 @@ impl Builder {
     }
 
     /// Names a value, if it has no name. A value of another graph is an error.
-    pub fn set_name(&self, v: Val, name: &str) {
+    pub fn set_name(&self, v: Val, name: impl Into<Arc<str>>) {
         let mut s = self.state.borrow_mut();
         if s.has(&self.status, v) {
             s.f.names[v.index()].get_or_insert_with(|| name.into());

@@ -328,6 +328,76 @@ impl Function {
         self.eqns.iter().map(any).collect()
     }
 
+    /// The function with these of its equations, which compute all results, and the new value of
+    /// each value (poison: it has none). Parameters stay. O(equations): types are not inferred
+    /// again.
+    pub(crate) fn with_equations(&self, kept: &[bool]) -> (Function, Vec<Val>) {
+        let mut out = Function {
+            name: self.name.clone(),
+            ..Function::default()
+        };
+        let count = kept.iter().filter(|kept| **kept).count();
+        out.eqns.reserve(count);
+        let values = self.params.len() + count;
+        out.types.reserve(values);
+        out.defs.reserve(values);
+        out.names.reserve(values);
+        let mut images = vec![Val::POISON; self.len()];
+        for (&p, k) in self.params.iter().zip(0..) {
+            let v = out.copy_value(self, p, PARAM_BIT | k);
+            images[p.index()] = v;
+            out.params.push(v);
+            if self.is_tangent(p) {
+                out.tangents.insert(v);
+            }
+        }
+        for (e, _) in self.eqns.iter().zip(kept).filter(|(_, kept)| **kept) {
+            let (start, first) = (out.pool.len() as u32, out.types.len() as u32);
+            let operands = self.operands(e).iter();
+            out.pool.extend(operands.map(|x| images[x.index()]));
+            let eqn = out.eqns.len() as u32;
+            for r in e.results() {
+                images[r.index()] = out.copy_value(self, r, eqn);
+            }
+            out.eqns.push(Eqn {
+                operands: (start, out.pool.len() as u32),
+                first,
+                ..e.clone()
+            });
+            let regions = e.op.regions();
+            let depth = regions.iter().map(|r| r.depth + 1).max();
+            out.depth = out.depth.max(depth.unwrap_or(0));
+            if !self.syms.is_empty() {
+                e.op.attr_syms(&mut |s| out.mention(s));
+                for s in e.op.binds() {
+                    out.mention(&s);
+                    out.bound.insert(s);
+                }
+            }
+            out.pending |= e.op.pending();
+            out.kinks |= e.op.kinks();
+        }
+        out.results = self.results.iter().map(|r| images[r.index()]).collect();
+        (out, images)
+    }
+
+    /// Appends a value like one of `from`.
+    fn copy_value(&mut self, from: &Function, v: Val, def: u32) -> Val {
+        if !from.syms.is_empty() {
+            from.ty(v).syms(&mut |s| self.mention(s));
+        }
+        self.types.push(from.ty(v).clone());
+        self.defs.push(def);
+        self.names.push(from.names[v.index()].clone());
+        Val::from_index(self.types.len() - 1)
+    }
+
+    fn mention(&mut self, s: &Sym) {
+        if !self.syms.contains(s) {
+            self.syms.insert(s.clone());
+        }
+    }
+
     /// Symbols that equations of this function bind at run time.
     pub fn bound_syms(&self) -> &FxHashSet<Sym> {
         &self.bound

@@ -31,11 +31,16 @@ pub struct OpKey<'a>(&'a Op);
 impl Eq for OpKey<'_> {}
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident($t:ty) $($keyed:ident)?),* $(,)?) => {
-        /// A built-in operation, or an extension defined in another crate.
+    (
+        $($(#[$doc:meta])* $variant:ident($t:ty) $($keyed:ident)?),* ;
+        $($(#[$large_doc:meta])* $large:ident($l:ty) $($large_keyed:ident)?),* $(,)?
+    ) => {
+        /// A built-in operation, or an extension defined in another crate. Those with many
+        /// attributes are boxed, so that equations are small.
         #[derive(Clone, Debug)]
         pub enum Op {
             $($(#[$doc])* $variant($t),)*
+            $($(#[$large_doc])* $large(Box<$l>),)*
             /// An operation defined in another crate.
             Extension(Arc<dyn Primitive>),
         }
@@ -45,6 +50,7 @@ macro_rules! operations {
             fn deref(&self) -> &dyn Primitive {
                 match self {
                     $(Op::$variant(p) => p,)*
+                    $(Op::$large(p) => &**p,)*
                     Op::Extension(p) => &**p,
                 }
             }
@@ -52,6 +58,9 @@ macro_rules! operations {
 
         $(impl From<$t> for Op {
             fn from(p: $t) -> Op { Op::$variant(p) }
+        })*
+        $(impl From<$l> for Op {
+            fn from(p: $l) -> Op { Op::$large(Box::new(p)) }
         })*
 
         impl PartialEq for OpKey<'_> {
@@ -63,6 +72,10 @@ macro_rules! operations {
                     $($((Op::$variant(a), Op::$variant(b)) => {
                         let $keyed = a == b;
                         $keyed
+                    })?)*
+                    $($((Op::$large(a), Op::$large(b)) => {
+                        let $large_keyed = a == b;
+                        $large_keyed
                     })?)*
                     _ => false,
                 }
@@ -77,6 +90,10 @@ macro_rules! operations {
                     $($(Op::$variant(p) => {
                         let $keyed = p;
                         $keyed.hash(h);
+                    })?)*
+                    $($(Op::$large(p) => {
+                        let $large_keyed = p;
+                        $large_keyed.hash(h);
                     })?)*
                     _ => {}
                 }
@@ -99,6 +116,10 @@ macro_rules! operations {
                     $($(Op::$variant(_) => {
                         let $keyed = true;
                         $keyed
+                    })?)*
+                    $($(Op::$large(_) => {
+                        let $large_keyed = true;
+                        $large_keyed
                     })?)*
                     _ => false,
                 };
@@ -151,10 +172,6 @@ operations! {
     Transpose(Transpose) keyed,
     /// Reduction over axes.
     Reduce(Reduce) keyed,
-    /// Reduction over sliding windows.
-    ReduceWindow(ReduceWindow),
-    /// Sums at selected elements of sliding windows.
-    SelectWindow(SelectWindow),
     /// Positions of extrema.
     ArgReduce(ArgReduce),
     /// Sorting along an axis.
@@ -163,10 +180,6 @@ operations! {
     Cumulative(Cumulative) keyed,
     /// `y[k] = a[k] y[k-1] + b[k]`.
     LinearRecurrence(LinearRecurrence),
-    /// Products summed over pairs of axes.
-    DotGeneral(DotGeneral) keyed,
-    /// A convolution with a sliding kernel.
-    Convolution(Convolution),
     /// Fourier transforms along an axis.
     Fft(Fft),
     /// A function call.
@@ -187,12 +200,6 @@ operations! {
     DynamicSlice(DynamicSlice),
     /// Writes a window at a data-dependent start.
     DynamicUpdateSlice(DynamicUpdateSlice),
-    /// Windows at indices.
-    Gather(Gather),
-    /// Windows combined into an operand at indices.
-    Scatter(Scatter),
-    /// A linear recurrence along the updates of each element.
-    ScatterRecurrence(ScatterRecurrence),
     /// A loop with a number of steps that is an extent.
     Scan(Scan),
     /// A loop while a condition holds.
@@ -232,7 +239,21 @@ operations! {
     /// The derivative of [`CustomVjp`].
     CustomVjpLin(CustomVjpLin),
     /// The solution of a linear system.
-    LinearSolve(LinearSolve),
+    LinearSolve(LinearSolve);
+    /// Reduction over sliding windows.
+    ReduceWindow(ReduceWindow),
+    /// Sums at selected elements of sliding windows.
+    SelectWindow(SelectWindow),
+    /// Products summed over pairs of axes.
+    DotGeneral(DotGeneral) keyed,
+    /// A convolution with a sliding kernel.
+    Convolution(Convolution),
+    /// Windows at indices.
+    Gather(Gather),
+    /// Windows combined into an operand at indices.
+    Scatter(Scatter),
+    /// A linear recurrence along the updates of each element.
+    ScatterRecurrence(ScatterRecurrence),
 }
 
 impl Op {

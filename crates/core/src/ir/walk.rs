@@ -112,11 +112,6 @@ impl<'f, T: Copy> Walk<'f, T> {
     pub(crate) fn results(&self) -> Vec<T> {
         self.f.results().iter().map(|r| self.image(*r)).collect()
     }
-
-    /// The images of all values, by index.
-    pub(crate) fn into_images(self) -> Vec<T> {
-        self.images
-    }
 }
 
 impl<'f> Walk<'f, Val> {
@@ -155,7 +150,7 @@ impl<'f> Walk<'f, Val> {
     pub(crate) fn set_named(&mut self, b: &Builder, v: Val, image: Val) {
         self.set(v, image);
         if let Some(name) = self.f.name_of(v) {
-            b.set_name(image, name);
+            b.set_name(image, name.clone());
         }
     }
 

@@ -13,6 +13,10 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     if x.is_empty() || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
         return None;
     }
+    let is_constant = |op: &Op, _: &[Val]| matches!(op, Op::Constant(_) | Op::BroadcastInDim(_));
+    if !x.iter().all(|&v| b.with_def(v, is_constant) == Some(true)) {
+        return None;
+    }
     // Numbers in constants and broadcasts of them.
     let numbers: Option<Vec<Scalar>> = x.iter().map(|&v| number_everywhere(b, v)).collect();
     let types = || -> Vec<Type> { x.iter().map(|&v| b.ty(v)).collect() };

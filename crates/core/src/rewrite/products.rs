@@ -83,7 +83,7 @@ pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
 /// Rewrites the transpose of a product that exchanges the free axes of its factors.
 pub(super) fn exchanged(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
     let (d, factors) = p.b.with_def(x, |op, x| match op {
-        Op::DotGeneral(d) => Some((d.clone(), [x[0], x[1]])),
+        Op::DotGeneral(d) => Some((DotGeneral::clone(d), [x[0], x[1]])),
         _ => None,
     })??;
     let batch = d.lhs_batch.len();

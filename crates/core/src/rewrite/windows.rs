@@ -12,7 +12,7 @@
 use super::fold::is_positive_zero;
 use super::pass::Pass;
 use crate::ir::{Emit, Op, Val};
-use crate::ops::{Bounds, Combine, Pad, Scatter, Slice, Windows};
+use crate::ops::{Bounds, Combine, Gather, Pad, Scatter, Slice, Windows};
 use crate::shape::{Dim, Shape};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
@@ -58,7 +58,7 @@ fn of_indices(cut: &Slice, shape: &Shape, windows: &Windows, indices: &Shape) ->
 /// Rewrites a slice of at most half of the gathered windows. The whole may have other readers.
 pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
     let (gather, operands) = p.b.with_def(x, |op, x| match op {
-        Op::Gather(g) if g.bounds != Bounds::Error => Some((g.clone(), [x[0], x[1]])),
+        Op::Gather(g) if g.bounds != Bounds::Error => Some((Gather::clone(g), [x[0], x[1]])),
         _ => None,
     })??;
     let (shape, indices) = (p.b.ty(x).shape, p.b.ty(operands[1]).shape);

@@ -193,7 +193,7 @@ impl<'s> Parser<'s> {
         }
         // An unnamed value at position 7 prints as `%7`.
         if name.parse() != Ok(v.index()) || name.starts_with('0') && name.len() > 1 {
-            scope.b.set_name(v, &name);
+            scope.b.set_name(v, &*name);
         }
         scope.names.insert(name, (v, at));
         Ok(())

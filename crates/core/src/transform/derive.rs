@@ -122,7 +122,7 @@ pub(super) fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
 pub(super) fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
     for v in f.vals() {
         if let (Some(new), Some(name)) = (map[v.index()], f.name_of(v)) {
-            b.set_name(new, name);
+            b.set_name(new, name.clone());
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Re
         Op::DotGeneral(d) if d.strong_zero => {
             let plain = DotGeneral {
                 strong_zero: false,
-                ..d.clone()
+                ..(**d).clone()
             };
             elementwise::with_strong_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
@@ -77,7 +77,7 @@ pub(super) fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Re
         Op::Convolution(c) if c.strong_zero => {
             let plain = Convolution {
                 strong_zero: false,
-                ..c.clone()
+                ..(**c).clone()
             };
             elementwise::with_strong_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }

@@ -9,6 +9,7 @@ use crate::rewrite::uses::UseCounts;
 use crate::shape::{Env, Type};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
 
 /// The function that raising writes, with facts about its values.
 ///
@@ -71,9 +72,9 @@ impl<'f> Raising<'f> {
     }
 
     /// Names a value, if it has no name.
-    pub(super) fn set_name(&self, v: Val, name: &str) {
+    pub(super) fn set_name(&self, v: Val, name: &Arc<str>) {
         if let Some(b) = self.b.get() {
-            b.set_name(v, name);
+            b.set_name(v, name.clone());
         }
     }
 
@@ -87,19 +88,9 @@ impl<'f> Raising<'f> {
         self.b.get_or_init(|| {
             let f = self.source;
             let b = Builder::deriving(&f.name, &Session::default(), &[f]);
+            let seen: Vec<bool> = (0..f.eqns().len()).map(|k| k < self.at.get().0).collect();
+            b.begin_with(f.with_equations(&seen).0);
             b.reserve(f);
-            let name = |v: Val| f.name_of(v).map(|n| &**n);
-            for &p in f.params() {
-                b.param_like(f.ty(p).clone(), f, p);
-            }
-            for e in &f.eqns()[..self.at.get().0] {
-                b.set_loc(e.loc);
-                for (r, y) in e.results().zip(b.emit(e.op.clone(), f.operands(e))) {
-                    if let Some(name) = name(r) {
-                        b.set_name(y, name);
-                    }
-                }
-            }
             b.set_loc(
                 f.eqns()
                     .get(self.at.get().0)
