@@ -33,6 +33,7 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         Op::Reduce(r) => reduce(p, r, x[0], &ty(p)),
         Op::Slice(s) => windows::slice(p, s, x[0]),
+        Op::Gather(g) => windows::gather(p, g, x),
         Op::Scatter(s) => windows::scatter(p, s, x),
         _ => None,
     };

@@ -1,19 +1,24 @@
-//! Gathers and scatters of fewer windows: slices of the indices instead of slices of the windows.
+//! Gathers and scatters of fewer windows: slices of the indices instead of slices of the windows,
+//! and slices of the operand where the one window is known.
 //!
 //! ```text
 //! slice(gather(x, indices))           =  gather(x, slice(indices))
 //! scatter_add(0, indices, pad(u))     =  scatter_add(0, slice(indices), u)
+//! gather(x, [3])                      =  slice(x)
+//! scatter_add(0, [3], u)              =  pad(0 + u)
 //! ```
-//! along axes that count windows. The first is a gather of which a slice is read (`top_k` reads the
-//! first elements of a sort), the second its derivative. Sums that begin at `+0` have the same bits
-//! without terms `±0`. Operations that report indices out of bounds are not rewritten, because
-//! fewer indices may report fewer errors.
+//! The first two are along axes that count windows. The first is a gather of which a slice is read
+//! (`top_k` reads the first elements of a sort), the second its derivative. Sums that begin at `+0`
+//! have the same bits without terms `±0`. Operations that report indices out of bounds are not
+//! rewritten, because fewer indices may report fewer errors, unless the one index is known to be
+//! inside.
 
-use super::fold::is_positive_zero;
+use super::fold::{is_positive_zero, number_everywhere};
 use super::pass::Pass;
-use crate::ir::{Emit, Op, Val};
-use crate::ops::{Bounds, Combine, Gather, Pad, Scatter, Slice, Windows};
-use crate::shape::{Dim, Shape};
+use crate::array::{Scalar, Wide};
+use crate::ir::{Builder, Emit, Op, Primitive, Val, Vals};
+use crate::ops::{Bounds, Combine, Gather, Pad, Reshape, Scatter, Slice, Value, Windows};
+use crate::shape::{Dim, Shape, Type};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
 /// batch axes.
@@ -79,8 +84,133 @@ pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
     Some(p.one(gather, &[operands[0], indices]))
 }
 
-/// Rewrites sums of updates that are padded with zeros.
+/// Maximum number of operations that are followed to constant indices.
+const MAX_FOLLOWED: usize = 8;
+
+/// Maximum number of constant indices of a window.
+const MAX_INDICES: usize = 16;
+
+/// The elements of a few integers that are constants, joined and in other shapes.
+fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<i128>> {
+    let ty = b.ty(v);
+    let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
+    if let Some(number) = number_everywhere(b, v) {
+        return match number {
+            Scalar::I(i) => Some(vec![i; count]),
+            _ => None,
+        };
+    }
+    let followed = followed.checked_sub(1)?;
+    let (op, x) = b.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))?;
+    match op {
+        Op::Constant(c) => match c.value {
+            Value::Dense(a) => match a.wide() {
+                Wide::I(v) => Some(v.to_vec()),
+                _ => None,
+            },
+            _ => None,
+        },
+        Op::Reshape(_) => integers(b, x[0], followed),
+        // The operands of a vector are one after the other.
+        Op::Concatenate(_) if ty.rank() == 1 => {
+            let parts = x.iter().map(|&v| integers(b, v, followed));
+            Some(parts.collect::<Option<Vec<_>>>()?.concat())
+        }
+        _ => None,
+    }
+}
+
+/// The start of the one window of these extents at constant indices. `None` if there are more, or
+/// if the window is not inside of an operand of this shape.
+fn fixed_start(
+    p: &Pass,
+    windows: &Windows,
+    bounds: Bounds,
+    [shape, sizes]: [&[Dim]; 2],
+    indices: Val,
+) -> Option<Vec<usize>> {
+    let counts = p.b.ty(indices).shape;
+    let alone = (0..counts.rank()).all(|k| k == windows.vector || counts[k].is(1));
+    let at = alone.then(|| integers(&p.b, indices, MAX_FOLLOWED))??;
+    let mut start = vec![0; shape.len()];
+    for (&axis, i) in windows.axes.iter().zip(at) {
+        let last = shape[axis]
+            .as_const()?
+            .checked_sub(sizes[axis].as_const()?)?;
+        let i = match bounds {
+            Bounds::Clip => i.clamp(0, last as i128),
+            Bounds::Drop | Bounds::Error => i,
+        };
+        start[axis] = usize::try_from(i).ok().filter(|i| *i <= last)?;
+    }
+    Some(start)
+}
+
+/// The slice of these extents at a start.
+fn at_start(start: &[usize], sizes: &[Dim]) -> Slice {
+    let start: Vec<Dim> = start.iter().map(|&i| Dim::Const(i)).collect();
+    Slice {
+        limit: start
+            .iter()
+            .zip(sizes)
+            .map(|(i, n)| i.clone() + n.clone())
+            .collect(),
+        stride: vec![1; start.len()],
+        start,
+    }
+}
+
+/// Rewrites a gather of one window at constant indices: its axes are those of the slice, in order,
+/// and others of extent 1.
+pub(super) fn gather(p: &mut Pass, g: &Gather, x: &[Val]) -> Option<Val> {
+    let (from, indices) = (p.b.ty(x[0]), p.b.ty(x[1]));
+    let start = fixed_start(p, &g.windows, g.bounds, [&from.shape, &g.sizes], x[1])?;
+    let shape = g.infer(&[from, indices]).ok()?.remove(0).shape;
+    let part = p.one(at_start(&start, &g.sizes), &[x[0]]);
+    Some(p.one(Reshape { shape }, &[part]))
+}
+
+/// Rewrites a scatter of one window at constant indices into zeros. Others stay: an update of an
+/// operand in place writes its window alone.
+fn one_scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
+    if !matches!(s.combine, Combine::Add | Combine::Set) || !is_positive_zero(&p.b, x[0]) {
+        return None;
+    }
+    let (to, updates) = (p.b.ty(x[0]), p.b.ty(x[2]));
+    let sizes = s.windows.sizes(to.rank(), &updates.shape);
+    let start = fixed_start(p, &s.windows, s.bounds, [&to.shape, &sizes], x[1])?;
+    let pad = Pad {
+        low: start.iter().map(|&i| i as i64).collect(),
+        high: after(&to.shape, &start, &sizes)?,
+        interior: vec![0; start.len()],
+    };
+    let shape = Shape::from(sizes);
+    let reshape = Reshape {
+        shape: shape.clone(),
+    };
+    let mut u = p.one(reshape, &[x[2]]);
+    if let Some(add) = s.combine.binary() {
+        let zero = p.one(Op::splat(&Type { shape, ..to }, 0), &[]);
+        u = p.one(add, &[zero, u]);
+    }
+    Some(p.one(pad, &[u]))
+}
+
+/// The extents after a window: 0 along an axis that it fills.
+fn after(shape: &[Dim], start: &[usize], sizes: &[Dim]) -> Option<Vec<i64>> {
+    let rest = |(k, n): (usize, &Dim)| match n.same(&sizes[k]) {
+        Some(true) if start[k] == 0 => Some(0),
+        _ => i64::try_from(n.as_const()?.checked_sub(start[k] + sizes[k].as_const()?)?).ok(),
+    };
+    shape.iter().enumerate().map(rest).collect()
+}
+
+/// Rewrites a scatter of one window at constant indices into zeros, and sums of updates that are
+/// padded with zeros.
 pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
+    if let Some(y) = one_scatter(p, s, x) {
+        return Some(y);
+    }
     let is_zero = is_positive_zero(&p.b, x[0]);
     if s.combine != Combine::Add || s.bounds == Bounds::Error || !is_zero {
         return None;

@@ -2,7 +2,9 @@
 
 use super::*;
 use cotangent_core::check::Rng;
+use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Bounds, Combine, Windows};
+use cotangent_core::rewrite::simplify;
 use cotangent_core::{C128, Dim, Op};
 
 /// Every index of a shape, row-major.
@@ -377,6 +379,75 @@ fn gathers_and_scatters_of_random_geometries() {
             }
         }
     }
+}
+
+#[test]
+fn one_window_at_constant_indices_is_a_slice() {
+    let mut rng = Rng::new(7);
+    let signs = |n: usize| {
+        let number = |i: usize| [0.0, -0.0, 1.5, -2.5, 0.1, 7.0][i * 5 % 6];
+        (0..n).map(number).collect::<Vec<f64>>()
+    };
+    let (mut slices, mut kept) = (0, 0);
+    for round in 0..1500 {
+        let (w, shape, sizes, mut index_shape) = geometry(&mut rng);
+        let counted =
+            (0..index_shape.len()).filter(|k| *k != w.vector && !w.index_batch.contains(k));
+        for k in counted.collect::<Vec<_>>() {
+            index_shape[k] = index_shape[k].min(1 + round % 2);
+        }
+        let n: usize = index_shape.iter().product();
+        let index: Vec<i64> = (0..n).map(|_| rng.below(5) as i64 - 1).collect();
+        let index = Array::from_vec(index_shape.clone(), index).unwrap();
+        let x = Array::from_vec(shape.clone(), signs(shape.iter().product())).unwrap();
+        // Vectors of indices are sometimes joined from numbers.
+        let constant = |cx: &dyn Emit| match (round % 3, index_shape.as_slice()) {
+            (0, &[n]) if n > 0 => {
+                let number = |i: &f64| cx.full(&i64s(&[1]), *i as i64);
+                let all: Vec<Val> = index.to_f64().iter().map(number).collect();
+                cx.concatenate(&all, 0)
+            }
+            _ => cx.constant(index.clone()),
+        };
+        for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
+            let gather = build([f64s(&shape)], |cx, [x]| {
+                vec![cx.gather(&w, &dims(&sizes), bounds, x, constant(cx))]
+            });
+            let windows = gather.result_types()[0].shape.as_const().unwrap();
+            let u = Array::from_vec(windows.clone(), signs(windows.iter().product())).unwrap();
+            let mut functions = vec![gather];
+            for combine in [
+                Combine::Set,
+                Combine::Add,
+                Combine::Mul,
+                Combine::Min,
+                Combine::Max,
+            ] {
+                for zero in [false, true] {
+                    functions.push(build([f64s(&shape)], |cx, [x]| {
+                        let x = if zero { cx.zeros(&f64s(&shape)) } else { x };
+                        let (i, u) = (constant(cx), cx.constant(u.clone()));
+                        vec![cx.scatter(combine, &w, bounds, x, i, u)]
+                    }));
+                }
+            }
+            for f in functions {
+                let simple = simplify(&f);
+                let args = std::slice::from_ref(&x);
+                match (reference::run(&f, args), reference::run(&simple, args)) {
+                    (Ok(a), Ok(b)) => assert!(a[0].same_bits(&b[0]), "{f} becomes {simple}"),
+                    (Err(_), Err(_)) => assert_eq!(bounds, Bounds::Error),
+                    (a, b) => panic!("{a:?} and {b:?} of {f} and {simple}"),
+                }
+                let name = |e: &Eqn| matches!(e.op.name(), "gather" | "scatter");
+                match simple.eqns().iter().any(name) {
+                    true => kept += 1,
+                    false => slices += 1,
+                }
+            }
+        }
+    }
+    assert!(slices > 2000 && kept > 5000, "{slices} slices, {kept} kept");
 }
 
 #[test]
