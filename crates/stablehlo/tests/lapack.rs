@@ -246,3 +246,42 @@ fn factors_are_those_of_one_operation_and_reflectors_give_the_same() {
         }
     }
 }
+
+#[test]
+fn factors_of_a_batch_of_symbolic_extent_are_those_of_one_operation() {
+    let text = "func.func @main(%a: tensor<?x4x4xf64>) -> (tensor<?x4x4xf64>, tensor<?x4x4xf64>) {
+  %y:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%a) : (tensor<?x4x4xf64>) -> (tensor<?x4x4xf64>, tensor<?x4xf64>)
+  %q = stablehlo.custom_call @lapack_dorgqr_ffi(%y#0, %y#1) : (tensor<?x4x4xf64>, tensor<?x4xf64>) -> tensor<?x4x4xf64>
+  %i = stablehlo.iota dim = 0 : tensor<4x4xi64>
+  %c = stablehlo.constant dense<-1> : tensor<4x4xi64>
+  %k = stablehlo.add %i, %c : tensor<4x4xi64>
+  %j = stablehlo.iota dim = 1 : tensor<4x4xi64>
+  %p = stablehlo.compare GE, %k, %j, SIGNED : (tensor<4x4xi64>, tensor<4x4xi64>) -> tensor<4x4xi1>
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x4x4xf64>) -> tensor<i32>
+  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %shape = stablehlo.concatenate %n1, %four, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<3xi32>
+  %ps = stablehlo.dynamic_broadcast_in_dim %p, %shape, dims = [1, 2] : (tensor<4x4xi1>, tensor<3xi32>) -> tensor<?x4x4xi1>
+  %z = stablehlo.constant dense<0.0> : tensor<f64>
+  %zs = stablehlo.dynamic_broadcast_in_dim %z, %shape, dims = [] : (tensor<f64>, tensor<3xi32>) -> tensor<?x4x4xf64>
+  %r = stablehlo.select %ps, %zs, %y#0 : tensor<?x4x4xi1>, tensor<?x4x4xf64>
+  return %q, %r : tensor<?x4x4xf64>, tensor<?x4x4xf64>
+}";
+    let f = read(text, None).unwrap().main().clone();
+    let names: Vec<&str> = f.eqns().iter().map(|e| e.op.name()).collect();
+    assert!(
+        names.contains(&"qr") && !names.contains(&"scan"),
+        "{names:?}"
+    );
+    let a = numbers(48);
+    let y = reference::run(&f, &[Array::from_vec([3, 4, 4], a.clone()).unwrap()]).unwrap();
+    let [q, r] = [0, 1].map(|k| y[k].to_f64());
+    for b in 0..3 {
+        for (i, j) in (0..16).map(|k| (k / 4, k % 4)) {
+            let at = |v: &[f64], i: usize, j: usize| v[16 * b + 4 * i + j];
+            let product: f64 = (0..4).map(|k| at(&q, i, k) * at(&r, k, j)).sum();
+            assert!((product - at(&a, i, j)).abs() < 1e-12);
+            assert!(j >= i || at(&r, i, j) == 0.0);
+        }
+    }
+}

@@ -6,9 +6,10 @@
 //! ```
 //! The scans over columns are those that [`Reflectors`] and [`product_of_reflectors`] write: their
 //! bodies are compared equation by equation. `R` is recognised as the operand of a select whose
-//! condition is `row - 1 >= column`. Condition: the matrix is real, its extents are constants, and
-//! `Q` has the columns that `qr` returns. For real matrices `qr` has the signs of LAPACK, so values
-//! agree within rounding. The derivative is that of `qr`, not of a loop over columns.
+//! condition is `row - 1 >= column`. Condition: the matrix is real, its extents are constants
+//! (those of a batch may be symbols), and `Q` has the columns that `qr` returns. For real matrices
+//! `qr` has the signs of LAPACK, so values agree within rounding. The derivative is that of `qr`,
+//! not of a loop over columns.
 
 use super::pattern::{Raising, one};
 use crate::array::Scalar;
@@ -89,9 +90,9 @@ impl Raising<'_> {
         let (scan, a, columns, steps) = scan.flatten()?;
         let results = self.defined_with(v);
         let ([packed, _, taus], ty) = (results[..].try_into().ok()?, self.ty(a));
-        let extents = ty.shape.as_const()?;
-        let real = ty.dtype.is_float() && ty.rank() >= 2;
-        if packed != v || !real || extents[ty.rank() - 2..].contains(&0) {
+        let matrix = &ty.shape[ty.rank().checked_sub(2)?..];
+        let filled = matrix.iter().all(|d| d.as_const().is_some_and(|n| n > 0));
+        if packed != v || !ty.dtype.is_float() || !filled {
             return None;
         }
         let form = Reflectors {
