@@ -33,8 +33,7 @@ struct State {
 impl State {
     /// Records a mentioned symbol.
     fn mention(&mut self, s: &Sym) {
-        if !self.f.syms.contains(s) {
-            self.f.syms.insert(s.clone());
+        if self.f.mention(s) {
             self.taken.insert(s.clone());
         }
         self.claimable.remove(s);

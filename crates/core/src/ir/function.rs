@@ -368,7 +368,9 @@ impl Function {
             let depth = regions.iter().map(|r| r.depth + 1).max();
             out.depth = out.depth.max(depth.unwrap_or(0));
             if !self.syms.is_empty() {
-                e.op.attr_syms(&mut |s| out.mention(s));
+                e.op.attr_syms(&mut |s| {
+                    out.mention(s);
+                });
                 for s in e.op.binds() {
                     out.mention(&s);
                     out.bound.insert(s);
@@ -384,7 +386,9 @@ impl Function {
     /// Appends a value like one of `from`.
     fn copy_value(&mut self, from: &Function, v: Val, def: u32) -> Val {
         if !from.syms.is_empty() {
-            from.ty(v).syms(&mut |s| self.mention(s));
+            from.ty(v).syms(&mut |s| {
+                self.mention(s);
+            });
         }
         self.types.push(from.ty(v).clone());
         self.defs.push(def);
@@ -392,10 +396,9 @@ impl Function {
         Val::from_index(self.types.len() - 1)
     }
 
-    fn mention(&mut self, s: &Sym) {
-        if !self.syms.contains(s) {
-            self.syms.insert(s.clone());
-        }
+    /// Records a mentioned symbol. Returns whether it is the first mention.
+    pub(super) fn mention(&mut self, s: &Sym) -> bool {
+        !self.syms.contains(s) && self.syms.insert(s.clone())
     }
 
     /// Symbols that equations of this function bind at run time.

@@ -94,6 +94,9 @@ const MAX_INDICES: usize = 16;
 fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<i128>> {
     let ty = b.ty(v);
     let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
+    if count == 0 {
+        return Some(Vec::new());
+    }
     if let Some(number) = number_everywhere(b, v) {
         return match number {
             Scalar::I(i) => Some(vec![i; count]),

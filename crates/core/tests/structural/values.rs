@@ -451,6 +451,40 @@ fn one_window_at_constant_indices_is_a_slice() {
 }
 
 #[test]
+fn one_window_of_every_type_at_constant_indices_is_a_slice() {
+    let windows = Windows::parts(1, 0, 1);
+    let empty = |cx: &dyn Emit| {
+        let none = cx.constant(Array::zeros(DType::I64, [0]).unwrap());
+        (0..12).fold(none, |v, _| cx.concatenate(&[v; 40], 0))
+    };
+    for dtype in DType::ALL {
+        let ty = Type::new(dtype, [4]);
+        let one = [Dim::Const(1)];
+        for combine in [Combine::Set, Combine::Add] {
+            let f = build([ty.clone(), Type::new(dtype, [1])], |cx, [x, u]| {
+                // Vectors without elements are joined in no time.
+                let i = cx.concatenate(&[cx.full(&i64s(&[1]), 2), empty(cx)], 0);
+                let read = cx.gather(&windows, &one, Bounds::Clip, x, i);
+                let zeros = cx.zeros(&ty);
+                vec![
+                    read,
+                    cx.scatter(combine, &windows, Bounds::Clip, zeros, i, u),
+                ]
+            });
+            let simple = simplify(&f);
+            let kept = |e: &Eqn| matches!(e.op.name(), "gather" | "scatter");
+            assert!(!simple.eqns().iter().any(kept), "{dtype} {simple}");
+            for one in [0, 1] {
+                let number = cotangent_core::Scalar::I(one).cast(dtype);
+                let args = [4, 1].map(|n| number.full(dtype, vec![n]).unwrap());
+                let [a, b] = [&f, &simple].map(|f| reference::run(f, &args).unwrap());
+                assert!(a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "{dtype}");
+            }
+        }
+    }
+}
+
+#[test]
 fn take_and_take_along_axis() {
     let f = build([f64s(&[2, 3]), i64s(&[2, 2])], |cx, [x, i]| {
         vec![
