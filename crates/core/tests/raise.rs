@@ -219,6 +219,200 @@ fn a_loop_that_counts_becomes_a_scan_with_equal_bits() {
     }
 }
 
+/// A loop over `n + rows` rows of `x: f64[n + rows]` from `c: f64`, as [`Loop`]: numbers of which
+/// the second counts `n`.
+#[derive(Clone, Copy, Debug)]
+struct SymbolicLoop {
+    first: [i64; 2],
+    last: [i64; 2],
+    step: i64,
+    /// The row is `scale i + offset`.
+    scale: i64,
+    offset: [i64; 2],
+    compare: Comparison,
+    counter: DType,
+    rows: i64,
+}
+
+const UP: SymbolicLoop = SymbolicLoop {
+    first: [0, 0],
+    last: [0, 1],
+    step: 1,
+    scale: 1,
+    offset: [0, 0],
+    compare: Comparison::Lt,
+    counter: DType::I64,
+    rows: 0,
+};
+
+fn symbolic(l: SymbolicLoop) -> Function {
+    let n = Dim::sym("n");
+    let ty = Type::new(DType::F64, vec![n.affine(1, l.rows)]);
+    build(
+        &[
+            ty,
+            Type::new(DType::F64, vec![n.clone()]),
+            scalar(DType::F64),
+        ],
+        |cx, x| {
+            let int = scalar(l.counter);
+            // Sums of numbers and extents, as programs compute them outside of a loop.
+            let count = |[number, times]: [i64; 2]| {
+                let extent = cx.convert(cx.extent(&scalar(DType::I32), &n), l.counter);
+                match times {
+                    0 => cx.full(&int, number),
+                    1 => cx.add(extent, cx.full(&int, number)),
+                    _ => cx.sub(cx.full(&int, number), extent),
+                }
+            };
+            let consts = [x[0], count(l.last), count(l.offset)];
+            let init = [count(l.first), x[2], cx.zeros(&cx.ty(x[0]))];
+            let cond = |cx: &dyn Emit, w: &[Val], c: &[Val]| cx.compare(c[0], l.compare, w[1]);
+            let body = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
+                let number = |n: i64| cx.full_like(c[0], n);
+                let row = cx.add(cx.mul(number(l.scale), c[0]), w[2]);
+                // As programs read negative indices.
+                let wrapped = cx.add(row, cx.extent(&int, &cx.ty(x[0]).shape[0]));
+                let negative = cx.compare(row, Comparison::Lt, number(0));
+                let row = cx.select(negative, wrapped, row);
+                let one = [Dim::Const(1)];
+                let line = cx.reshape(cx.dynamic_slice(w[0], &[row], &one), &[]);
+                let state = cx.mul(cx.sin(c[1]), cx.add(line, cx.convert(c[0], DType::F64)));
+                let stack = cx.dynamic_update_slice(c[2], cx.reshape(state, &one), &[row]);
+                vec![cx.add(c[0], number(l.step)), state, stack]
+            };
+            cx.while_loop(&consts, &init, cond, body)
+        },
+    )
+}
+
+#[test]
+fn a_loop_that_counts_to_an_extent_becomes_a_scan_with_equal_bits() {
+    let down = SymbolicLoop {
+        first: [-1, 1],
+        last: [0, 0],
+        step: -1,
+        compare: Comparison::Ge,
+        ..UP
+    };
+    let narrow = |l: SymbolicLoop| SymbolicLoop {
+        counter: DType::I32,
+        ..l
+    };
+    let reversed = SymbolicLoop {
+        scale: -1,
+        offset: [-1, 1],
+        ..UP
+    };
+    // Whether rows are scanned.
+    let cases = [
+        (UP, true),
+        (narrow(UP), true),
+        (down, true),
+        (narrow(down), true),
+        (reversed, true),
+        (narrow(reversed), true),
+        (SymbolicLoop { rows: 3, ..UP }, true),
+        (
+            SymbolicLoop {
+                rows: 3,
+                offset: [3, 0],
+                ..UP
+            },
+            true,
+        ),
+        (
+            SymbolicLoop {
+                first: [2, 0],
+                rows: 2,
+                ..UP
+            },
+            true,
+        ),
+        (
+            SymbolicLoop {
+                first: [1, 0],
+                ..UP
+            },
+            true,
+        ),
+        (
+            SymbolicLoop {
+                last: [-1, 1],
+                ..UP
+            },
+            true,
+        ),
+        (
+            SymbolicLoop {
+                compare: Comparison::Ne,
+                ..UP
+            },
+            true,
+        ),
+        (
+            SymbolicLoop {
+                compare: Comparison::Le,
+                last: [-1, 1],
+                ..UP
+            },
+            true,
+        ),
+        // Rows that are clamped.
+        (
+            SymbolicLoop {
+                offset: [1, 0],
+                ..UP
+            },
+            false,
+        ),
+        (SymbolicLoop { last: [1, 1], ..UP }, false),
+        (SymbolicLoop { step: 2, ..UP }, false),
+        (
+            SymbolicLoop {
+                step: 3,
+                last: [2, 1],
+                ..UP
+            },
+            false,
+        ),
+    ];
+    for (l, scanned) in cases {
+        let f = symbolic(l);
+        let g = raise(&f);
+        verify(&g).unwrap();
+        let scan = g.eqns().iter().find(|e| e.op.name() == "scan");
+        let scan = scan.unwrap_or_else(|| panic!("{l:?}: {:?}", ops(&g)));
+        let reads = ops(scan.op.regions()[0]).contains(&"dynamic_slice");
+        assert_eq!(reads, !scanned, "{l:?}");
+        for n in 0..6 {
+            let rows = (n + l.rows) as usize;
+            let x = [
+                Array::vector((0..rows).map(|k| 1.5 - 0.4 * k as f64).collect::<Vec<_>>()),
+                Array::vector(vec![0.0; n as usize]),
+                Array::scalar(0.7),
+            ];
+            let run = |f: &Function| reference::run(f, &x).unwrap();
+            // A step that reads a row of none.
+            if rows == 0 && [[1, 1], [2, 1]].contains(&l.last) {
+                assert!([&f, &g].iter().all(|f| reference::run(f, &x).is_err()));
+                continue;
+            }
+            assert_eq!(run(&f), run(&g), "{l:?} n {n}");
+            let back = |f: &Function| {
+                let back = vjp(&AdContext::default(), f, f.params()).unwrap();
+                let seeds = run(f).into_iter().filter(|y| y.dtype().is_float());
+                let all: Vec<Array> = x.iter().cloned().chain(seeds).collect();
+                reference::run(&back, &all).unwrap()
+            };
+            for (a, b) in back(&f).iter().zip(&back(&g)) {
+                let pairs = a.to_f64().into_iter().zip(b.to_f64());
+                pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{l:?} n {n}: {a} and {b}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn rows_out_of_bounds_stay_reads_of_the_whole_array() {
     // Such a loop counts, but its rows are clamped.

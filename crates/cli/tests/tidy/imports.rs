@@ -272,7 +272,7 @@ const OP: &str = "ir/op.rs";
 const LAYERS: &[&[&str]] = &[
     &["loc.rs"],
     &["error.rs", "names.rs", "dtype.rs", "math/"],
-    &["shape.rs", "buffer.rs", "array.rs"],
+    &["shape.rs", "shape/", "buffer.rs", "array.rs"],
     &["ir/"],
     &["analysis/"],
     &["transform/", "verify.rs", "reference.rs"],

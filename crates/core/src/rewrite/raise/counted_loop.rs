@@ -1,4 +1,5 @@
-//! Counted loops: a `while` whose condition compares a counter with a constant becomes a scan.
+//! Counted loops: a `while` whose condition compares a counter with a constant, or with an extent,
+//! becomes a scan.
 //!
 //! Programs print `scan` and `fori_loop` as loops with a counter. Scanned operands are read with
 //! `dynamic_slice` at the counter, and stacked results are written with `dynamic_update_slice`.
@@ -8,17 +9,19 @@
 //! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }
 //!     ->  scan of length ceil((hi - lo) / s)
 //! ```
-//! Integer scalars are tracked as `a t + b` at step `t`. Carries that do not change become
-//! constants. Arrays read at `±t + b` within bounds become scanned operands. Carries that are only
-//! written at `±t + b` become stacked results. Condition: start, step and bound are constants, and
-//! the counter does not wrap. Values are equal to the bit.
+//! Integer scalars are tracked as `a t + b` at step `t` ([`Affine`]). Carries that do not change
+//! become constants. Arrays read at `±t + b` within bounds become scanned operands. Carries that
+//! are only written at `±t + b` become stacked results. Condition: the step is a constant, start
+//! and bound are sums of constants and extents, and the counter does not wrap. Values are equal to
+//! the bit.
 
+use super::affine::{Affine, Count, affine_values, computed, definition, literal, trips};
 use super::pattern::Raising;
 use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Def, Emit, Eqn, Function, Op, Val, Vals};
-use crate::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
+use crate::ir::{Def, Emit, Function, Op, Val, Vals};
+use crate::ops::{Binary, Checkpoint, Scan, While};
 use crate::shape::{Dim, Type};
 use std::sync::Arc;
 
@@ -27,47 +30,20 @@ pub(super) fn raise(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
     CountedLoop::new(r, w, x)?.write(r, w, x).ok()
 }
 
-/// Largest number of steps of [`raise_short`]. Counters become arrays, with an element for each
-/// step.
+/// Largest known number of steps of [`raise_short`]. Counters become arrays, with an element for
+/// each step.
 const MAX_SHORT_STEPS: usize = 1 << 16;
 
-/// As [`raise`], for loops of few steps.
+/// As [`raise`], for loops of few steps and of an extent.
 pub(super) fn raise_short(r: &Raising, op: &Op, x: &[Val]) -> Option<Vals> {
     let Op::While(w) = op else { return None };
     let counted = CountedLoop::new(r, w, x)?;
-    let short = counted.steps() <= MAX_SHORT_STEPS;
+    let short = (counted.length().as_const()).is_none_or(|n| n <= MAX_SHORT_STEPS);
     short.then(|| counted.write(r, w, x).ok())?
 }
 
-/// The integer `a t + b` at step `t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Affine {
-    a: i128,
-    b: i128,
-}
-
-impl Affine {
-    fn constant(b: i128) -> Affine {
-        Affine { a: 0, b }
-    }
-
-    /// The least and greatest value over all steps.
-    fn ends(self, steps: i128) -> (i128, i128) {
-        let last = self.a * (steps - 1).max(0) + self.b;
-        (self.b.min(last), self.b.max(last))
-    }
-
-    /// Whether the value is in the range of an element type at every step, so that it does not
-    /// wrap.
-    fn fits(self, dtype: DType, steps: i128) -> bool {
-        let (lo, hi) = dtype.int_range();
-        let (least, most) = self.ends(steps);
-        self.a.abs() < 1 << 62 && self.b.abs() < 1 << 62 && lo <= least && most <= hi
-    }
-}
-
 /// Change of a carry per step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 enum Carry {
     /// It is constant.
     Fixed,
@@ -80,20 +56,35 @@ enum Carry {
     Free,
 }
 
-/// A loop with a known number of steps.
+/// A loop whose number of steps is a sum of a number and extents.
 pub(super) struct CountedLoop {
-    steps: usize,
+    /// The number of steps, or a negative number if there are none.
+    steps: Count,
     carries: Vec<Carry>,
     /// The form `a t + b` of each value of the body that has one.
     affine: Vec<Option<Affine>>,
 }
 
-fn number(f: &Raising, v: Val) -> Option<i128> {
+/// Maximum number of operations through which an integer scalar outside of the loop is followed.
+const MAX_FOLLOWED_OPERATIONS: usize = 8;
+
+/// An integer scalar outside of the loop that is a sum of constants and extents.
+fn count(f: &Raising, v: Val) -> Option<Count> {
+    followed(f, v, MAX_FOLLOWED_OPERATIONS).map(|v| v.b)
+}
+
+fn followed(f: &Raising, v: Val, operations: usize) -> Option<Affine> {
     let ty = f.ty(v);
-    match f.number(v)? {
-        Scalar::I(i) if ty.rank() == 0 && ty.dtype.is_int() => Some(i),
-        _ => None,
+    if ty.rank() != 0 || !ty.dtype.is_int() {
+        return None;
     }
+    if let Some(Scalar::I(i)) = f.number(v) {
+        return Some(Affine::constant(Count::number(i)));
+    }
+    let (left, once) = (operations.checked_sub(1)?, Count::number(1));
+    let of = |x: &[Val], k: usize| followed(f, *x.get(k)?, left);
+    let value = f.with_def(v, |op, x| computed(op, |k| of(x, k), || None, &once))??;
+    value.fits(ty.dtype, &once).then_some(value)
 }
 
 impl CountedLoop {
@@ -116,40 +107,41 @@ impl CountedLoop {
         let mut carries: Vec<Carry> = (0..n)
             .map(|k| match body.results()[k] {
                 r if r == params[k] => Carry::Fixed,
-                r => match (number(f, init[k]), step(body, r, params[k])) {
+                r => match (count(f, init[k]), step(body, r, params[k])) {
                     (Some(b), Some(a)) => Carry::Counter(Affine { a, b }),
                     _ => Carry::Free,
                 },
             })
             .collect();
-        let seeds = |function: &Function, consts: &[Val], steps: i128| {
+        let seeds = |function: &Function, consts: &[Val], steps: &Count| {
             let mut seeds = vec![None; function.len()];
             for (p, &v) in function.params().iter().zip(consts) {
-                seeds[p.index()] = number(f, v).map(Affine::constant);
+                seeds[p.index()] = count(f, v).map(Affine::constant);
             }
             for (k, p) in function.params()[consts.len()..].iter().enumerate() {
-                seeds[p.index()] = match carries[k] {
-                    Carry::Fixed => number(f, init[k]).map(Affine::constant),
-                    Carry::Counter(a) if a.fits(function.ty(*p).dtype, steps) => Some(a),
+                seeds[p.index()] = match &carries[k] {
+                    Carry::Fixed => count(f, init[k]).map(Affine::constant),
+                    Carry::Counter(a) if a.fits(function.ty(*p).dtype, steps) => Some(a.clone()),
                     _ => None,
                 };
             }
             affine_values(function, seeds, steps)
         };
-        let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], 1))?;
+        let one = Count::number(1);
+        let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], &one))?;
         // The counter must not wrap in the step after the last one, where the condition fails.
-        let again = seeds(&w.cond, &x[..nc], steps as i128 + 1);
-        if trips(&w.cond, &again) != Some(steps) {
+        let again = seeds(&w.cond, &x[..nc], &steps.plus(&one, 1));
+        if trips(&w.cond, &again).as_ref() != Some(&steps) {
             return None;
         }
-        let affine = seeds(body, &x[nc..nc + nb], steps as i128);
+        let affine = seeds(body, &x[nc..nc + nb], &steps);
         let used = body.uses(&vec![true; body.len()]);
         for k in 0..n {
             if carries[k] != Carry::Free || used[params[k].index()] != 1 {
                 continue;
             }
             if let Some((eqn, row)) = writes_row(body, &affine, params[k], body.results()[k])
-                && in_bounds(row, body.ty(params[k]), steps)
+                && in_bounds(&row, body.ty(params[k]), &steps)
             {
                 carries[k] = Carry::Stack { eqn, row };
             }
@@ -179,21 +171,21 @@ impl CountedLoop {
         // All arrays are scanned in one direction: in reverse if most row indices decrease.
         let all = rows
             .iter()
-            .map(|r| r.row)
+            .map(|r| &r.row)
             .chain(stacks.iter().filter_map(|&k| self.row_of(k)));
         let backward = all.map(|r| r.a.signum()).sum::<i128>() < 0;
-        let along = |v: Val, row: Affine| match (row.a < 0) != backward {
+        let along = |v: Val, row: &Affine| match (row.a < 0) != backward {
             true => cx.reverse(v, &[0]),
             false => v,
         };
         let mut inputs: Vec<Val> = rows
             .iter()
             .map(|r| {
-                let (lo, _) = r.row.ends(self.steps as i128);
-                along(
-                    cx.slice_axis(source(r.array), 0, lo as usize, lo as usize + self.steps),
-                    r.row,
-                )
+                let array = source(r.array);
+                // Without a step, there may be no such row.
+                let first = self.first(&r.row).least(&cx.ty(array).shape[0]);
+                let limit = first.clone() + self.length();
+                along(cx.slice_axis(array, 0, first, limit), &r.row)
             })
             .collect();
         // Counters that the body still uses become scanned operands.
@@ -203,8 +195,8 @@ impl CountedLoop {
             .filter(|&k| needed[body.params()[nb + k].index()])
             .collect();
         for &k in &counters {
-            if let Carry::Counter(a) = self.carries[k] {
-                inputs.push(self.counted(cx, a, &cx.ty(init[k]), backward));
+            if let Carry::Counter(a) = &self.carries[k] {
+                inputs.push(self.counted(cx, a, init[k], backward));
             }
         }
         let params = [&fixed[..], &free].concat();
@@ -216,7 +208,7 @@ impl CountedLoop {
         let after: Vec<Val> = counters.iter().map(|&k| body.params()[nb + k]).collect();
         let scan = Scan {
             body: self.scan_body(f, body, [&before, &after], &rows, &needed)?,
-            length: Dim::Const(self.steps),
+            length: self.length(),
             reverse: backward,
             consts: nb + fixed.len(),
             carry: free.len(),
@@ -240,17 +232,32 @@ impl CountedLoop {
         Ok(out)
     }
 
-    /// The values of a counter of this type in all steps, in the order of the scan.
-    fn counted(&self, cx: &dyn Emit, a: Affine, ty: &Type, backward: bool) -> Val {
-        let ty = ty.batched(&Dim::Const(self.steps));
-        let (first, by) = if backward {
-            (a.b + a.a * (self.steps as i128 - 1), -a.a)
-        } else {
-            (a.b, a.a)
+    /// The values of a counter in all steps, in the order of the scan.
+    fn counted(&self, cx: &dyn Emit, a: &Affine, init: Val, backward: bool) -> Val {
+        let ty = cx.ty(init).batched(&self.length());
+        let (first, by) = match backward {
+            true => (self.after(cx, a, init, -1), -a.a),
+            false => (init, a.a),
         };
         // Counters wrap in their element type.
+        let by = cx.full(&ty, Scalar::I(by).cast(ty.dtype));
+        cx.add(
+            cx.mul(cx.iota(&ty, 0), by),
+            cx.broadcast_in_dim(first, &ty.shape, &[]),
+        )
+    }
+
+    /// The value of a counter that begins with `init`, `more` steps after the last step.
+    fn after(&self, cx: &dyn Emit, a: &Affine, init: Val, more: i128) -> Val {
+        let ty = cx.ty(init);
         let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
-        cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first))
+        match (self.steps.as_number(), a.b.as_number()) {
+            (Some(steps), Some(first)) => number(a.a * (steps + more) + first),
+            _ => {
+                let steps = cx.add(cx.extent(&ty, &self.length()), number(more));
+                cx.add(init, cx.mul(number(a.a), steps))
+            }
+        }
     }
 
     /// The body of the scan: the needed equations of the loop's body. Its parameters are those of
@@ -305,8 +312,13 @@ impl CountedLoop {
     }
 
     /// Number of steps.
-    pub(super) fn steps(&self) -> usize {
-        self.steps
+    pub(super) fn length(&self) -> Dim {
+        self.steps.dim()
+    }
+
+    /// The first of the rows that all steps access.
+    fn first(&self, row: &Affine) -> Dim {
+        row.ends(&self.steps).0.dim()
     }
 
     /// Indices of the carries that are neither constant nor counters.
@@ -316,7 +328,11 @@ impl CountedLoop {
 
     /// Whether a carry equals the step index.
     pub(super) fn counts_steps(&self, k: usize) -> bool {
-        self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
+        let step = Affine {
+            a: 1,
+            b: Count::number(0),
+        };
+        self.carries[k] == Carry::Counter(step)
     }
 
     /// Whether a carry is constant.
@@ -328,24 +344,21 @@ impl CountedLoop {
     pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
-            Carry::Counter(a) => {
-                let last = Scalar::I(a.a * self.steps as i128 + a.b);
-                cx.full_like(init[k], last.cast(cx.ty(init[k]).dtype))
-            }
+            Carry::Counter(a) => self.after(cx, a, init[k], 0),
             Carry::Fixed | Carry::Stack { .. } => init[k],
         };
         self.carries.iter().enumerate().map(of).collect()
     }
 
     /// The initial array with `rows` written at their positions.
-    fn insert_rows(&self, cx: &dyn Emit, init: Val, rows: Val, row: Affine) -> Val {
-        if cx.ty(init).shape[0].is(self.steps) {
+    fn insert_rows(&self, cx: &dyn Emit, init: Val, rows: Val, row: &Affine) -> Val {
+        if cx.ty(init).shape[0] == self.length() {
             return rows;
         }
-        let (lo, _) = row.ends(self.steps as i128);
+        let (first, zero) = (self.first(row), Dim::Const(0));
         let index = Type::scalar(DType::I64);
         let start: Vec<Val> = (0..cx.ty(init).rank())
-            .map(|k| cx.full(&index, if k == 0 { lo as i64 } else { 0 }))
+            .map(|k| cx.extent(&index, if k == 0 { &first } else { &zero }))
             .collect();
         cx.dynamic_update_slice(init, rows, &start)
     }
@@ -356,8 +369,8 @@ impl CountedLoop {
             .collect()
     }
 
-    fn row_of(&self, k: usize) -> Option<Affine> {
-        match self.carries[k] {
+    fn row_of(&self, k: usize) -> Option<&Affine> {
+        match &self.carries[k] {
             Carry::Stack { row, .. } => Some(row),
             _ => None,
         }
@@ -381,7 +394,7 @@ impl CountedLoop {
             };
             let x = body.operands(slice);
             let (array, ty) = (x[0], body.ty(x[0]));
-            let Some(row) = x.get(1).and_then(|s| self.affine[s.index()]) else {
+            let Some(row) = x.get(1).and_then(|s| self.affine[s.index()].clone()) else {
                 continue;
             };
             let whole = d
@@ -395,7 +408,7 @@ impl CountedLoop {
                 && d.sizes[0].is(1)
                 && whole
                 && *body.ty(result).shape == ty.shape[1..]
-                && in_bounds(row, ty, self.steps)
+                && in_bounds(&row, ty, &self.steps)
             {
                 out.push(RowRead { array, row, result });
             }
@@ -434,44 +447,33 @@ struct RowRead {
 }
 
 /// Whether all rows are in bounds and each is accessed once.
-fn in_bounds(row: Affine, ty: &Type, steps: usize) -> bool {
-    let (lo, hi) = row.ends(steps as i128);
-    let extent = ty.shape.first().and_then(Dim::as_const);
-    row.a.abs() == 1 && extent.is_some_and(|n| lo >= 0 && hi < n as i128 && steps <= n)
+fn in_bounds(row: &Affine, ty: &Type, steps: &Count) -> bool {
+    let Some(extent) = ty.shape.first() else {
+        return false;
+    };
+    let (least, most) = row.ends(steps);
+    let after = Count::extent(extent).plus(&most, -1);
+    row.a.abs() == 1
+        && least.is_never_negative_in(steps)
+        && after
+            .plus(&Count::number(1), -1)
+            .is_never_negative_in(steps)
 }
 
 /// The constant `c` of `param + c`, if `result` has that form and `c` is not zero.
 fn step(body: &Function, result: Val, param: Val) -> Option<i128> {
-    let Def::Eqn(i) = body.def(result) else {
-        return None;
-    };
-    let e = &body.eqns()[i];
-    let x = body.operands(e);
-    let other = |v: Val| match body.def(v) {
-        Def::Eqn(i) => literal(body, &body.eqns()[i]),
-        Def::Param(_) => None,
-    };
+    let (op, x) = definition(body, result)?;
+    let other = |v: Val| literal(definition(body, v)?.0)?.as_number();
     if body.ty(param).rank() != 0 || !body.ty(param).dtype.is_int() {
         return None;
     }
-    match e.op {
+    match op {
         Op::Binary(Binary::Add) if x[0] == param => other(x[1]),
         Op::Binary(Binary::Add) if x[1] == param => other(x[0]),
         Op::Binary(Binary::Sub) if x[0] == param => other(x[1]).map(|c| -c),
         _ => None,
     }
     .filter(|&s| s != 0)
-}
-
-fn literal(f: &Function, e: &Eqn) -> Option<i128> {
-    let r = e.results().next()?;
-    match &e.op {
-        Op::Constant(c) if f.ty(r).rank() == 0 => match &c.value {
-            Value::Splat(Scalar::I(i)) => Some(*i),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// The equation and the row index of a carry that is its parameter with one row overwritten.
@@ -493,121 +495,5 @@ fn writes_row(
         .iter()
         .zip(&ty.shape[1..])
         .all(|(a, b)| a == b);
-    (*x == param && tu.shape[0].is(1) && whole).then_some((i, affine[start.index()]?))
-}
-
-/// The form `a t + b` of integer scalars that have one and do not wrap.
-fn affine_values(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Option<Affine>> {
-    // Boolean scalars that are equal at every step.
-    let mut truth: Vec<Option<bool>> = vec![None; f.len()];
-    for e in f.eqns() {
-        let Some(r) = e.results().next() else {
-            continue;
-        };
-        if f.ty(r).rank() != 0 || e.results().len() != 1 {
-            continue;
-        }
-        let x = f.operands(e);
-        let of = |k: usize| x.get(k).and_then(|v: &Val| known[v.index()]);
-        if let (Op::Compare(c), Some(a), Some(b)) = (&e.op, of(0), of(1)) {
-            truth[r.index()] = always(
-                c.0,
-                Affine {
-                    a: a.a - b.a,
-                    b: a.b - b.b,
-                }
-                .ends(steps),
-            );
-            continue;
-        }
-        if !f.ty(r).dtype.is_int() {
-            continue;
-        }
-        let value = match &e.op {
-            Op::Constant(_) => literal(f, e).map(Affine::constant),
-            Op::Convert(_) if f.ty(x[0]).dtype.is_int() => of(0),
-            Op::Reshape(_) => of(0),
-            Op::Unary(Unary::Neg) => of(0).map(|v| Affine { a: -v.a, b: -v.b }),
-            Op::Binary(b) => of(0).zip(of(1)).and_then(|(u, v)| match b {
-                Binary::Add => Some(Affine {
-                    a: u.a + v.a,
-                    b: u.b + v.b,
-                }),
-                Binary::Sub => Some(Affine {
-                    a: u.a - v.a,
-                    b: u.b - v.b,
-                }),
-                Binary::Mul if u.a == 0 => Some(Affine {
-                    a: u.b.checked_mul(v.a)?,
-                    b: u.b.checked_mul(v.b)?,
-                }),
-                Binary::Mul if v.a == 0 => Some(Affine {
-                    a: v.b.checked_mul(u.a)?,
-                    b: v.b.checked_mul(u.b)?,
-                }),
-                Binary::Max | Binary::Min => {
-                    let d = Affine {
-                        a: u.a - v.a,
-                        b: u.b - v.b,
-                    }
-                    .ends(steps);
-                    let at_least = always(Comparison::Ge, d)?;
-                    Some(if at_least == (*b == Binary::Max) {
-                        u
-                    } else {
-                        v
-                    })
-                }
-                _ => None,
-            }),
-            Op::Select(_) => match truth[x[0].index()] {
-                Some(true) => of(1),
-                Some(false) => of(2),
-                None => None,
-            },
-            _ => None,
-        };
-        known[r.index()] = value.filter(|v| v.fits(f.ty(r).dtype, steps));
-    }
-    known
-}
-
-/// Whether a difference within these bounds satisfies a comparison with zero at every step
-/// (`Some(true)`) or at no step (`Some(false)`).
-fn always(c: Comparison, (least, most): (i128, i128)) -> Option<bool> {
-    let (at_least, at_most) = (c.holds(Some(least.cmp(&0))), c.holds(Some(most.cmp(&0))));
-    match c {
-        // Zero between the ends may be reached at some step.
-        Comparison::Eq | Comparison::Ne if least <= 0 && most >= 0 && least != most => None,
-        _ if at_least == at_most => Some(at_least),
-        _ => None,
-    }
-}
-
-/// The number of steps until a condition `counter < bound` fails. It does not depend on the assumed
-/// number of steps: the counter is a seed, and the bound a constant.
-fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<usize> {
-    let Def::Eqn(i) = cond.def(*cond.results().first()?) else {
-        return None;
-    };
-    let e = &cond.eqns()[i];
-    let (Op::Compare(c), [x, y]) = (&e.op, cond.operands(e)) else {
-        return None;
-    };
-    let (u, v) = (known[x.index()]?, known[y.index()]?);
-    // The difference `a t + b`, which is compared with zero.
-    let d = Affine {
-        a: u.a - v.a,
-        b: u.b - v.b,
-    };
-    let ceil = |num: i128, den: i128| if num <= 0 { 0 } else { (num - 1) / den + 1 };
-    let n = match c.0 {
-        Comparison::Lt if d.a > 0 => ceil(-d.b, d.a),
-        Comparison::Le if d.a > 0 => ceil(1 - d.b, d.a),
-        Comparison::Gt if d.a < 0 => ceil(d.b, -d.a),
-        Comparison::Ge if d.a < 0 => ceil(d.b + 1, -d.a),
-        Comparison::Ne if d.a != 0 && d.b % d.a == 0 && -d.b / d.a >= 0 => -d.b / d.a,
-        _ => return None,
-    };
-    usize::try_from(n).ok().filter(|&n| n < 1 << 40)
+    (*x == param && tu.shape[0].is(1) && whole).then_some((i, affine[start.index()].clone()?))
 }

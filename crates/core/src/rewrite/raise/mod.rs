@@ -16,6 +16,7 @@
 //! at the end. Each file has one target, and states the pattern and the condition under which it
 //! keeps meaning.
 
+mod affine;
 mod counted_loop;
 mod cut;
 mod determinant;
@@ -144,7 +145,7 @@ pub fn raise(f: &Function) -> Function {
     raised(f, &mut RaisedRegions::default()).unwrap_or_else(|| f.clone())
 }
 
-/// The function with a `scan` for each short `while` whose number of steps is known; `None` if
+/// The function with a `scan` for each short `while` whose number of steps is known or a sum of extents; `None` if
 /// there is none. Results keep their bits.
 pub(super) fn counted_loops(f: &Function) -> Option<Function> {
     let mut regions = RaisedRegions {

@@ -78,7 +78,7 @@ fn row_permutation(f: &Raising, c: &CountedLoop, w: &While, x: &[Val]) -> Option
         };
     }
     let (pivots, factor) = found?;
-    let every = f.ty(pivots).shape.last().is_some_and(|n| n.is(c.steps()));
+    let every = f.ty(pivots).shape.last().is_some_and(|n| *n == c.length());
     if !every || f.ty(factor.order) != ty {
         return None;
     }

@@ -1,0 +1,350 @@
+//! Integers that are affine in the step of a loop: `a t + b` at step `t`, with a number `a` and a
+//! sum `b` of a number and extents.
+//!
+//! Comparisons hold for all extents for which the loop has a step. They are proved from the signs
+//! of the terms of a polynomial: a proof may be missed, but is never wrong. Extents are assumed to
+//! fit in the integer types in which a program holds them.
+
+use crate::array::Scalar;
+use crate::dtype::DType;
+use crate::ir::{Def, Eqn, Function, Op, Val};
+use crate::ops::{Binary, Comparison, Unary, Value};
+use crate::shape::{Dim, Poly, relu};
+
+/// Bound of the numbers that are followed.
+const MAX_FOLLOWED: i128 = 1 << 62;
+
+/// Largest extent for which integers of 64 bits are proved not to wrap.
+const MAX_EXTENT: i64 = 1 << 40;
+
+/// Largest multiple of the number of steps that a proof subtracts.
+const MAX_MULTIPLE: i128 = 4;
+
+/// A sum of a number and extents.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Count {
+    number: i128,
+    /// The extents, without a constant term.
+    extents: Poly,
+}
+
+impl Count {
+    pub(super) fn number(number: i128) -> Count {
+        Count {
+            number,
+            extents: Poly::default(),
+        }
+    }
+
+    pub(super) fn extent(d: &Dim) -> Count {
+        Count::of(&d.poly())
+    }
+
+    fn of(p: &Poly) -> Count {
+        let number = p.constant_term();
+        Count {
+            number: number.into(),
+            extents: p.plus(&Poly::constant(number), -1),
+        }
+    }
+
+    /// The number, if there are no extents.
+    pub(super) fn as_number(&self) -> Option<i128> {
+        (self.extents.len() == 0).then_some(self.number)
+    }
+
+    /// The extent: 0 if the sum is negative.
+    pub(super) fn dim(&self) -> Dim {
+        Dim::from_poly(relu(self.poly()))
+    }
+
+    fn poly(&self) -> Poly {
+        let number = self.number.clamp(-MAX_FOLLOWED, MAX_FOLLOWED) as i64;
+        self.extents.plus(&Poly::constant(number), 1)
+    }
+
+    pub(super) fn plus(&self, other: &Count, scale: i128) -> Count {
+        let by = scale.clamp(-MAX_FOLLOWED, MAX_FOLLOWED) as i64;
+        Count {
+            number: self.number + scale * other.number,
+            extents: self.extents.plus(&other.extents, by),
+        }
+    }
+
+    fn minus(&self, other: &Count) -> Count {
+        self.plus(other, -1)
+    }
+
+    fn times(&self, scale: i128) -> Count {
+        Count::number(0).plus(self, scale)
+    }
+
+    /// `ceil(self / by)`. A negative number may give any negative number, or 0.
+    fn ceil_div(&self, by: i128) -> Option<Count> {
+        let d = usize::try_from(by).ok()?;
+        match self.as_number() {
+            Some(n) if n <= 0 => Some(Count::number(0)),
+            Some(n) => Some(Count::number((n - 1) / by + 1)),
+            None if by == 1 => Some(self.clone()),
+            None => {
+                let raised = self.plus(&Count::number(by - 1), 1).poly();
+                Some(Count::extent(&Dim::from_poly(raised).floor_div(d)))
+            }
+        }
+    }
+
+    /// Whether it is at least 0 for all extents.
+    pub(super) fn is_never_negative(&self) -> bool {
+        match self.as_number() {
+            Some(n) => n >= 0,
+            None => self.poly().never_below(1),
+        }
+    }
+
+    /// Whether it is at least 0 for all extents for which `steps` is at least 1.
+    pub(super) fn is_never_negative_in(&self, steps: &Count) -> bool {
+        let more = steps.minus(&Count::number(1));
+        let multiples = match steps.as_number() {
+            Some(_) => 0..=0,
+            None => 0..=MAX_MULTIPLE,
+        };
+        { multiples }.any(|k| self.plus(&more, -k).is_never_negative())
+    }
+
+    fn is_followed(&self) -> bool {
+        let size = i128::from(self.extents.magnitude(MAX_EXTENT));
+        self.number.abs() < MAX_FOLLOWED && size < MAX_FOLLOWED
+    }
+
+    /// Whether it is in the range of an element type for all extents that are in it.
+    fn fits(&self, dtype: DType) -> bool {
+        let (lo, hi) = dtype.int_range();
+        let from = |n: i128| Count::number(n).minus(self);
+        let (below, above) = (from(lo).times(-1), from(hi));
+        let in_range = below.is_never_negative() && above.is_never_negative();
+        // Extents are expected to fit in 32 bits, but not in fewer.
+        if in_range || self.as_number().is_some() || dtype.size() < 4 {
+            return in_range;
+        }
+        // A sum that is followed does not exceed 64 bits.
+        if dtype.size() == 8 {
+            return lo < 0 || below.is_never_negative();
+        }
+        // At most as far from 0 as one of its extents.
+        let (mut least, mut most) = (below.is_never_negative(), above.is_never_negative());
+        Dim::from_poly(self.extents.clone()).syms(&mut |s| {
+            let extent = Count::extent(&Dim::sym(s));
+            least |= lo < 0 && extent.plus(self, 1).is_never_negative();
+            most |= extent.minus(self).is_never_negative();
+        });
+        least && most
+    }
+}
+
+/// The integer `a t + b` at step `t`.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Affine {
+    pub(super) a: i128,
+    pub(super) b: Count,
+}
+
+impl Affine {
+    pub(super) fn constant(b: Count) -> Affine {
+        Affine { a: 0, b }
+    }
+
+    /// The least and greatest value over all steps.
+    pub(super) fn ends(&self, steps: &Count) -> (Count, Count) {
+        let last = match steps.as_number() {
+            Some(n) => Count::number((n - 1).max(0)),
+            None => steps.minus(&Count::number(1)),
+        };
+        let last = self.b.plus(&last, self.a);
+        if self.a < 0 {
+            (last, self.b.clone())
+        } else {
+            (self.b.clone(), last)
+        }
+    }
+
+    /// Whether the value is in the range of an element type at every step, so that it does not
+    /// wrap.
+    pub(super) fn fits(&self, dtype: DType, steps: &Count) -> bool {
+        let (least, most) = self.ends(steps);
+        self.a.abs() < MAX_FOLLOWED
+            && [&self.b, &least, &most].iter().all(|c| c.is_followed())
+            && least.fits(dtype)
+            && most.fits(dtype)
+    }
+
+    fn plus(&self, other: &Affine, scale: i128) -> Affine {
+        Affine {
+            a: self.a + scale * other.a,
+            b: self.b.plus(&other.b, scale),
+        }
+    }
+
+    fn minus(&self, other: &Affine) -> Affine {
+        self.plus(other, -1)
+    }
+
+    fn times(&self, other: &Affine) -> Option<Affine> {
+        let number = |v: &Affine| v.b.as_number().filter(|_| v.a == 0);
+        let (scale, of) = match (number(self), number(other)) {
+            (Some(n), _) => (n, other),
+            (None, Some(n)) => (n, self),
+            (None, None) => return None,
+        };
+        Some(Affine {
+            a: scale.checked_mul(of.a)?,
+            b: of.b.times(scale),
+        })
+    }
+}
+
+/// A constant integer scalar.
+pub(super) fn literal(op: &Op) -> Option<Count> {
+    match op {
+        Op::Constant(c) if c.ty.rank() == 0 && c.ty.dtype.is_int() => match &c.value {
+            Value::Splat(Scalar::I(i)) => Some(Count::number(*i)),
+            Value::Extent(d) => Some(Count::extent(d)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The integer scalar that an operation computes from integer scalars. `select` is the value that a
+/// `select` takes.
+pub(super) fn computed(
+    op: &Op,
+    of: impl Fn(usize) -> Option<Affine>,
+    select: impl Fn() -> Option<Affine>,
+    steps: &Count,
+) -> Option<Affine> {
+    match op {
+        Op::Constant(_) => literal(op).map(Affine::constant),
+        Op::Convert(_) | Op::Reshape(_) => of(0),
+        Op::Unary(Unary::Neg) => of(0).map(|v| Affine::constant(Count::number(0)).minus(&v)),
+        Op::Binary(b) => {
+            let (u, v) = of(0).zip(of(1))?;
+            match b {
+                Binary::Add => Some(u.plus(&v, 1)),
+                Binary::Sub => Some(u.minus(&v)),
+                Binary::Mul => u.times(&v),
+                Binary::Max | Binary::Min => {
+                    let at_least = always(Comparison::Ge, &u.minus(&v), steps)?;
+                    Some(if at_least == (*b == Binary::Max) {
+                        u
+                    } else {
+                        v
+                    })
+                }
+                _ => None,
+            }
+        }
+        Op::Select(_) => select(),
+        _ => None,
+    }
+}
+
+/// The form `a t + b` of integer scalars that have one and do not wrap.
+pub(super) fn affine_values(
+    f: &Function,
+    mut known: Vec<Option<Affine>>,
+    steps: &Count,
+) -> Vec<Option<Affine>> {
+    // Boolean scalars that are equal at every step.
+    let mut truth: Vec<Option<bool>> = vec![None; f.len()];
+    for e in f.eqns() {
+        let Some(r) = scalar_result(f, e) else {
+            continue;
+        };
+        let x = f.operands(e);
+        let of = |k: usize| x.get(k).and_then(|v: &Val| known[v.index()].clone());
+        if let (Op::Compare(c), Some(u), Some(v)) = (&e.op, of(0), of(1)) {
+            truth[r.index()] = always(c.0, &u.minus(&v), steps);
+        } else if f.ty(r).dtype.is_int() {
+            let select = || of(if truth[x[0].index()]? { 1 } else { 2 });
+            let value = computed(&e.op, of, select, steps);
+            // An extent that the step itself binds differs from step to step.
+            let steady = |v: &Affine| f.bound_syms().is_empty() || v.b.as_number().is_some();
+            let fits = |v: &Affine| v.fits(f.ty(r).dtype, steps) && steady(v);
+            known[r.index()] = value.filter(fits);
+        }
+    }
+    known
+}
+
+/// The operation that defines a value, and its operands.
+pub(super) fn definition(f: &Function, v: Val) -> Option<(&Op, &[Val])> {
+    match f.def(v) {
+        Def::Eqn(i) => Some((&f.eqns()[i].op, f.operands(&f.eqns()[i]))),
+        Def::Param(_) => None,
+    }
+}
+
+/// The result of an equation with one result, a scalar.
+fn scalar_result(f: &Function, e: &Eqn) -> Option<Val> {
+    let mut results = e.results();
+    let r = results.next()?;
+    (results.next().is_none() && f.ty(r).rank() == 0).then_some(r)
+}
+
+/// Whether a difference satisfies a comparison with zero at every step (`Some(true)`) or at no step
+/// (`Some(false)`).
+fn always(c: Comparison, difference: &Affine, steps: &Count) -> Option<bool> {
+    let (least, most) = difference.ends(steps);
+    let at_least = |c: &Count, n: i128| {
+        let more = c.minus(&Count::number(n));
+        more.is_never_negative_in(steps)
+    };
+    let at_most = |c: &Count, n: i128| at_least(&c.times(-1), -n);
+    let known = |holds: bool, fails: bool| (holds || fails).then_some(holds);
+    let zero = Some(0);
+    match c {
+        Comparison::Lt => known(at_most(&most, -1), at_least(&least, 0)),
+        Comparison::Ge => known(at_least(&least, 0), at_most(&most, -1)),
+        Comparison::Le => known(at_most(&most, 0), at_least(&least, 1)),
+        Comparison::Gt => known(at_least(&least, 1), at_most(&most, 0)),
+        Comparison::Eq | Comparison::Ne => {
+            let equal = least.as_number() == zero && most.as_number() == zero;
+            let differ = at_least(&least, 1) || at_most(&most, -1);
+            known(equal, differ).map(|equal| equal == (c == Comparison::Eq))
+        }
+    }
+}
+
+/// The number of steps until a condition `counter < bound` fails: not positive if it fails at
+/// first. It does not depend on the assumed number of steps: the counter is a seed, and the bound a
+/// constant.
+pub(super) fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<Count> {
+    let (op, x) = definition(cond, *cond.results().first()?)?;
+    let (Op::Compare(c), [x, y]) = (op, x) else {
+        return None;
+    };
+    // The difference `a t + b`, which is compared with zero.
+    let d = known[x.index()].as_ref()?.minus(known[y.index()].as_ref()?);
+    let below = |n: i128| d.b.times(-1).plus(&Count::number(n), 1);
+    let above = |n: i128| d.b.plus(&Count::number(n), 1);
+    let n = match c.0 {
+        Comparison::Lt if d.a > 0 => below(0).ceil_div(d.a)?,
+        Comparison::Le if d.a > 0 => below(1).ceil_div(d.a)?,
+        Comparison::Gt if d.a < 0 => above(0).ceil_div(-d.a)?,
+        Comparison::Ge if d.a < 0 => above(1).ceil_div(-d.a)?,
+        Comparison::Ne => steps_to_zero(&d)?,
+        _ => return None,
+    };
+    let countable = n.as_number().is_none_or(|n| n < 1 << 40);
+    (countable && n.is_followed()).then_some(n)
+}
+
+/// The step at which a value is zero.
+fn steps_to_zero(d: &Affine) -> Option<Count> {
+    let n = match d.b.as_number() {
+        Some(b) if d.a != 0 && b % d.a == 0 => Count::number(-b / d.a),
+        None if d.a.abs() == 1 => d.b.times(-d.a),
+        _ => return None,
+    };
+    n.is_never_negative().then_some(n)
+}
