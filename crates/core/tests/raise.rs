@@ -286,98 +286,61 @@ fn symbolic(l: SymbolicLoop) -> Function {
     )
 }
 
-#[test]
-fn a_loop_that_counts_to_an_extent_becomes_a_scan_with_equal_bits() {
-    let down = SymbolicLoop {
-        first: [-1, 1],
-        last: [0, 0],
-        step: -1,
-        compare: Comparison::Ge,
-        ..UP
-    };
+/// Loops that become scans, and whether their rows are scanned.
+fn symbolic_loops() -> Vec<(SymbolicLoop, bool)> {
     let narrow = |l: SymbolicLoop| SymbolicLoop {
         counter: DType::I32,
         ..l
     };
-    let reversed = SymbolicLoop {
-        scale: -1,
-        offset: [-1, 1],
+    let to = |last: [i64; 2], compare| SymbolicLoop {
+        last,
+        compare,
         ..UP
     };
-    // Whether rows are scanned.
-    let cases = [
+    let from = |first: [i64; 2], rows| SymbolicLoop { first, rows, ..UP };
+    let at = |scale, offset: [i64; 2]| SymbolicLoop {
+        scale,
+        offset,
+        ..UP
+    };
+    let by = |step, last: [i64; 2]| SymbolicLoop { step, last, ..UP };
+    let down = SymbolicLoop {
+        first: [-1, 1],
+        step: -1,
+        ..to([0, 0], Comparison::Ge)
+    };
+    let reversed = at(-1, [-1, 1]);
+    vec![
         (UP, true),
         (narrow(UP), true),
         (down, true),
         (narrow(down), true),
         (reversed, true),
         (narrow(reversed), true),
-        (SymbolicLoop { rows: 3, ..UP }, true),
+        (from([0, 0], 3), true),
+        (from([2, 0], 2), true),
+        (from([1, 0], 0), true),
         (
             SymbolicLoop {
                 rows: 3,
-                offset: [3, 0],
-                ..UP
+                ..at(1, [3, 0])
             },
             true,
         ),
-        (
-            SymbolicLoop {
-                first: [2, 0],
-                rows: 2,
-                ..UP
-            },
-            true,
-        ),
-        (
-            SymbolicLoop {
-                first: [1, 0],
-                ..UP
-            },
-            true,
-        ),
-        (
-            SymbolicLoop {
-                last: [-1, 1],
-                ..UP
-            },
-            true,
-        ),
-        (
-            SymbolicLoop {
-                compare: Comparison::Ne,
-                ..UP
-            },
-            true,
-        ),
-        (
-            SymbolicLoop {
-                compare: Comparison::Le,
-                last: [-1, 1],
-                ..UP
-            },
-            true,
-        ),
-        // Rows that are clamped.
-        (
-            SymbolicLoop {
-                offset: [1, 0],
-                ..UP
-            },
-            false,
-        ),
-        (SymbolicLoop { last: [1, 1], ..UP }, false),
-        (SymbolicLoop { step: 2, ..UP }, false),
-        (
-            SymbolicLoop {
-                step: 3,
-                last: [2, 1],
-                ..UP
-            },
-            false,
-        ),
-    ];
-    for (l, scanned) in cases {
+        (to([-1, 1], Comparison::Lt), true),
+        (to([0, 1], Comparison::Ne), true),
+        (to([-1, 1], Comparison::Le), true),
+        // Rows that are clamped, or of which some are skipped.
+        (at(1, [1, 0]), false),
+        (to([1, 1], Comparison::Lt), false),
+        (by(2, [0, 1]), false),
+        (by(3, [2, 1]), false),
+    ]
+}
+
+#[test]
+fn a_loop_that_counts_to_an_extent_becomes_a_scan_with_equal_bits() {
+    for (l, scanned) in symbolic_loops() {
         let f = symbolic(l);
         let g = raise(&f);
         verify(&g).unwrap();

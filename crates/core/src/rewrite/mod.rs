@@ -10,6 +10,7 @@
 //! not folded into a product.
 
 mod algebra;
+mod count;
 mod cse;
 mod fold;
 mod loops;

@@ -13,11 +13,14 @@
 //! rewritten, because fewer indices may report fewer errors, unless the one index is known to be
 //! inside.
 
+use super::count::Count;
 use super::fold::{is_positive_zero, number_everywhere};
 use super::pass::Pass;
 use crate::array::{Scalar, Wide};
 use crate::ir::{Builder, Emit, Op, Primitive, Val, Vals};
-use crate::ops::{Bounds, Combine, Gather, Pad, Reshape, Scatter, Slice, Value, Windows};
+use crate::ops::{
+    Binary, Bounds, Combine, Concatenate, Gather, Pad, Reshape, Scatter, Slice, Value, Windows,
+};
 use crate::shape::{Dim, Shape, Type};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
@@ -90,37 +93,52 @@ const MAX_FOLLOWED: usize = 8;
 /// Maximum number of constant indices of a window.
 const MAX_INDICES: usize = 16;
 
-/// The elements of a few integers that are constants, joined and in other shapes.
-fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<i128>> {
+/// The elements of a few integers that are sums of constants and extents, joined and in other
+/// shapes.
+fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<Count>> {
     let ty = b.ty(v);
     let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
     if count == 0 {
         return Some(Vec::new());
     }
-    if let Some(number) = number_everywhere(b, v) {
-        return match number {
-            Scalar::I(i) => Some(vec![i; count]),
+    if let Some(element) = number_everywhere(b, v) {
+        return match element {
+            Scalar::I(i) => Some(vec![Count::number(i); count]),
             _ => None,
         };
     }
     let followed = followed.checked_sub(1)?;
     let (op, x) = b.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))?;
-    match op {
+    let of = |k: usize| integers(b, x[k], followed);
+    let found = match op {
         Op::Constant(c) => match c.value {
             Value::Dense(a) => match a.wide() {
-                Wide::I(v) => Some(v.to_vec()),
-                _ => None,
+                Wide::I(v) => v.iter().map(|&i| Count::number(i)).collect(),
+                _ => return None,
             },
-            _ => None,
+            Value::Extent(d) => vec![Count::extent(&d); count],
+            Value::Splat(_) => return None,
         },
-        Op::Reshape(_) => integers(b, x[0], followed),
+        Op::Reshape(_) => of(0)?,
+        Op::Convert(_) if ty.dtype.is_int() => of(0)?,
+        Op::BroadcastInDim(_) => match of(0)?.as_slice() {
+            [one] => vec![one.clone(); count],
+            _ => return None,
+        },
+        Op::Binary(op @ (Binary::Add | Binary::Sub)) => {
+            let sign = if op == Binary::Add { 1 } else { -1 };
+            let pairs = of(0)?.into_iter().zip(of(1)?);
+            pairs.map(|(a, b)| a.plus(&b, sign)).collect()
+        }
         // The operands of a vector are one after the other.
         Op::Concatenate(_) if ty.rank() == 1 => {
-            let parts = x.iter().map(|&v| integers(b, v, followed));
-            Some(parts.collect::<Option<Vec<_>>>()?.concat())
+            let parts = (0..x.len()).map(of);
+            parts.collect::<Option<Vec<_>>>()?.concat()
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let known = |c: &Count| c.is_followed() && c.fits(ty.dtype);
+    found.iter().all(known).then_some(found)
 }
 
 /// The start of the one window of these extents at constant indices. `None` if there are more, or
@@ -131,27 +149,36 @@ fn fixed_start(
     bounds: Bounds,
     [shape, sizes]: [&[Dim]; 2],
     indices: Val,
-) -> Option<Vec<usize>> {
+) -> Option<Vec<Dim>> {
     let counts = p.b.ty(indices).shape;
     let alone = (0..counts.rank()).all(|k| k == windows.vector || counts[k].is(1));
     let at = alone.then(|| integers(&p.b, indices, MAX_FOLLOWED))??;
-    let mut start = vec![0; shape.len()];
+    let mut start = vec![Dim::Const(0); shape.len()];
     for (&axis, i) in windows.axes.iter().zip(at) {
-        let last = shape[axis]
-            .as_const()?
-            .checked_sub(sizes[axis].as_const()?)?;
-        let i = match bounds {
-            Bounds::Clip => i.clamp(0, last as i128),
-            Bounds::Drop | Bounds::Error => i,
-        };
-        start[axis] = usize::try_from(i).ok().filter(|i| *i <= last)?;
+        let last = Count::extent(&shape[axis]).minus(&Count::extent(&sizes[axis]));
+        start[axis] = inside(i, last, bounds)?.dim();
     }
     Some(start)
 }
 
+/// The index, if it is known to be from 0 to `last`, or is clamped to these.
+fn inside(i: Count, last: Count, bounds: Bounds) -> Option<Count> {
+    let not_above = |a: &Count, b: &Count| b.minus(a).is_never_negative();
+    let zero = Count::number(0);
+    let inside = not_above(&zero, &i) && not_above(&i, &last);
+    // Unless it is dropped, a window fits: `last` is not negative.
+    let fits = bounds != Bounds::Drop;
+    let (low, high) = (not_above(&i, &zero), not_above(&last, &i));
+    match bounds {
+        _ if inside || fits && (i == zero || i == last) => Some(i),
+        Bounds::Clip if low => Some(zero),
+        Bounds::Clip if high => Some(last),
+        _ => None,
+    }
+}
+
 /// The slice of these extents at a start.
-fn at_start(start: &[usize], sizes: &[Dim]) -> Slice {
-    let start: Vec<Dim> = start.iter().map(|&i| Dim::Const(i)).collect();
+fn at_start(start: Vec<Dim>, sizes: &[Dim]) -> Slice {
     Slice {
         limit: start
             .iter()
@@ -168,8 +195,12 @@ fn at_start(start: &[usize], sizes: &[Dim]) -> Slice {
 pub(super) fn gather(p: &mut Pass, g: &Gather, x: &[Val]) -> Option<Val> {
     let (from, indices) = (p.b.ty(x[0]), p.b.ty(x[1]));
     let start = fixed_start(p, &g.windows, g.bounds, [&from.shape, &g.sizes], x[1])?;
+    let whole = *from.shape == *g.sizes;
     let shape = g.infer(&[from, indices]).ok()?.remove(0).shape;
-    let part = p.one(at_start(&start, &g.sizes), &[x[0]]);
+    let part = match whole {
+        true => x[0],
+        false => p.one(at_start(start, &g.sizes), &[x[0]]),
+    };
     Some(p.one(Reshape { shape }, &[part]))
 }
 
@@ -182,30 +213,57 @@ fn one_scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     let (to, updates) = (p.b.ty(x[0]), p.b.ty(x[2]));
     let sizes = s.windows.sizes(to.rank(), &updates.shape);
     let start = fixed_start(p, &s.windows, s.bounds, [&to.shape, &sizes], x[1])?;
-    let pad = Pad {
-        low: start.iter().map(|&i| i as i64).collect(),
-        high: after(&to.shape, &start, &sizes)?,
-        interior: vec![0; start.len()],
+    let whole = to.shape.clone();
+    let of_window = Type {
+        shape: Shape::from(&sizes),
+        ..to
     };
-    let shape = Shape::from(sizes);
     let reshape = Reshape {
-        shape: shape.clone(),
+        shape: of_window.shape.clone(),
     };
     let mut u = p.one(reshape, &[x[2]]);
     if let Some(add) = s.combine.binary() {
-        let zero = p.one(Op::splat(&Type { shape, ..to }, 0), &[]);
+        let zero = p.one(Op::splat(&of_window, 0), &[]);
         u = p.one(add, &[zero, u]);
     }
-    Some(p.one(pad, &[u]))
+    Some(between_zeros(p, u, &start, &whole))
 }
 
-/// The extents after a window: 0 along an axis that it fills.
-fn after(shape: &[Dim], start: &[usize], sizes: &[Dim]) -> Option<Vec<i64>> {
-    let rest = |(k, n): (usize, &Dim)| match n.same(&sizes[k]) {
-        Some(true) if start[k] == 0 => Some(0),
-        _ => i64::try_from(n.as_const()?.checked_sub(start[k] + sizes[k].as_const()?)?).ok(),
+/// An array of this shape that is zero outside of the window `u`: by a pad along axes on which the
+/// zeros have known extents, else by concatenation.
+fn between_zeros(p: &mut Pass, u: Val, start: &[Dim], shape: &[Dim]) -> Val {
+    let ty = p.b.ty(u);
+    let number = |d: &Dim| d.as_const().and_then(|n| i64::try_from(n).ok());
+    let ends: Vec<[Dim; 2]> = (0..shape.len())
+        .map(|k| {
+            let low = start[k].clone();
+            let high = shape[k].clone() - (low.clone() + ty.shape[k].clone());
+            [low, high]
+        })
+        .collect();
+    let known = |side: usize| ends.iter().map(|e| number(&e[side]).unwrap_or(0)).collect();
+    let pad = Pad {
+        low: known(0),
+        high: known(1),
+        interior: vec![0; shape.len()],
     };
-    shape.iter().enumerate().map(rest).collect()
+    let mut y = p.one(pad, &[u]);
+    for (axis, [low, high]) in ends.into_iter().enumerate() {
+        let mut zeros = |d: Dim| {
+            let mut shape = p.b.ty(y).shape.to_vec();
+            shape[axis] = d.clone();
+            let zeros = Op::splat(&ty.with_shape(shape), 0);
+            number(&d).is_none().then(|| p.one(zeros, &[]))
+        };
+        let parts: Vals = [zeros(low), Some(y), zeros(high)]
+            .into_iter()
+            .flatten()
+            .collect();
+        if parts.len() > 1 {
+            y = p.one(Concatenate { axis }, &parts);
+        }
+    }
+    y
 }
 
 /// Rewrites a scatter of one window at constant indices into zeros, and sums of updates that are

@@ -3,6 +3,7 @@
 use super::*;
 use cotangent_core::check::{Options, check_function};
 use cotangent_core::ops::{Bounds, Combine, Windows};
+use cotangent_core::rewrite::simplify;
 use cotangent_core::{Code, Dim};
 
 fn n() -> Dim {
@@ -142,6 +143,86 @@ fn windows_at_indices_of_an_unknown_extent() {
         &squares(|cx, x| cx.dynamic_update_slice(x, cx.full(&f64s(&[1]), 2.0), &[last(cx)])),
         &[1, 2, 5],
     );
+}
+
+#[test]
+fn one_window_at_an_index_of_an_extent_is_a_slice() {
+    // Indices and sizes `number + times n`, and whether the window is known to be inside.
+    let sizes = [[1, 0], [-1, 1], [-2, 1], [0, 1]];
+    let indices = [
+        [0, 0],
+        [1, 0],
+        [2, 0],
+        [-1, 0],
+        [-1, 1],
+        [-2, 1],
+        [0, 1],
+        [-4, 1],
+    ];
+    let dim = |size: [i64; 2]| match size {
+        [number, 0] => Dim::Const(number as usize),
+        [number, _] => minus(-number as usize),
+    };
+    let inside = |[size, whole]: [i64; 2], [index, extents]: [i64; 2], bounds| {
+        let (last, clipped) = ([-size, 1 - whole], bounds == Bounds::Clip);
+        match (last, [index, extents]) {
+            ([last, 0], [i, 0]) => clipped || (0..=last).contains(&i),
+            // Nothing is known of an extent.
+            _ if bounds == Bounds::Drop => false,
+            ([last, 0], [i, _]) => clipped && i >= last,
+            (_, [i, 0]) => i == 0 || clipped && i < 0,
+            (last, [i, _]) => i == last[0] || clipped && i > last[0],
+        }
+    };
+    let int = i64s(&[]);
+    let w = Windows {
+        window: vec![0],
+        axes: vec![0],
+        ..Windows::default()
+    };
+    for (size, index) in sizes.iter().flat_map(|s| indices.map(|i| (*s, i))) {
+        for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
+            let start = |cx: &dyn Emit| {
+                let narrow = cx.extent(&Type::scalar(DType::I32), &n());
+                let extent = cx.convert(narrow, DType::I64);
+                let number = cx.full(&int, index[0]);
+                let one = match index[1] {
+                    0 => number,
+                    _ => cx.add(number, extent),
+                };
+                cx.broadcast_in_dim(one, &[Dim::Const(1)], &[])
+            };
+            let gather = build([vector()], |cx, [x]| {
+                vec![cx.gather(&w, &[dim(size)], bounds, x, start(cx))]
+            });
+            let mut functions = vec![gather];
+            for combine in [Combine::Set, Combine::Add] {
+                functions.push(build([vector()], |cx, [x]| {
+                    let zeros = cx.zeros(&vector());
+                    let u = cx.neg(cx.slice_axis(x, 0, 0, dim(size)));
+                    vec![cx.scatter(combine, &w, bounds, zeros, start(cx), u)]
+                }));
+            }
+            for f in functions {
+                let simple = simplify(&f);
+                let names = simple.eqns().iter().map(|e| e.op.name());
+                let kept = { names }.any(|n| matches!(n, "gather" | "scatter"));
+                assert_eq!(
+                    kept,
+                    !inside(size, index, bounds),
+                    "{size:?} at {index:?}, {bounds:?}: {f} {simple}"
+                );
+                for n in 0..5 {
+                    let x = [ramp(n)];
+                    match (reference::run(&f, &x), reference::run(&simple, &x)) {
+                        (Ok(a), Ok(b)) => assert!(a[0].same_bits(&b[0]), "{n}: {f} {simple}"),
+                        (Err(_), Err(_)) => {}
+                        (a, b) => panic!("{n}: {a:?} and {b:?} of {f} {simple}"),
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

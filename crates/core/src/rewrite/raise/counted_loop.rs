@@ -15,13 +15,14 @@
 //! and bound are sums of constants and extents, and the counter does not wrap. Values are equal to
 //! the bit.
 
-use super::affine::{Affine, Count, affine_values, computed, definition, literal, trips};
+use super::affine::{Affine, affine_values, computed, definition, literal, trips};
 use super::pattern::Raising;
 use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Def, Emit, Function, Op, Val, Vals};
 use crate::ops::{Binary, Checkpoint, Scan, While};
+use crate::rewrite::count::Count;
 use crate::shape::{Dim, Type};
 use std::sync::Arc;
 
