@@ -3,7 +3,9 @@
 use super::cse::ExpressionTable;
 use super::fold;
 use super::uses::UseCounts;
+use crate::array::Scalar;
 use crate::ir::{Builder, Emit, Function, Op, Session, Val, Vals};
+use crate::shape::Type;
 use std::sync::Arc;
 
 /// A rewritten function.
@@ -20,6 +22,40 @@ pub(super) struct Pass {
     pub uses: UseCounts,
     /// Whether constants are computed, by the arithmetic of the reference.
     folds: bool,
+}
+
+/// The function that a rewrite reads and writes.
+pub(super) trait Writer {
+    /// The type of a value.
+    fn ty(&self, v: Val) -> Type;
+
+    /// The operation that defines a value, and its operands.
+    fn definition(&self, v: Val) -> Option<(Op, Vals)>;
+
+    /// The element that all elements of a value equal, if it is constant.
+    fn number(&self, v: Val) -> Option<Scalar>;
+
+    /// Writes an operation with one result.
+    fn emit_one(&mut self, op: Op, x: &[Val]) -> Val;
+}
+
+impl Writer for Pass {
+    fn ty(&self, v: Val) -> Type {
+        self.b.ty(v)
+    }
+
+    fn definition(&self, v: Val) -> Option<(Op, Vals)> {
+        let copied = |op: &Op, x: &[Val]| (op.clone(), Vals::from_slice(x));
+        self.b.with_def(v, copied)
+    }
+
+    fn number(&self, v: Val) -> Option<Scalar> {
+        fold::number_everywhere(&self.b, v)
+    }
+
+    fn emit_one(&mut self, op: Op, x: &[Val]) -> Val {
+        self.one(op, x)
+    }
 }
 
 impl Pass {

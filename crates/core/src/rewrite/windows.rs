@@ -14,10 +14,10 @@
 //! inside.
 
 use super::count::Count;
-use super::fold::{is_positive_zero, number_everywhere};
-use super::pass::Pass;
+use super::fold::is_positive_zero;
+use super::pass::{Pass, Writer};
 use crate::array::{Scalar, Wide};
-use crate::ir::{Builder, Emit, Op, Primitive, Val, Vals};
+use crate::ir::{Emit, Op, Primitive, Val, Vals};
 use crate::ops::{
     Binary, Bounds, Combine, Concatenate, Gather, Pad, Reshape, Scatter, Slice, Value, Windows,
 };
@@ -95,21 +95,21 @@ const MAX_INDICES: usize = 16;
 
 /// The elements of a few integers that are sums of constants and extents, joined and in other
 /// shapes.
-fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<Count>> {
-    let ty = b.ty(v);
+fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<Count>> {
+    let ty = w.ty(v);
     let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
     if count == 0 {
         return Some(Vec::new());
     }
-    if let Some(element) = number_everywhere(b, v) {
+    if let Some(element) = w.number(v) {
         return match element {
             Scalar::I(i) => Some(vec![Count::number(i); count]),
             _ => None,
         };
     }
     let followed = followed.checked_sub(1)?;
-    let (op, x) = b.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))?;
-    let of = |k: usize| integers(b, x[k], followed);
+    let (op, x) = w.definition(v)?;
+    let of = |k: usize| integers(w, x[k], followed);
     let found = match op {
         Op::Constant(c) => match c.value {
             Value::Dense(a) => match a.wide() {
@@ -143,16 +143,16 @@ fn integers(b: &Builder, v: Val, followed: usize) -> Option<Vec<Count>> {
 
 /// The start of the one window of these extents at constant indices. `None` if there are more, or
 /// if the window is not inside of an operand of this shape.
-fn fixed_start(
-    p: &Pass,
+fn fixed_start<W: Writer>(
+    w: &W,
     windows: &Windows,
     bounds: Bounds,
     [shape, sizes]: [&[Dim]; 2],
     indices: Val,
 ) -> Option<Vec<Dim>> {
-    let counts = p.b.ty(indices).shape;
+    let counts = w.ty(indices).shape;
     let alone = (0..counts.rank()).all(|k| k == windows.vector || counts[k].is(1));
-    let at = alone.then(|| integers(&p.b, indices, MAX_FOLLOWED))??;
+    let at = alone.then(|| integers(w, indices, MAX_FOLLOWED))??;
     let mut start = vec![Dim::Const(0); shape.len()];
     for (&axis, i) in windows.axes.iter().zip(at) {
         let last = Count::extent(&shape[axis]).minus(&Count::extent(&sizes[axis]));
@@ -192,16 +192,19 @@ fn at_start(start: Vec<Dim>, sizes: &[Dim]) -> Slice {
 
 /// Rewrites a gather of one window at constant indices: its axes are those of the slice, in order,
 /// and others of extent 1.
-pub(super) fn gather(p: &mut Pass, g: &Gather, x: &[Val]) -> Option<Val> {
-    let (from, indices) = (p.b.ty(x[0]), p.b.ty(x[1]));
-    let start = fixed_start(p, &g.windows, g.bounds, [&from.shape, &g.sizes], x[1])?;
+pub(super) fn gather<W: Writer>(w: &mut W, g: &Gather, x: &[Val]) -> Option<Val> {
+    let (from, indices) = (w.ty(x[0]), w.ty(x[1]));
+    let start = fixed_start(w, &g.windows, g.bounds, [&from.shape, &g.sizes], x[1])?;
     let whole = *from.shape == *g.sizes;
     let shape = g.infer(&[from, indices]).ok()?.remove(0).shape;
     let part = match whole {
         true => x[0],
-        false => p.one(at_start(start, &g.sizes), &[x[0]]),
+        false => w.emit_one(at_start(start, &g.sizes).into(), &[x[0]]),
     };
-    Some(p.one(Reshape { shape }, &[part]))
+    Some(match w.ty(part).shape == shape {
+        true => part,
+        false => w.emit_one(Reshape { shape }.into(), &[part]),
+    })
 }
 
 /// Rewrites a scatter of one window at constant indices into zeros. Others stay: an update of an

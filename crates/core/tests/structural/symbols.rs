@@ -3,7 +3,7 @@
 use super::*;
 use cotangent_core::check::{Options, check_function};
 use cotangent_core::ops::{Bounds, Combine, Windows};
-use cotangent_core::rewrite::simplify;
+use cotangent_core::rewrite::{raise, simplify};
 use cotangent_core::{Code, Dim};
 
 fn n() -> Dim {
@@ -203,8 +203,11 @@ fn one_window_at_an_index_of_an_extent_is_a_slice() {
                     vec![cx.scatter(combine, &w, bounds, zeros, start(cx), u)]
                 }));
             }
-            for f in functions {
-                let simple = simplify(&f);
+            let raised = raise(&functions[0]);
+            let pairs = functions.into_iter().map(|f| (f.clone(), simplify(&f)));
+            let mut pairs: Vec<(Function, Function)> = pairs.collect();
+            pairs.push((pairs[0].0.clone(), raised));
+            for (f, simple) in pairs {
                 let names = simple.eqns().iter().map(|e| e.op.name());
                 let kept = { names }.any(|n| matches!(n, "gather" | "scatter"));
                 assert_eq!(

@@ -34,6 +34,7 @@ mod rows;
 mod softmax;
 mod solve;
 mod unshifted;
+mod window;
 
 pub use cut::raise_for_derivatives;
 
@@ -60,6 +61,7 @@ const RULES: &[RaiseRule] = &[
     qr::raise,
     row_permutation::raise,
     counted_loop::raise,
+    window::raise,
 ];
 
 /// Maximum number of equations of a function that is copied in place of a call.

@@ -5,6 +5,7 @@ use crate::array::{Array, Scalar, Wide};
 use crate::error::{Loc, Result};
 use crate::ir::{Builder, Def, Emit, Eqn, Function, Op, Session, Val, Vals};
 use crate::ops::{Binary, Comparison, Unary, Value};
+use crate::rewrite::pass::Writer;
 use crate::rewrite::uses::UseCounts;
 use crate::shape::{Env, Type};
 use rustc_hash::FxHashMap;
@@ -248,6 +249,24 @@ impl<'f> Raising<'f> {
     /// The operand of a value that was raised to `softplus`.
     pub(super) fn softplus_operand(&self, v: Val) -> Option<Val> {
         self.facts.borrow().softplus.get(&v).copied()
+    }
+}
+
+impl Writer for &Raising<'_> {
+    fn ty(&self, v: Val) -> Type {
+        Raising::ty(self, v)
+    }
+
+    fn definition(&self, v: Val) -> Option<(Op, Vals)> {
+        self.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))
+    }
+
+    fn number(&self, v: Val) -> Option<Scalar> {
+        Raising::number(self, v)
+    }
+
+    fn emit_one(&mut self, op: Op, x: &[Val]) -> Val {
+        self.cx().emit(op, x)[0]
     }
 }
 
