@@ -16,7 +16,7 @@ mod scans;
 #[path = "control/whiles.rs"]
 mod whiles;
 
-use cotangent_core::ops::{Call, Checkpoint, Comparison};
+use cotangent_core::ops::{Call, Checkpoint, Comparison, DotGeneral};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{
     AdContext, Direction, batch, grad, hessian, hvp, hvp_reverse, jacobian, jvp, value_and_grad,

@@ -50,6 +50,24 @@ fn scan(cx: &dyn Emit, w: Val, a: Val, n: usize, reverse: bool, checkpoint: Chec
         .0[0]
 }
 
+/// A scan whose steps multiply `[[w, 0, 0], ..]` by `[a[t], 0, 0]`, with the products stacked.
+fn scan_of_products(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
+    let zeros = |shape: &[usize]| cx.zeros(&like(cx, w, shape));
+    let one = [Dim::Const(1), Dim::Const(1)];
+    let row = cx.concatenate(&[cx.reshape(w, &one), zeros(&[1, 2])], 1);
+    let matrix = cx.concatenate(&[row, zeros(&[2, 3])], 0);
+    let column = cx.reshape(a, &[Dim::Const(n), Dim::Const(1)]);
+    let rows = cx.concatenate(&[column, zeros(&[n, 2])], 1);
+    let step = |cx: &dyn Emit, w: &[Val], _: &[Val], x: &[Val]| {
+        let y = cx.dot_general(w[0], x[0], DotGeneral::contract(&[1], &[0]));
+        (vec![], vec![y])
+    };
+    let y = cx
+        .scan(&[matrix], &[], &[rows], &Dim::Const(n), false, step)
+        .1[0];
+    total(cx, y)
+}
+
 /// A scan in which `w` is a carry that no step changes.
 fn carried(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let step = |cx: &dyn Emit, _: &[Val], c: &[Val], x: &[Val]| {
@@ -253,6 +271,7 @@ const FORMS: &[(&str, f64, bool, Form)] = &[
     ("reverse scan", 1.0, false, |cx, w, a, n| {
         scan(cx, w, a, n, true, Checkpoint::Never)
     }),
+    ("scan of products", 256.0, false, scan_of_products),
     ("carried", 1.0, false, carried),
     ("fori", 1.0, false, fori),
     ("carried while", 1.0, false, carried_while),
@@ -398,7 +417,13 @@ fn errors_grow_as_the_logarithm_of_the_number_of_terms() {
 /// A million terms in single precision, where errors of second order matter.
 #[test]
 fn a_million_terms_lose_nothing() {
-    for name in ["scan", "gather", "matmul", "convolution"] {
+    for name in [
+        "scan",
+        "scan of products",
+        "gather",
+        "matmul",
+        "convolution",
+    ] {
         let (_, c, _, form) = FORMS.iter().find(|f| f.0 == name).unwrap();
         let n = 1 << 20;
         let list = array(DType::F32, vec![0.1; n]);

@@ -497,7 +497,7 @@ fn fixed_values(f: &Function, consts: usize) -> Vec<bool> {
 }
 
 /// Writes the equations that these values of `f` need. Returns the values.
-fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> Vec<Val> {
+pub(super) fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> Vec<Val> {
     if values.is_empty() {
         return Vec::new();
     }

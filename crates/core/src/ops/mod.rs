@@ -60,6 +60,7 @@ mod slice;
 mod sliding;
 mod sort;
 mod special;
+mod step_sums;
 mod sums;
 mod support;
 mod switch;

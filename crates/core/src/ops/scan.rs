@@ -5,8 +5,9 @@
 //! ```
 //! Operands are constants `w`, `init`, and the stacked `x`. Results are the last carry and the
 //! stacked `y`. With `reverse` the loop runs from the last step to the first. The adjoint of a
-//! linear scan is a scan in the other direction. The cotangents of the constants are additional
-//! carries, as compensated sums ([`sums`](super::sums)):
+//! linear scan is a scan in the other direction. The cotangents of the constants are computed after
+//! the loop from stacked values ([`step_sums`](super::step_sums)), or they are additional carries,
+//! as compensated sums ([`sums`](super::sums)):
 //!
 //! ```text
 //! ct_c[i], dct_w, ct_x[i] = bodyᵀ(ct_c[i+1], ct_y[i]),   ct_w += dct_w
@@ -18,8 +19,10 @@ use super::body::{
     RegionFn, check_operands, check_results, mask, params, rewrap, sample_function, some, spread,
 };
 use super::entry::{Entry, Spelled};
-use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
-use super::sums::Compensated;
+use super::loops::{
+    FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, inline_values, row, stack, swap,
+};
+use super::step_sums::StepSums;
 use super::support::bytes;
 use super::{Call, Checkpoint, Loops};
 use crate::array::Array;
@@ -223,52 +226,49 @@ impl Primitive for Scan {
         let rx = linear[nc + nk..].iter().filter(|l| !**l).count();
         let carried = has[..nk].iter().filter(|h| **h).count();
         let given = f.param_types();
-        let sums: Vec<Compensated> = {
-            let of_consts = types[..nc]
-                .iter()
-                .zip(&linear)
-                .filter(|(_, l)| **l)
-                .map(|(t, _)| t);
-            let summed = of_consts.zip(&back.out_nonzero).filter(|(_, o)| **o);
-            summed.map(|(t, _)| Compensated::new(cx, t)).collect()
-        };
-        let held: Vec<Type> = sums.iter().flat_map(Compensated::types).collect();
+        let of_consts = back.out_nonzero[..lc].iter().filter(|o| **o).count();
+        let rows = [&f.params()[rc..rc + rx], &f.params()[rc + rx + carried..]].concat();
+        let (w, rest) = f.results().split_at(of_consts);
+        let sums = StepSums::new(cx, f, w, rows);
+        let held = sums.held();
+        let results = rest.iter().chain(&sums.stacked).copied();
+        let wanted: Vec<Val> = results.chain(sums.within()).collect();
         let body = rewrap(session, &f.name, &[f], |b| {
             let consts = params(b, &given[..rc]);
             let carry = params(b, &given[rc + rx..rc + rx + carried]);
-            let mut acc = &params(b, &held)[..];
+            let sums_before = params(b, &held);
             let rows = params(b, &given[rc..rc + rx]);
             let ys = params(b, &given[rc + rx + carried..]);
             let cx: &dyn Emit = b;
-            let y = spread(
-                &back.out_nonzero,
-                &cx.inline(f, &[consts, rows, carry, ys].concat()),
-            );
-            let (w, rest) = y.split_at(lc);
-            let (c, xs) = rest.split_at(nk);
+            let y = inline_values(cx, f, &[consts, rows, carry, ys].concat(), &wanted);
+            let (y, within) = y.split_at(rest.len() + sums.stacked.len());
+            let (y, stacked) = y.split_at(rest.len());
+            let y = spread(&back.out_nonzero[lc..], y);
+            let (c, xs) = y.split_at(nk);
             let zero = |k: usize| cx.zeros(&types[nc + k]);
             let c = c
                 .iter()
                 .enumerate()
                 .filter(|(k, _)| has[*k])
                 .map(|(k, v)| v.unwrap_or_else(|| zero(k)));
-            let w = sums.iter().zip(some(w)).flat_map(|(sum, v)| {
-                let (own, rest) = acc.split_at(sum.types().len());
-                acc = rest;
-                sum.add(cx, own, v)
-            });
-            c.chain(w).chain(some(xs)).collect()
+            c.chain(sums.add(cx, &sums_before, within))
+                .chain(some(xs))
+                .chain(stacked.iter().copied())
+                .collect()
         })?;
         let init = (0..nk)
             .filter(|&k| has[k])
             .map(|k| ct[k].unwrap_or_else(|| cx.zeros(&x[nc + k].ty(cx))));
         let consts = x[..nc].iter().filter_map(Arg::val);
-        let rows = x[nc + nk..].iter().filter_map(Arg::val);
+        let arrays: Vec<Val> = x[nc + nk..]
+            .iter()
+            .filter_map(Arg::val)
+            .chain(some(&ct[nk..]))
+            .collect();
         let operands: Vec<Val> = consts
             .chain(init)
             .chain(held.iter().map(|t| cx.zeros(t)))
-            .chain(rows)
-            .chain(some(&ct[nk..]))
+            .chain(arrays.iter().copied())
             .collect();
         let carry = carried + held.len();
         let scan = Scan {
@@ -279,9 +279,10 @@ impl Primitive for Scan {
             ..self.clone()
         };
         let y = cx.emit(scan.into(), &operands);
-        let (c, rest) = y.split_at(carried);
-        let (parts, xs) = rest.split_at(held.len());
-        let w = Compensated::values(&sums, cx, parts);
+        let (c, y) = y.split_at(carried);
+        let (parts, y) = y.split_at(held.len());
+        let (xs, stacked) = y.split_at(y.len() - sums.stacked.len());
+        let w = sums.values(cx, parts, &[&arrays, stacked].concat());
         let by_linear = spread(&back.out_nonzero[..lc], &w).into_iter();
         let by_linear = by_linear
             .chain(spread(&has[..nk], c))

@@ -36,6 +36,11 @@ impl Compensated {
         }
     }
 
+    /// Whether the sum is one value, which is not compensated.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.part.is_none()
+    }
+
     /// The types of the values that represent a sum.
     pub(crate) fn types(&self) -> Vec<Type> {
         match self.part {
@@ -67,16 +72,6 @@ impl Compensated {
             }
         }
         out
-    }
-
-    /// The values of sums. `parts` are the values that represent them, one sum after the other.
-    pub(crate) fn values(sums: &[Compensated], cx: &dyn Emit, mut parts: &[Val]) -> Vec<Val> {
-        let value = |sum: &Compensated| {
-            let (own, rest) = parts.split_at(sum.types().len());
-            parts = rest;
-            sum.value(cx, own)
-        };
-        sums.iter().map(value).collect()
     }
 
     /// The value of a sum.

@@ -290,3 +290,69 @@ fn extents_that_must_be_equal_are_checked_at_run_time() {
         Code::BranchMismatch
     );
 }
+
+/// `h = tanh(h W + h Wᵀ + x U + b)` for rows `x: f64[n, batch, 2]`; operands `W, U, b, h, x`.
+fn recurrent(n: &Dim, batch: usize, width: usize, policy: Checkpoint) -> Function {
+    let rows = Type::new(DType::F64, vec![n.clone(), batch.into(), 2.into()]);
+    let types = [
+        f64s(&[width, width]),
+        f64s(&[2, width]),
+        f64s(&[width]),
+        f64s(&[batch, width]),
+        rows,
+    ];
+    build(&types, |cx, x| {
+        let reverse = policy == Checkpoint::Sqrt;
+        let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| {
+            let product = |a, b, k| cx.dot_general(a, b, DotGeneral::contract(&[1], &[k]));
+            let twice = cx.add(product(c[0], w[0], 0), product(c[0], w[0], 1));
+            let bias = cx.broadcast_in_dim(w[2], &cx.ty(c[0]).shape, &[1]);
+            let sum = cx.add(cx.add(twice, product(x[0], w[1], 0)), bias);
+            (vec![cx.tanh(sum)], vec![cx.reduce_sum(c[0], &[1])])
+        };
+        let (c, y) = cx
+            .checkpointing(policy)
+            .scan(&x[..3], &x[3..4], &x[4..], n, reverse, step);
+        vec![c[0], y[0]]
+    })
+}
+
+#[test]
+fn products_with_constants_are_summed_after_the_loop() {
+    for n in [0, 1, 5] {
+        let sizes = [vec![4, 4], vec![2, 4], vec![4], vec![2, 4], vec![n, 2, 2]];
+        let inputs = sizes.iter().enumerate().map(|(k, s)| {
+            let count = s.iter().product();
+            Array::from_vec(s.clone(), numbers(count, k as u64)).unwrap()
+        });
+        let inputs: Vec<Array> = inputs.collect();
+        for policy in [Checkpoint::Never, Checkpoint::Every(2), Checkpoint::Sqrt] {
+            let f = recurrent(&Dim::Const(n), 2, 4, policy);
+            laws(&f, &inputs);
+            if n == 5 {
+                batches(&f, &inputs, 2);
+            }
+        }
+    }
+    // The adjoint carries the cotangent of the state alone, and stacks that of the sum.
+    let f = recurrent(&Dim::sym("n"), 2, 4, Checkpoint::Never);
+    let g = simplify(&vjp(&ad(), &f, &f.params()[..3]).unwrap());
+    let back = g.eqns().iter().rfind(|e| e.op.name() == "scan").unwrap();
+    let step = back.op.regions()[0];
+    assert_eq!(count(step, "add_error"), 0, "{g}");
+    let results: Vec<Type> = back.results().map(|r| g.ty(r).clone()).collect();
+    let sum = f64s(&[2, 4]);
+    assert_eq!(results, [sum.clone(), sum.batched(&Dim::sym("n"))], "{g}");
+    // The products of `h W` and `h Wᵀ` are one product and its transpose.
+    let products = g.eqns().iter().filter(|e| e.op.name() == "dot_general");
+    assert_eq!(products.count(), 2, "{g}");
+}
+
+#[test]
+fn products_that_are_smaller_than_their_operands_are_summed_in_the_loop() {
+    let f = recurrent(&Dim::sym("n"), 8, 2, Checkpoint::Never);
+    let g = simplify(&vjp(&ad(), &f, &f.params()[..3]).unwrap());
+    let back = g.eqns().iter().rfind(|e| e.op.name() == "scan").unwrap();
+    assert_eq!(back.results().len(), 1 + 2 * 3, "{g}");
+    assert_eq!(count(back.op.regions()[0], "add_error"), 3, "{g}");
+}
