@@ -30,6 +30,7 @@ from workloads import ALL, Workload, make, use_family
 MOST = 1.5
 LENGTHS = "256 = 2^8 beside 255 = 3 5 17 and the prime 257; 1000 = 2^3 5^3 beside 999 = 3^3 37"
 APART = "rows that are adjacent are copied whole, others element by element, each of which waits for memory"
+POLYNOMIALS = "JAX's exports with symbols have polynomials in place of erfc and erf_inv"
 EXCEPTIONS = {
     "fft_rows_256x256.v:plus": LENGTHS,
     "fft_rows_256x256.v:minus": LENGTHS,
@@ -47,6 +48,10 @@ EXCEPTIONS = {
     "poisson_loss_100000.g:strided": "the gradient of a slice with a step is written between zeros, by a pass of its own",
     "cumsum_1000x1000.v:half": "each sum is rounded to f16 and widened again",
     "cumsum_1000x1000.g:half": "each sum is rounded to f16 and widened again",
+    "embedding_8192x64.v:inserted": "1 is added to the whole table, of which rows are read",
+    "erf_inv_100000.g:symbolic": POLYNOMIALS,
+    "log_ndtr_100000.g:symbolic": POLYNOMIALS,
+    "lorenz_500.g:symbolic": "indices 1 and 2 are not known to be inside of an axis of n elements",
 }
 HALVES = {"float32": "float16", "float64": "float32", "int32": "int16", "uint32": "uint16", "int8": "int8", "complex64": "complex64"}
 SIGNS = {"int32": "uint32", "uint32": "int32", "int8": "uint8", "float32": "float32", "float64": "float64", "complex64": "complex64"}

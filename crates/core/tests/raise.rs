@@ -1,5 +1,6 @@
 //! Raising of graphs: only programs that ask for it, regions included, and loops that count.
 
+use cotangent_core::check::Rng;
 use cotangent_core::ops::{Checkpoint, Comparison};
 use cotangent_core::rewrite::{raise, simplify};
 use cotangent_core::transform::{AdContext, vjp};
@@ -374,6 +375,57 @@ fn a_loop_that_counts_to_an_extent_becomes_a_scan_with_equal_bits() {
             }
         }
     }
+}
+
+#[test]
+fn random_loops_to_extents_keep_their_bits() {
+    let mut rng = Rng::new(11);
+    let (mut scans, mut scanned) = (0, 0);
+    for _ in 0..2000 {
+        let mut number = |least: i64, count: usize| least + rng.below(count) as i64;
+        let count = |number: &mut dyn FnMut(i64, usize) -> i64| [number(-3, 7), number(0, 2)];
+        let up = number(0, 2) == 0;
+        let strict = number(0, 2) == 0;
+        let l = SymbolicLoop {
+            first: count(&mut number),
+            last: count(&mut number),
+            step: if up { number(1, 3) } else { -number(1, 3) },
+            scale: number(-2, 5),
+            offset: count(&mut number),
+            compare: match (up, strict) {
+                (true, true) => Comparison::Lt,
+                (true, false) => Comparison::Le,
+                (false, true) => Comparison::Gt,
+                (false, false) => Comparison::Ge,
+            },
+            counter: [DType::I32, DType::I64][number(0, 2) as usize],
+            rows: number(0, 4),
+        };
+        let f = symbolic(l);
+        let g = raise(&f);
+        verify(&g).unwrap();
+        let scan = g.eqns().iter().find(|e| e.op.name() == "scan");
+        let reads = scan.map(|e| ops(e.op.regions()[0]).contains(&"dynamic_slice"));
+        scans += usize::from(scan.is_some());
+        scanned += usize::from(reads == Some(false));
+        for n in 0..5 {
+            let rows = (n + l.rows) as usize;
+            let x = [
+                Array::vector((0..rows).map(|k| 1.5 - 0.4 * k as f64).collect::<Vec<_>>()),
+                Array::vector(vec![0.0; n as usize]),
+                Array::scalar(0.7),
+            ];
+            match (reference::run(&f, &x), reference::run(&g, &x)) {
+                (Ok(a), Ok(b)) => assert_eq!(a, b, "{l:?} n {n}: {g}"),
+                (Err(_), Err(_)) if rows == 0 => {}
+                (a, b) => panic!("{l:?} n {n}: {a:?} and {b:?}: {g}"),
+            }
+        }
+    }
+    assert!(
+        scans > 1000 && scanned > 30,
+        "{scans} scans, {scanned} of rows"
+    );
 }
 
 #[test]
