@@ -229,7 +229,7 @@ impl Primitive for Scan {
         let of_consts = back.out_nonzero[..lc].iter().filter(|o| **o).count();
         let rows = [&f.params()[rc..rc + rx], &f.params()[rc + rx + carried..]].concat();
         let (w, rest) = f.results().split_at(of_consts);
-        let sums = StepSums::new(cx, f, w, rows);
+        let sums = StepSums::new(cx, f, w, &rows);
         let held = sums.held();
         let results = rest.iter().chain(&sums.stacked).copied();
         let wanted: Vec<Val> = results.chain(sums.within()).collect();

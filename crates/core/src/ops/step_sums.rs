@@ -91,10 +91,15 @@ impl StepSum {
 pub(super) struct StepSums<'f> {
     step: &'f Function,
     sums: Vec<StepSum>,
-    /// Parameters that are rows of stacked arrays.
-    rows: Vec<Val>,
+    /// The positions of values of the step among the arrays: those of rows, then those that are
+    /// stacked for sums.
+    place: Vec<Option<usize>>,
+    /// Number of elements of the rows.
+    of_rows: Dim,
     /// Values that are stacked only for sums.
     pub stacked: Vec<Val>,
+    /// Number of elements of `stacked`.
+    of_stacked: Dim,
 }
 
 impl StepSums<'_> {
@@ -103,7 +108,7 @@ impl StepSums<'_> {
         cx: &dyn Emit,
         step: &'f Function,
         values: &[Val],
-        rows: Vec<Val>,
+        rows: &[Val],
     ) -> StepSums<'f> {
         let (mut waiting, mut sums) = (Vec::new(), Vec::new());
         for (k, &v) in values.iter().enumerate() {
@@ -119,22 +124,31 @@ impl StepSums<'_> {
                 sum,
             });
         }
+        let mut place = vec![None; step.len()];
+        rows.iter()
+            .enumerate()
+            .for_each(|(k, v)| place[v.index()] = Some(k));
         let mut all = StepSums {
             step,
             sums,
-            rows,
+            place,
+            of_rows: total(step, rows),
             stacked: Vec::new(),
+            of_stacked: Dim::Const(0),
         };
         // A value that is stacked for one term may serve another.
-        loop {
-            let ready = |(_, t): &(usize, StepTerm)| all.is_after(t);
-            let Some(at) = waiting.iter().position(ready) else {
-                break;
-            };
-            let (k, term) = waiting.remove(at);
-            let new = all.new_of(&term.base);
-            all.stacked.extend(new);
-            all.sums[k].after.push(term);
+        let mut before = waiting.len() + 1;
+        while waiting.len() < before {
+            before = waiting.len();
+            for (k, term) in std::mem::take(&mut waiting) {
+                match all.new_of(&term) {
+                    Some(new) => {
+                        all.stack(rows.len(), &new);
+                        all.sums[k].after.push(term);
+                    }
+                    None => waiting.push((k, term)),
+                }
+            }
         }
         for (k, term) in waiting {
             all.sums[k].within.push(term.value);
@@ -148,36 +162,30 @@ impl StepSums<'_> {
         all
     }
 
-    /// The operands that are not stacked yet.
-    fn new_of(&self, base: &Base) -> Vec<Val> {
+    fn stack(&mut self, rows: usize, new: &[Val]) {
+        self.of_stacked = self.of_stacked.clone() + total(self.step, new);
+        for &v in new {
+            self.place[v.index()] = Some(rows + self.stacked.len());
+            self.stacked.push(v);
+        }
+    }
+
+    /// The values that are stacked in addition, if the term is summed after the loop.
+    fn new_of(&self, term: &StepTerm) -> Option<Vec<Val>> {
         let mut new: Vec<Val> = Vec::new();
-        for &v in base.operands() {
-            if ![&self.rows, &self.stacked, &new]
-                .iter()
-                .any(|all| all.contains(&v))
-            {
+        for &v in term.base.operands() {
+            if self.place[v.index()].is_none() && !new.contains(&v) {
                 new.push(v);
             }
         }
-        new
-    }
-
-    /// Whether the term is summed after the loop.
-    fn is_after(&self, term: &StepTerm) -> bool {
-        let (f, new) = (self.step, self.new_of(&term.base));
-        let parameter = |v: &Val| matches!(f.def(*v), Def::Param(_));
-        match term.base {
-            _ if new.is_empty() => true,
-            // Constants and carries are not stacked.
-            _ if new.iter().any(parameter) => false,
-            Base::Value(_) => false,
-            Base::Product(..) => {
-                let size = |all: &[Val]| total(f, all);
-                let stacked = [&self.stacked[..], &new].concat();
-                let worth = !exceeds(&size(&new), &size(&[term.value]));
-                worth && size(&stacked).never_exceeds(&size(&self.rows))
-            }
-        }
+        // Constants and carries are not stacked.
+        let parameter = |v: &Val| matches!(self.step.def(*v), Def::Param(_));
+        let free = new.is_empty();
+        let product = matches!(term.base, Base::Product(..)) && !new.iter().any(parameter);
+        let size = total(self.step, &new);
+        let worth = || !exceeds(&size, &total(self.step, &[term.value]));
+        let small = || (self.of_stacked.clone() + size.clone()).never_exceeds(&self.of_rows);
+        (free || product && worth() && small()).then_some(new)
     }
 
     /// The types of the carries that represent the sums in the loop.
@@ -203,12 +211,9 @@ impl StepSums<'_> {
         out
     }
 
-    /// The sums, from the last carries, the arrays of `rows`, and the stacked values.
+    /// The sums, from the last carries, the arrays of rows, and the stacked values.
     pub(super) fn values(&self, cx: &dyn Emit, mut held: &[Val], arrays: &[Val]) -> Vec<Val> {
-        let array = |v: Val| {
-            let mut all = self.rows.iter().chain(&self.stacked);
-            arrays[all.position(|&r| r == v).expect("a stacked value")]
-        };
+        let array = |v: Val| arrays[self.place[v.index()].expect("a stacked value")];
         let value = |s: &StepSum| {
             let (own, others) = held.split_at(s.held().len());
             held = others;

@@ -79,12 +79,15 @@ fn followed(f: &Raising, v: Val, operations: usize) -> Option<Affine> {
     if ty.rank() != 0 || !ty.dtype.is_int() {
         return None;
     }
-    if let Some(Scalar::I(i)) = f.number(v) {
-        return Some(Affine::constant(Count::number(i)));
-    }
-    let (left, once) = (operations.checked_sub(1)?, Count::number(1));
-    let of = |x: &[Val], k: usize| followed(f, *x.get(k)?, left);
-    let value = f.with_def(v, |op, x| computed(op, |k| of(x, k), || None, &once))??;
+    let once = Count::number(1);
+    let value = match f.number(v) {
+        Some(Scalar::I(i)) => Affine::constant(Count::number(i)),
+        _ => {
+            let left = operations.checked_sub(1)?;
+            let of = |x: &[Val], k: usize| followed(f, *x.get(k)?, left);
+            f.with_def(v, |op, x| computed(op, |k| of(x, k), || None, &once))??
+        }
+    };
     value.fits(ty.dtype, &once).then_some(value)
 }
 
