@@ -287,6 +287,15 @@ fn symbolic(l: SymbolicLoop) -> Function {
     )
 }
 
+/// Operands of a symbolic loop over `rows` rows.
+fn symbolic_inputs(rows: usize, n: i64) -> [Array; 3] {
+    [
+        Array::vector((0..rows).map(|k| 1.5 - 0.4 * k as f64).collect::<Vec<_>>()),
+        Array::vector(vec![0.0; n as usize]),
+        Array::scalar(0.7),
+    ]
+}
+
 /// Loops that become scans, and whether their rows are scanned.
 fn symbolic_loops() -> Vec<(SymbolicLoop, bool)> {
     let narrow = |l: SymbolicLoop| SymbolicLoop {
@@ -351,11 +360,7 @@ fn a_loop_that_counts_to_an_extent_becomes_a_scan_with_equal_bits() {
         assert_eq!(reads, !scanned, "{l:?}");
         for n in 0..6 {
             let rows = (n + l.rows) as usize;
-            let x = [
-                Array::vector((0..rows).map(|k| 1.5 - 0.4 * k as f64).collect::<Vec<_>>()),
-                Array::vector(vec![0.0; n as usize]),
-                Array::scalar(0.7),
-            ];
+            let x = symbolic_inputs(rows, n);
             let run = |f: &Function| reference::run(f, &x).unwrap();
             // A step that reads a row of none.
             if rows == 0 && [[1, 1], [2, 1]].contains(&l.last) {
@@ -410,11 +415,7 @@ fn random_loops_to_extents_keep_their_bits() {
         scanned += usize::from(reads == Some(false));
         for n in 0..5 {
             let rows = (n + l.rows) as usize;
-            let x = [
-                Array::vector((0..rows).map(|k| 1.5 - 0.4 * k as f64).collect::<Vec<_>>()),
-                Array::vector(vec![0.0; n as usize]),
-                Array::scalar(0.7),
-            ];
+            let x = symbolic_inputs(rows, n);
             match (reference::run(&f, &x), reference::run(&g, &x)) {
                 (Ok(a), Ok(b)) => assert_eq!(a, b, "{l:?} n {n}: {g}"),
                 (Err(_), Err(_)) if rows == 0 => {}

@@ -1,7 +1,7 @@
 //! [`Count`]: integers of a program that are sums of a number and extents.
 //!
-//! Comparisons are proved from the signs of the terms of a polynomial: a proof may be missed, but is
-//! never wrong. Extents are assumed to fit in the integer types in which a program holds them.
+//! Comparisons are proved from the signs of the terms of a polynomial: a proof may be missed, but
+//! is never wrong. Extents are assumed to fit in the integer types in which a program holds them.
 
 use crate::dtype::DType;
 use crate::shape::{Dim, Poly, relu};

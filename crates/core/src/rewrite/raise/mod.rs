@@ -147,8 +147,8 @@ pub fn raise(f: &Function) -> Function {
     raised(f, &mut RaisedRegions::default()).unwrap_or_else(|| f.clone())
 }
 
-/// The function with a `scan` for each short `while` whose number of steps is known or a sum of extents; `None` if
-/// there is none. Results keep their bits.
+/// The function with a `scan` for each `while` whose number of steps is small or a sum of extents;
+/// `None` if there is none. Results keep their bits.
 pub(super) fn counted_loops(f: &Function) -> Option<Function> {
     let mut regions = RaisedRegions {
         rules: Rules::Counted,
