@@ -19,22 +19,14 @@
 mod poly;
 
 pub(crate) use poly::relu;
-pub use poly::{Atom, Extents, Poly};
+pub use poly::{Atom, Env, Extents, Poly, Sym};
 
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::{Add, Deref, Mul, Sub};
 use std::sync::Arc;
-
-/// The name of an extent. Names that start with `?` were written as `?`, and print as `?` where
-/// that is unambiguous.
-pub type Sym = Arc<str>;
-
-/// Values of symbols at run time.
-pub type Env = FxHashMap<Sym, usize>;
 
 /// One extent of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,13 +98,7 @@ impl Dim {
         match self {
             Dim::Const(c) => Dim::Const(c / d.max(1)),
             _ if d <= 1 => self.clone(),
-            Dim::Expr(p) if p.0.values().all(|c| c % d as i64 == 0) => Dim::from_poly(Poly(
-                p.0.iter().map(|(k, c)| (k.clone(), c / d as i64)).collect(),
-            )),
-            Dim::Expr(p) => Dim::from_poly(Poly::atom(Atom::FloorDiv(
-                Box::new((**p).clone()),
-                d as i64,
-            ))),
+            Dim::Expr(p) => Dim::from_poly(p.floor_div(d as i64)),
         }
     }
 
@@ -180,7 +166,7 @@ impl Dim {
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Dim {
         match self {
             Dim::Const(_) => self.clone(),
-            Dim::Expr(p) => Dim::from_poly(p.subst(f)),
+            Dim::Expr(p) => Dim::from_poly(p.subst(&|s| f(s).map(|d| d.poly()))),
         }
     }
 }

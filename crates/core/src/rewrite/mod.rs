@@ -10,8 +10,8 @@
 //! not folded into a product.
 
 mod algebra;
-mod count;
 mod cse;
+mod extent_sum;
 mod fold;
 mod loops;
 mod pads;

@@ -13,7 +13,7 @@
 //! rewritten, because fewer indices may report fewer errors, unless the one index is known to be
 //! inside.
 
-use super::count::Count;
+use super::extent_sum::ExtentSum;
 use super::fold::is_positive_zero;
 use super::pass::{Pass, Writer};
 use crate::array::{Scalar, Wide};
@@ -95,7 +95,7 @@ const MAX_INDICES: usize = 16;
 
 /// The elements of a few integers that are sums of constants and extents, joined and in other
 /// shapes.
-fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<Count>> {
+fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<ExtentSum>> {
     let ty = w.ty(v);
     let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
     if count == 0 {
@@ -103,7 +103,7 @@ fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<Count>> {
     }
     if let Some(element) = w.number(v) {
         return match element {
-            Scalar::I(i) => Some(vec![Count::number(i); count]),
+            Scalar::I(i) => Some(vec![ExtentSum::number(i); count]),
             _ => None,
         };
     }
@@ -113,10 +113,10 @@ fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<Count>> {
     let found = match op {
         Op::Constant(c) => match c.value {
             Value::Dense(a) => match a.wide() {
-                Wide::I(v) => v.iter().map(|&i| Count::number(i)).collect(),
+                Wide::I(v) => v.iter().map(|&i| ExtentSum::number(i)).collect(),
                 _ => return None,
             },
-            Value::Extent(d) => vec![Count::extent(&d); count],
+            Value::Extent(d) => vec![ExtentSum::extent(&d); count],
             Value::Splat(_) => return None,
         },
         Op::Reshape(_) => of(0)?,
@@ -137,7 +137,7 @@ fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<Count>> {
         }
         _ => return None,
     };
-    let known = |c: &Count| c.is_followed() && c.fits(ty.dtype);
+    let known = |c: &ExtentSum| c.is_followed() && c.fits(ty.dtype);
     found.iter().all(known).then_some(found)
 }
 
@@ -155,16 +155,16 @@ fn fixed_start<W: Writer>(
     let at = alone.then(|| integers(w, indices, MAX_FOLLOWED))??;
     let mut start = vec![Dim::Const(0); shape.len()];
     for (&axis, i) in windows.axes.iter().zip(at) {
-        let last = Count::extent(&shape[axis]).minus(&Count::extent(&sizes[axis]));
+        let last = ExtentSum::extent(&shape[axis]).minus(&ExtentSum::extent(&sizes[axis]));
         start[axis] = inside(i, last, bounds)?.dim();
     }
     Some(start)
 }
 
 /// The index, if it is known to be from 0 to `last`, or is clamped to these.
-fn inside(i: Count, last: Count, bounds: Bounds) -> Option<Count> {
-    let not_above = |a: &Count, b: &Count| b.minus(a).is_never_negative();
-    let zero = Count::number(0);
+fn inside(i: ExtentSum, last: ExtentSum, bounds: Bounds) -> Option<ExtentSum> {
+    let not_above = |a: &ExtentSum, b: &ExtentSum| b.minus(a).is_never_negative();
+    let zero = ExtentSum::number(0);
     let inside = not_above(&zero, &i) && not_above(&i, &last);
     // Unless it is dropped, a window fits: `last` is not negative.
     let fits = bounds != Bounds::Drop;

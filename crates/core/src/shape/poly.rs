@@ -1,11 +1,19 @@
 //! [`Poly`]: polynomials over the symbols of extents.
 
-use super::{Dim, Env, Sym};
 use crate::bail;
 use crate::error::Result;
 use crate::names::{is_name, quoted};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
+
+/// The name of an extent. Names that start with `?` were written as `?`, and print as `?` where
+/// that is unambiguous.
+pub type Sym = Arc<str>;
+
+/// Values of symbols at run time.
+pub type Env = FxHashMap<Sym, usize>;
 
 /// A polynomial over symbols: a sum of coefficient times product of atoms.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -231,16 +239,25 @@ impl Poly {
         }
     }
 
-    pub(super) fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Poly {
+    /// `floor(self / d)`, `d > 1`.
+    pub(super) fn floor_div(&self, d: i64) -> Poly {
+        if let Some(c) = self.as_const() {
+            return Poly::constant(c.max(0) / d);
+        }
+        match self.0.values().all(|c| c % d == 0) {
+            true => Poly(self.0.iter().map(|(k, c)| (k.clone(), c / d)).collect()),
+            false => Poly::atom(Atom::FloorDiv(Box::new(self.clone()), d)),
+        }
+    }
+
+    pub(super) fn subst(&self, f: &dyn Fn(&Sym) -> Option<Poly>) -> Poly {
         let mut out = Poly::default();
         for (product, c) in &self.0 {
             let mut term = Poly::constant(*c);
             for atom in product {
                 let v = match atom {
-                    Atom::Sym(s) => f(s).map_or_else(|| Poly::atom(atom.clone()), |d| d.poly()),
-                    Atom::FloorDiv(p, d) => {
-                        Dim::from_poly(p.subst(f)).floor_div(*d as usize).poly()
-                    }
+                    Atom::Sym(s) => f(s).unwrap_or_else(|| Poly::atom(atom.clone())),
+                    Atom::FloorDiv(p, d) => p.subst(f).floor_div(*d),
                     Atom::Relu(p) => relu(p.subst(f)),
                     Atom::Times(p, q) => p.subst(f).times(&q.subst(f)),
                 };

@@ -7,25 +7,25 @@ use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::ir::{Def, Eqn, Function, Op, Val};
 use crate::ops::{Binary, Comparison, Unary, Value};
-use crate::rewrite::count::{Count, MAX_FOLLOWED};
+use crate::rewrite::extent_sum::{ExtentSum, MAX_FOLLOWED};
 
 /// The integer `a t + b` at step `t`.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Affine {
     pub(super) a: i128,
-    pub(super) b: Count,
+    pub(super) b: ExtentSum,
 }
 
 impl Affine {
-    pub(super) fn constant(b: Count) -> Affine {
+    pub(super) fn constant(b: ExtentSum) -> Affine {
         Affine { a: 0, b }
     }
 
     /// The least and greatest value over all steps.
-    pub(super) fn ends(&self, steps: &Count) -> (Count, Count) {
+    pub(super) fn ends(&self, steps: &ExtentSum) -> (ExtentSum, ExtentSum) {
         let last = match steps.as_number() {
-            Some(n) => Count::number((n - 1).max(0)),
-            None => steps.minus(&Count::number(1)),
+            Some(n) => ExtentSum::number((n - 1).max(0)),
+            None => steps.minus(&ExtentSum::number(1)),
         };
         let last = self.b.plus(&last, self.a);
         if self.a < 0 {
@@ -37,7 +37,7 @@ impl Affine {
 
     /// Whether the value is in the range of an element type at every step, so that it does not
     /// wrap.
-    pub(super) fn fits(&self, dtype: DType, steps: &Count) -> bool {
+    pub(super) fn fits(&self, dtype: DType, steps: &ExtentSum) -> bool {
         let (least, most) = self.ends(steps);
         self.a.abs() < MAX_FOLLOWED
             && [&self.b, &least, &most].iter().all(|c| c.is_followed())
@@ -71,11 +71,11 @@ impl Affine {
 }
 
 /// A constant integer scalar.
-pub(super) fn literal(op: &Op) -> Option<Count> {
+pub(super) fn literal(op: &Op) -> Option<ExtentSum> {
     match op {
         Op::Constant(c) if c.ty.rank() == 0 && c.ty.dtype.is_int() => match &c.value {
-            Value::Splat(Scalar::I(i)) => Some(Count::number(*i)),
-            Value::Extent(d) => Some(Count::extent(d)),
+            Value::Splat(Scalar::I(i)) => Some(ExtentSum::number(*i)),
+            Value::Extent(d) => Some(ExtentSum::extent(d)),
             _ => None,
         },
         _ => None,
@@ -88,12 +88,12 @@ pub(super) fn computed(
     op: &Op,
     of: impl Fn(usize) -> Option<Affine>,
     select: impl Fn() -> Option<Affine>,
-    steps: &Count,
+    steps: &ExtentSum,
 ) -> Option<Affine> {
     match op {
         Op::Constant(_) => literal(op).map(Affine::constant),
         Op::Convert(_) | Op::Reshape(_) => of(0),
-        Op::Unary(Unary::Neg) => of(0).map(|v| Affine::constant(Count::number(0)).minus(&v)),
+        Op::Unary(Unary::Neg) => of(0).map(|v| Affine::constant(ExtentSum::number(0)).minus(&v)),
         Op::Binary(b) => {
             let (u, v) = of(0).zip(of(1))?;
             match b {
@@ -120,7 +120,7 @@ pub(super) fn computed(
 pub(super) fn affine_values(
     f: &Function,
     mut known: Vec<Option<Affine>>,
-    steps: &Count,
+    steps: &ExtentSum,
 ) -> Vec<Option<Affine>> {
     // Boolean scalars that are equal at every step.
     let mut truth: Vec<Option<bool>> = vec![None; f.len()];
@@ -161,13 +161,13 @@ fn scalar_result(f: &Function, e: &Eqn) -> Option<Val> {
 
 /// Whether a difference satisfies a comparison with zero at every step (`Some(true)`) or at no step
 /// (`Some(false)`).
-fn always(c: Comparison, difference: &Affine, steps: &Count) -> Option<bool> {
+fn always(c: Comparison, difference: &Affine, steps: &ExtentSum) -> Option<bool> {
     let (least, most) = difference.ends(steps);
-    let at_least = |c: &Count, n: i128| {
-        let more = c.minus(&Count::number(n));
+    let at_least = |c: &ExtentSum, n: i128| {
+        let more = c.minus(&ExtentSum::number(n));
         more.is_never_negative_in(steps)
     };
-    let at_most = |c: &Count, n: i128| at_least(&c.times(-1), -n);
+    let at_most = |c: &ExtentSum, n: i128| at_least(&c.times(-1), -n);
     let known = |holds: bool, fails: bool| (holds || fails).then_some(holds);
     let zero = Some(0);
     match c {
@@ -186,15 +186,15 @@ fn always(c: Comparison, difference: &Affine, steps: &Count) -> Option<bool> {
 /// The number of steps until a condition `counter < bound` fails: not positive if it fails at
 /// first. It does not depend on the assumed number of steps: the counter is a seed, and the bound a
 /// constant.
-pub(super) fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<Count> {
+pub(super) fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<ExtentSum> {
     let (op, x) = definition(cond, *cond.results().first()?)?;
     let (Op::Compare(c), [x, y]) = (op, x) else {
         return None;
     };
     // The difference `a t + b`, which is compared with zero.
     let d = known[x.index()].as_ref()?.minus(known[y.index()].as_ref()?);
-    let below = |n: i128| d.b.times(-1).plus(&Count::number(n), 1);
-    let above = |n: i128| d.b.plus(&Count::number(n), 1);
+    let below = |n: i128| d.b.times(-1).plus(&ExtentSum::number(n), 1);
+    let above = |n: i128| d.b.plus(&ExtentSum::number(n), 1);
     let n = match c.0 {
         Comparison::Lt if d.a > 0 => below(0).ceil_div(d.a)?,
         Comparison::Le if d.a > 0 => below(1).ceil_div(d.a)?,
@@ -208,9 +208,9 @@ pub(super) fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<Count> 
 }
 
 /// The step at which a value is zero.
-fn steps_to_zero(d: &Affine) -> Option<Count> {
+fn steps_to_zero(d: &Affine) -> Option<ExtentSum> {
     let n = match d.b.as_number() {
-        Some(b) if d.a != 0 && b % d.a == 0 => Count::number(-b / d.a),
+        Some(b) if d.a != 0 && b % d.a == 0 => ExtentSum::number(-b / d.a),
         None if d.a.abs() == 1 => d.b.times(-d.a),
         _ => return None,
     };

@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Def, Emit, Function, Op, Val, Vals};
 use crate::ops::{Binary, Checkpoint, Scan, While};
-use crate::rewrite::count::Count;
+use crate::rewrite::extent_sum::ExtentSum;
 use crate::shape::{Dim, Type};
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ enum Carry {
 /// A loop whose number of steps is a sum of a number and extents.
 pub(super) struct CountedLoop {
     /// The number of steps, or a negative number if there are none.
-    steps: Count,
+    steps: ExtentSum,
     carries: Vec<Carry>,
     /// The form `a t + b` of each value of the body that has one.
     affine: Vec<Option<Affine>>,
@@ -70,7 +70,7 @@ pub(super) struct CountedLoop {
 const MAX_FOLLOWED_OPERATIONS: usize = 8;
 
 /// An integer scalar outside of the loop that is a sum of constants and extents.
-fn count(f: &Raising, v: Val) -> Option<Count> {
+fn count(f: &Raising, v: Val) -> Option<ExtentSum> {
     followed(f, v, MAX_FOLLOWED_OPERATIONS).map(|v| v.b)
 }
 
@@ -79,9 +79,9 @@ fn followed(f: &Raising, v: Val, operations: usize) -> Option<Affine> {
     if ty.rank() != 0 || !ty.dtype.is_int() {
         return None;
     }
-    let once = Count::number(1);
+    let once = ExtentSum::number(1);
     let value = match f.number(v) {
-        Some(Scalar::I(i)) => Affine::constant(Count::number(i)),
+        Some(Scalar::I(i)) => Affine::constant(ExtentSum::number(i)),
         _ => {
             let left = operations.checked_sub(1)?;
             let of = |x: &[Val], k: usize| followed(f, *x.get(k)?, left);
@@ -117,7 +117,7 @@ impl CountedLoop {
                 },
             })
             .collect();
-        let seeds = |function: &Function, consts: &[Val], steps: &Count| {
+        let seeds = |function: &Function, consts: &[Val], steps: &ExtentSum| {
             let mut seeds = vec![None; function.len()];
             for (p, &v) in function.params().iter().zip(consts) {
                 seeds[p.index()] = count(f, v).map(Affine::constant);
@@ -131,7 +131,7 @@ impl CountedLoop {
             }
             affine_values(function, seeds, steps)
         };
-        let one = Count::number(1);
+        let one = ExtentSum::number(1);
         let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], &one))?;
         // The counter must not wrap in the step after the last one, where the condition fails.
         let again = seeds(&w.cond, &x[..nc], &steps.plus(&one, 1));
@@ -334,7 +334,7 @@ impl CountedLoop {
     pub(super) fn counts_steps(&self, k: usize) -> bool {
         let step = Affine {
             a: 1,
-            b: Count::number(0),
+            b: ExtentSum::number(0),
         };
         self.carries[k] == Carry::Counter(step)
     }
@@ -451,16 +451,16 @@ struct RowRead {
 }
 
 /// Whether all rows are in bounds and each is accessed once.
-fn in_bounds(row: &Affine, ty: &Type, steps: &Count) -> bool {
+fn in_bounds(row: &Affine, ty: &Type, steps: &ExtentSum) -> bool {
     let Some(extent) = ty.shape.first() else {
         return false;
     };
     let (least, most) = row.ends(steps);
-    let after = Count::extent(extent).plus(&most, -1);
+    let after = ExtentSum::extent(extent).plus(&most, -1);
     row.a.abs() == 1
         && least.is_never_negative_in(steps)
         && after
-            .plus(&Count::number(1), -1)
+            .plus(&ExtentSum::number(1), -1)
             .is_never_negative_in(steps)
 }
 

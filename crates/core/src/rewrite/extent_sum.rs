@@ -1,4 +1,4 @@
-//! [`Count`]: integers of a program that are sums of a number and extents.
+//! [`ExtentSum`]: integers of a program that are sums of a number and extents.
 //!
 //! Comparisons are proved from the signs of the terms of a polynomial: a proof may be missed, but
 //! is never wrong. Extents are assumed to fit in the integer types in which a program holds them.
@@ -17,27 +17,27 @@ const MAX_MULTIPLE: i128 = 4;
 
 /// A sum of a number and extents.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct ExtentSum {
     number: i128,
     /// The extents, without a constant term.
     extents: Poly,
 }
 
-impl Count {
-    pub(super) fn number(number: i128) -> Count {
-        Count {
+impl ExtentSum {
+    pub(super) fn number(number: i128) -> ExtentSum {
+        ExtentSum {
             number,
             extents: Poly::default(),
         }
     }
 
-    pub(super) fn extent(d: &Dim) -> Count {
-        Count::of(&d.poly())
+    pub(super) fn extent(d: &Dim) -> ExtentSum {
+        ExtentSum::of(&d.poly())
     }
 
-    fn of(p: &Poly) -> Count {
+    fn of(p: &Poly) -> ExtentSum {
         let number = p.constant_term();
-        Count {
+        ExtentSum {
             number: number.into(),
             extents: p.plus(&Poly::constant(number), -1),
         }
@@ -58,32 +58,32 @@ impl Count {
         self.extents.plus(&Poly::constant(number), 1)
     }
 
-    pub(super) fn plus(&self, other: &Count, scale: i128) -> Count {
+    pub(super) fn plus(&self, other: &ExtentSum, scale: i128) -> ExtentSum {
         let by = scale.clamp(-MAX_FOLLOWED, MAX_FOLLOWED) as i64;
-        Count {
+        ExtentSum {
             number: self.number + scale * other.number,
             extents: self.extents.plus(&other.extents, by),
         }
     }
 
-    pub(super) fn minus(&self, other: &Count) -> Count {
+    pub(super) fn minus(&self, other: &ExtentSum) -> ExtentSum {
         self.plus(other, -1)
     }
 
-    pub(super) fn times(&self, scale: i128) -> Count {
-        Count::number(0).plus(self, scale)
+    pub(super) fn times(&self, scale: i128) -> ExtentSum {
+        ExtentSum::number(0).plus(self, scale)
     }
 
     /// `ceil(self / by)`. A negative number may give any negative number, or 0.
-    pub(super) fn ceil_div(&self, by: i128) -> Option<Count> {
+    pub(super) fn ceil_div(&self, by: i128) -> Option<ExtentSum> {
         let d = usize::try_from(by).ok()?;
         match self.as_number() {
-            Some(n) if n <= 0 => Some(Count::number(0)),
-            Some(n) => Some(Count::number((n - 1) / by + 1)),
+            Some(n) if n <= 0 => Some(ExtentSum::number(0)),
+            Some(n) => Some(ExtentSum::number((n - 1) / by + 1)),
             None if by == 1 => Some(self.clone()),
             None => {
-                let raised = self.plus(&Count::number(by - 1), 1).poly();
-                Some(Count::extent(&Dim::from_poly(raised).floor_div(d)))
+                let raised = self.plus(&ExtentSum::number(by - 1), 1).poly();
+                Some(ExtentSum::extent(&Dim::from_poly(raised).floor_div(d)))
             }
         }
     }
@@ -97,8 +97,8 @@ impl Count {
     }
 
     /// Whether it is at least 0 for all extents for which `steps` is at least 1.
-    pub(super) fn is_never_negative_in(&self, steps: &Count) -> bool {
-        let more = steps.minus(&Count::number(1));
+    pub(super) fn is_never_negative_in(&self, steps: &ExtentSum) -> bool {
+        let more = steps.minus(&ExtentSum::number(1));
         let multiples = match steps.as_number() {
             Some(_) => 0..=0,
             None => 0..=MAX_MULTIPLE,
@@ -114,7 +114,7 @@ impl Count {
     /// Whether it is in the range of an element type for all extents that are in it.
     pub(super) fn fits(&self, dtype: DType) -> bool {
         let (lo, hi) = dtype.int_range();
-        let from = |n: i128| Count::number(n).minus(self);
+        let from = |n: i128| ExtentSum::number(n).minus(self);
         let (below, above) = (from(lo).times(-1), from(hi));
         let in_range = below.is_never_negative() && above.is_never_negative();
         // Extents are expected to fit in 32 bits, but not in fewer.
@@ -128,7 +128,7 @@ impl Count {
         // At most as far from 0 as one of its extents.
         let (mut least, mut most) = (below.is_never_negative(), above.is_never_negative());
         Dim::from_poly(self.extents.clone()).syms(&mut |s| {
-            let extent = Count::extent(&Dim::sym(s));
+            let extent = ExtentSum::extent(&Dim::sym(s));
             least |= lo < 0 && extent.plus(self, 1).is_never_negative();
             most |= extent.minus(self).is_never_negative();
         });
