@@ -269,7 +269,7 @@ impl Poly {
     }
 }
 
-/// Numbers that extents can be computed in ([`Dim::compute`]).
+/// Numbers that extents can be computed in ([`Dim::compute`](super::Dim::compute)).
 pub trait Extents {
     /// A number.
     type Number;
