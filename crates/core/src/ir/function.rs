@@ -170,6 +170,14 @@ impl Function {
         }
     }
 
+    /// The operation that defines a value, and its operands. `None` for a parameter.
+    pub(crate) fn definition(&self, v: Val) -> Option<(&Op, &[Val])> {
+        let Def::Eqn(i) = self.def(v) else {
+            return None;
+        };
+        Some((&self.eqns[i].op, self.operands(&self.eqns[i])))
+    }
+
     /// The name of a value in the source program.
     pub fn name_of(&self, v: Val) -> Option<&Arc<str>> {
         self.names[v.index()].as_ref()

@@ -2,8 +2,7 @@
 //! slices.
 
 use super::entry::{Entry, Spelled};
-use super::moving::{overlay_all, places};
-use super::slice::no_axis;
+use super::moving::{no_axis, overlay_all, places};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
 use crate::bail;

@@ -9,9 +9,8 @@
 
 use super::entry::{Entry, Spelled};
 use super::gather::Gather;
-use super::moving::{exceeds, overlay_all, pick, places, prepend};
+use super::moving::{exceeds, no_axis, overlay_all, pick, places, prepend};
 use super::scatter::Scatter;
-use super::slice::no_axis;
 use super::support::{bytes, cost_per_element, mapped, sample_array};
 use super::windows::{Bounds, Combine, Windows};
 use crate::array::{Array, Wide};

@@ -7,8 +7,7 @@
 //! ([`Bounds`]).
 
 use super::entry::{Entry, Spelled};
-use super::moving::{overlay, prepend};
-use super::slice::no_axis;
+use super::moving::{no_axis, overlay, prepend};
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, GATHER_FIELDS, Windows, cases, cost};
 use crate::array::Array;

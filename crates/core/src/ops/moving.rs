@@ -3,9 +3,9 @@
 
 use crate::array::{Array, Element};
 use crate::bail;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::for_dtype;
-use crate::shape::Dim;
+use crate::shape::{Dim, Type};
 
 /// Row-major strides.
 pub(crate) fn strides(shape: &[usize]) -> Vec<usize> {
@@ -87,6 +87,11 @@ pub(crate) fn overlay_all(
         patch,
         to.enumerate().filter_map(|(i, p)| Some((i, p?))),
     )
+}
+
+/// The error for an axis that a value does not have.
+pub(super) fn no_axis(op: &str, ty: &Type, axis: usize) -> Error {
+    Error::new(Code::Attribute, format!("`{op}`: {ty} has no axis {axis}"))
 }
 
 /// Whether `a > b` for all values of the symbols.

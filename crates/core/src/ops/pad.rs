@@ -19,7 +19,7 @@ use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primit
 use crate::shape::{Dim, Env, Shape, Type};
 
 /// Padding of every axis.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pad {
     /// Elements added (negative: removed) before the first.
     pub low: Vec<i64>,
@@ -27,6 +27,14 @@ pub struct Pad {
     pub high: Vec<i64>,
     /// Elements added between each two.
     pub interior: Vec<usize>,
+}
+
+impl Pad {
+    /// Whether nothing is added to any axis, or removed.
+    pub(super) fn is_none(&self) -> bool {
+        let mut edges = self.low.iter().chain(&self.high);
+        edges.all(|&p| p == 0) && self.interior.iter().all(|&p| p == 0)
+    }
 }
 
 impl Pad {
@@ -197,18 +205,16 @@ impl dyn Emit + '_ {
     /// `x` with zeros around and between its elements. Writes no operation if none are added.
     pub fn pad_zeros(&self, x: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
         let rank = self.ty(x).rank();
-        let none = |edge: &[i64]| edge.len() == rank && edge.iter().all(|&p| p == 0);
-        if none(low) && none(high) && interior.len() == rank && interior.iter().all(|&p| p == 0) {
-            return x;
+        let pad = Pad {
+            low: low.to_vec(),
+            high: high.to_vec(),
+            interior: interior.to_vec(),
+        };
+        let whole = [low.len(), high.len(), interior.len()] == [rank; 3];
+        match whole && pad.is_none() {
+            true => x,
+            false => self.op(pad, &[x]),
         }
-        self.op(
-            Pad {
-                low: low.to_vec(),
-                high: high.to_vec(),
-                interior: interior.to_vec(),
-            },
-            &[x],
-        )
     }
 }
 

@@ -10,8 +10,7 @@
 //! among equal values.
 
 use super::entry::{Entry, Spelled};
-use super::moving::overlay;
-use super::slice::no_axis;
+use super::moving::{no_axis, overlay};
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, SCATTER_FIELDS, Windows, cases, cost};
 use super::{Binary, Comparison, ScatterRecurrence, Side};

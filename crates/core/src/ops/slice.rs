@@ -7,8 +7,9 @@
 //! are checked at run time. The adjoint pads with zeros.
 
 use super::entry::{Entry, Spelled, arity};
-use super::moving::{exceeds, padded, pick, places, prepend};
+use super::moving::{exceeds, no_axis, padded, pick, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
+use super::{Concatenate, Pad};
 use crate::array::Array;
 use crate::bail;
 use crate::dtype::DType;
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, OpClass, Primitive, Sample, Val,
 };
-use crate::shape::{Dim, Env, Type};
+use crate::shape::{Dim, Env, Shape, Type};
 
 /// A strided window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,48 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// An array of type `ty` whose slice is `part`, of shape `taken`, with zeros at other elements:
+    /// by a pad if the numbers of zeros are constants, else by concatenation.
+    pub(crate) fn amid_zeros(
+        &self,
+        ty: &Type,
+        (part, taken): (Val, &Shape),
+        zeros: impl Fn(&Type) -> Op,
+        emit: &mut dyn FnMut(Op, &[Val]) -> Val,
+    ) -> Result<Val> {
+        let number = |d: &Dim| d.as_const().and_then(|c| i64::try_from(c).ok());
+        let (mut pad, mut joined, mut shape) = (Pad::default(), Vec::new(), Vec::new());
+        for (k, n) in ty.shape.iter().enumerate() {
+            let interior = self.stride[k] - 1;
+            let span = padded(&taken[k], 0, 0, interior)?;
+            let after = n.clone() - self.start[k].clone() - span;
+            let ends = [self.start[k].clone(), after];
+            let [low, high] = [0, 1].map(|side| number(&ends[side]).unwrap_or(0));
+            shape.push(padded(&taken[k], low, high, interior)?);
+            pad.low.push(low);
+            pad.high.push(high);
+            pad.interior.push(interior);
+            joined.push(ends.map(|d| number(&d).is_none().then_some(d)));
+        }
+        let mut y = match pad.is_none() {
+            true => part,
+            false => emit(pad.into(), &[part]),
+        };
+        for (axis, ends) in joined.into_iter().enumerate() {
+            let [before, after] = ends.map(|d| {
+                let mut shape = shape.clone();
+                shape[axis] = d?;
+                Some(emit(zeros(&ty.with_shape(shape)), &[]))
+            });
+            let parts: Vec<Val> = before.into_iter().chain([y]).chain(after).collect();
+            if parts.len() > 1 {
+                y = emit(Concatenate { axis }.into(), &parts);
+            }
+            shape[axis] = ty.shape[axis].clone();
+        }
+        Ok(y)
+    }
+
     /// The bounds of one axis, for error messages.
     fn show(&self, k: usize) -> String {
         match self.stride[k] {
@@ -125,36 +168,14 @@ impl Primitive for Slice {
         Ok(cx.itself(&self.clone().into(), x, t))
     }
 
-    /// Zeros at elements that were not read: by a pad if their numbers are constants, else by
-    /// concatenation.
+    /// Zeros at elements that were not read.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
             return Ok(vec![None]);
         };
+        let zeros = |ty: &Type| cx.session().zeros(ty);
         let taken = cx.ty(ct).shape;
-        let number = |d: &Dim| d.as_const().and_then(|c| i64::try_from(c).ok());
-        let (mut low, mut high, mut joined) = (Vec::new(), Vec::new(), Vec::new());
-        for (k, n) in ty.shape.iter().enumerate() {
-            let span = padded(&taken[k], 0, 0, self.stride[k] - 1)?;
-            let ends = [
-                self.start[k].clone(),
-                n.clone() - self.start[k].clone() - span,
-            ];
-            low.push(number(&ends[0]).unwrap_or(0));
-            high.push(number(&ends[1]).unwrap_or(0));
-            joined.push(ends.map(|d| number(&d).is_none().then_some(d)));
-        }
-        let interior: Vec<usize> = self.stride.iter().map(|s| s - 1).collect();
-        let mut y = cx.pad_zeros(ct, &low, &high, &interior);
-        for (k, ends) in joined.into_iter().enumerate() {
-            let [before, after] = ends.map(|d| {
-                let mut shape = cx.ty(y).shape.to_vec();
-                shape[k] = d?;
-                Some(cx.zeros(&ty.with_shape(shape)))
-            });
-            let parts: Vec<Val> = before.into_iter().chain([y]).chain(after).collect();
-            y = cx.concatenate(&parts, k);
-        }
+        let y = self.amid_zeros(ty, (ct, &taken), zeros, &mut |op, x| cx.op(op, x))?;
         Ok(vec![Some(cx.reshape(y, &ty.shape))])
     }
 
@@ -260,14 +281,6 @@ impl dyn Emit + '_ {
         }
         parts
     }
-}
-
-/// The error for an axis that a value does not have.
-pub(super) fn no_axis(op: &str, ty: &Type, axis: usize) -> crate::Error {
-    crate::Error::new(
-        crate::Code::Attribute,
-        format!("`{op}`: {ty} has no axis {axis}"),
-    )
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {

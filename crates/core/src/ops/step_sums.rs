@@ -11,6 +11,7 @@
 //! Condition: stacking an operand costs no more than adding the product does, and all together are
 //! not larger than the arrays that the loop already reads row by row.
 
+use super::moving::exceeds;
 use super::sums::Compensated;
 use super::{Binary, DotGeneral};
 use crate::ir::{Def, Emit, Function, Op, Val};
@@ -232,11 +233,6 @@ fn total(f: &Function, all: &[Val]) -> Dim {
     sizes.fold(Dim::Const(0), |a, b| a + b)
 }
 
-/// Whether `a` is known to be larger than `b`.
-fn exceeds(a: &Dim, b: &Dim) -> bool {
-    (b.clone() + Dim::Const(1)).never_exceeds(a)
-}
-
 /// The terms of a sum, linear maps of products or values.
 fn terms(f: &Function, v: Val) -> Option<Vec<StepTerm>> {
     if !f.bound_syms().is_empty() {
@@ -244,7 +240,7 @@ fn terms(f: &Function, v: Val) -> Option<Vec<StepTerm>> {
     }
     let (mut open, mut found) = (vec![v], Vec::new());
     while let Some(v) = open.pop() {
-        match definition(f, v) {
+        match f.definition(v) {
             Some((Op::Binary(Binary::Add), &[a, b])) => open.extend([b, a]),
             _ => found.push(term(f, v)),
         }
@@ -258,9 +254,11 @@ fn terms(f: &Function, v: Val) -> Option<Vec<StepTerm>> {
 fn term(f: &Function, value: Val) -> StepTerm {
     let (mut v, mut maps) = (value, Vec::new());
     let base = loop {
-        match definition(f, v) {
+        match f.definition(v) {
             Some((Op::DotGeneral(d), &[a, b])) => break Base::Product((**d).clone(), [a, b]),
-            Some((op, &[x])) if maps.len() < MAX_MAPS && op.linear_in(&[true]) => {
+            Some((op, &[x]))
+                if maps.len() < MAX_MAPS && op.results() == 1 && op.linear_in(&[true]) =>
+            {
                 maps.push(op.clone());
                 v = x;
             }
@@ -269,11 +267,4 @@ fn term(f: &Function, value: Val) -> StepTerm {
     };
     maps.reverse();
     StepTerm { value, base, maps }
-}
-
-/// The operation with one result that defines a value, and its operands.
-fn definition(f: &Function, v: Val) -> Option<(&Op, &[Val])> {
-    let Def::Eqn(i) = f.def(v) else { return None };
-    let e = &f.eqns()[i];
-    (e.results().len() == 1).then(|| (&e.op, f.operands(e)))
 }

@@ -17,10 +17,8 @@ use super::extent_sum::ExtentSum;
 use super::fold::is_positive_zero;
 use super::pass::{Pass, Writer};
 use crate::array::{Scalar, Wide};
-use crate::ir::{Emit, Op, Primitive, Val, Vals};
-use crate::ops::{
-    Binary, Bounds, Combine, Concatenate, Gather, Pad, Reshape, Scatter, Slice, Value, Windows,
-};
+use crate::ir::{Emit, Op, Primitive, Val};
+use crate::ops::{Binary, Bounds, Combine, Gather, Pad, Reshape, Scatter, Slice, Value, Windows};
 use crate::shape::{Dim, Shape, Type};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
@@ -97,6 +95,10 @@ const MAX_INDICES: usize = 16;
 /// shapes.
 fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<ExtentSum>> {
     let ty = w.ty(v);
+    // An extent that is a float is rounded.
+    if !ty.dtype.is_int() {
+        return None;
+    }
     let count = ty.shape.numel().as_const().filter(|n| *n <= MAX_INDICES)?;
     if count == 0 {
         return Some(Vec::new());
@@ -119,8 +121,7 @@ fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<ExtentSum>>
             Value::Extent(d) => vec![ExtentSum::extent(&d); count],
             Value::Splat(_) => return None,
         },
-        Op::Reshape(_) => of(0)?,
-        Op::Convert(_) if ty.dtype.is_int() => of(0)?,
+        Op::Reshape(_) | Op::Convert(_) => of(0)?,
         Op::BroadcastInDim(_) => match of(0)?.as_slice() {
             [one] => vec![one.clone(); count],
             _ => return None,
@@ -216,57 +217,17 @@ fn one_scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     let (to, updates) = (p.b.ty(x[0]), p.b.ty(x[2]));
     let sizes = s.windows.sizes(to.rank(), &updates.shape);
     let start = fixed_start(p, &s.windows, s.bounds, [&to.shape, &sizes], x[1])?;
-    let whole = to.shape.clone();
-    let of_window = Type {
-        shape: Shape::from(&sizes),
-        ..to
-    };
-    let reshape = Reshape {
-        shape: of_window.shape.clone(),
-    };
-    let mut u = p.one(reshape, &[x[2]]);
+    let of_window = to.with_shape(&sizes);
+    let shape = of_window.shape.clone();
+    let mut u = p.one(Reshape { shape }, &[x[2]]);
     if let Some(add) = s.combine.binary() {
         let zero = p.one(Op::splat(&of_window, 0), &[]);
         u = p.one(add, &[zero, u]);
     }
-    Some(between_zeros(p, u, &start, &whole))
-}
-
-/// An array of this shape that is zero outside of the window `u`: by a pad along axes on which the
-/// zeros have known extents, else by concatenation.
-fn between_zeros(p: &mut Pass, u: Val, start: &[Dim], shape: &[Dim]) -> Val {
-    let ty = p.b.ty(u);
-    let number = |d: &Dim| d.as_const().and_then(|n| i64::try_from(n).ok());
-    let ends: Vec<[Dim; 2]> = (0..shape.len())
-        .map(|k| {
-            let low = start[k].clone();
-            let high = shape[k].clone() - (low.clone() + ty.shape[k].clone());
-            [low, high]
-        })
-        .collect();
-    let known = |side: usize| ends.iter().map(|e| number(&e[side]).unwrap_or(0)).collect();
-    let pad = Pad {
-        low: known(0),
-        high: known(1),
-        interior: vec![0; shape.len()],
-    };
-    let mut y = p.one(pad, &[u]);
-    for (axis, [low, high]) in ends.into_iter().enumerate() {
-        let mut zeros = |d: Dim| {
-            let mut shape = p.b.ty(y).shape.to_vec();
-            shape[axis] = d.clone();
-            let zeros = Op::splat(&ty.with_shape(shape), 0);
-            number(&d).is_none().then(|| p.one(zeros, &[]))
-        };
-        let parts: Vals = [zeros(low), Some(y), zeros(high)]
-            .into_iter()
-            .flatten()
-            .collect();
-        if parts.len() > 1 {
-            y = p.one(Concatenate { axis }, &parts);
-        }
-    }
-    y
+    let zeros = |ty: &Type| Op::splat(ty, 0);
+    at_start(start, &sizes)
+        .amid_zeros(&to, (u, &of_window.shape), zeros, &mut |op, x| p.one(op, x))
+        .ok()
 }
 
 /// Rewrites a scatter of one window at constant indices into zeros, and sums of updates that are

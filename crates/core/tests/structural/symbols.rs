@@ -229,6 +229,28 @@ fn one_window_at_an_index_of_an_extent_is_a_slice() {
 }
 
 #[test]
+fn a_window_at_an_extent_that_was_rounded_stays() {
+    // `f32` has no 16,777,217.
+    let w = Windows {
+        window: vec![0],
+        axes: vec![0],
+        ..Windows::default()
+    };
+    let at = |dtype| {
+        build([vector()], |cx, [x]| {
+            let extent = cx.extent(&Type::scalar(dtype), &n());
+            let index = cx.broadcast_in_dim(cx.convert(extent, DType::I64), &[Dim::Const(1)], &[]);
+            vec![cx.gather(&w, &[n()], Bounds::Clip, x, index)]
+        })
+    };
+    let kept = |dtype| {
+        let f = simplify(&at(dtype));
+        f.eqns().iter().any(|e| e.op.name() == "gather")
+    };
+    assert!(kept(DType::F32) && !kept(DType::I32));
+}
+
+#[test]
 fn mismatched_extents_are_errors_at_run_time() {
     let f = build([vector()], |cx, [x]| vec![cx.slice_axis(x, 0, 0, 3)]);
     let e = reference::run(&f, &[ramp(2)]).unwrap_err();

@@ -5,7 +5,7 @@
 
 use crate::array::Scalar;
 use crate::dtype::DType;
-use crate::ir::{Def, Eqn, Function, Op, Val};
+use crate::ir::{Eqn, Function, Op, Val};
 use crate::ops::{Binary, Comparison, Unary, Value};
 use crate::rewrite::extent_sum::{ExtentSum, MAX_FOLLOWED};
 
@@ -144,14 +144,6 @@ pub(super) fn affine_values(
     known
 }
 
-/// The operation that defines a value, and its operands.
-pub(super) fn definition(f: &Function, v: Val) -> Option<(&Op, &[Val])> {
-    match f.def(v) {
-        Def::Eqn(i) => Some((&f.eqns()[i].op, f.operands(&f.eqns()[i]))),
-        Def::Param(_) => None,
-    }
-}
-
 /// The result of an equation with one result, a scalar.
 fn scalar_result(f: &Function, e: &Eqn) -> Option<Val> {
     let mut results = e.results();
@@ -187,7 +179,7 @@ fn always(c: Comparison, difference: &Affine, steps: &ExtentSum) -> Option<bool>
 /// first. It does not depend on the assumed number of steps: the counter is a seed, and the bound a
 /// constant.
 pub(super) fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<ExtentSum> {
-    let (op, x) = definition(cond, *cond.results().first()?)?;
+    let (op, x) = cond.definition(*cond.results().first()?)?;
     let (Op::Compare(c), [x, y]) = (op, x) else {
         return None;
     };

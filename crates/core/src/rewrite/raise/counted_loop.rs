@@ -15,7 +15,7 @@
 //! and bound are sums of constants and extents, and the counter does not wrap. Values are equal to
 //! the bit.
 
-use super::affine::{Affine, affine_values, computed, definition, literal, trips};
+use super::affine::{Affine, affine_values, computed, literal, trips};
 use super::pattern::Raising;
 use crate::array::Scalar;
 use crate::dtype::DType;
@@ -466,8 +466,8 @@ fn in_bounds(row: &Affine, ty: &Type, steps: &ExtentSum) -> bool {
 
 /// The constant `c` of `param + c`, if `result` has that form and `c` is not zero.
 fn step(body: &Function, result: Val, param: Val) -> Option<i128> {
-    let (op, x) = definition(body, result)?;
-    let other = |v: Val| literal(definition(body, v)?.0)?.as_number();
+    let (op, x) = body.definition(result)?;
+    let other = |v: Val| literal(body.definition(v)?.0)?.as_number();
     if body.ty(param).rank() != 0 || !body.ty(param).dtype.is_int() {
         return None;
     }
