@@ -2,17 +2,19 @@
 
 use super::reads::{NumForm, NumRead, NumTerm};
 use crate::nests::affine::Var;
-use smallvec::{SmallVec, smallvec};
+use crate::tensor::row_major;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// An axis of a loop: the index of axis `of` of the space is the sum of `(low + index) * step` over
-/// its loop axes.
+/// its loop axes, the position in the loop that of `(low + index) * apart` over all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoopAxis {
     pub(crate) extent: usize,
     pub(crate) low: usize,
     pub(crate) of: usize,
     pub(crate) step: usize,
+    pub(crate) apart: usize,
 }
 
 /// The loop axes of a box. Axes of the space keep their order, the parts of one begin with the
@@ -20,14 +22,16 @@ pub(crate) struct LoopAxis {
 pub(crate) type LoopAxes = SmallVec<[LoopAxis; 4]>;
 
 /// The axes of a loop over a space: axes are split at the divisors of the reads' indices, if these
-/// divide one another.
-pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
+/// divide one another. The last part of an axis from `ragged` on may be shorter than the others:
+/// such axes are in a box [`whole`] only in parts.
+pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead], ragged: usize) -> LoopAxes {
     let mut out = LoopAxes::new();
-    for (k, &extent) in space.iter().enumerate() {
+    for axis in plain_axes(space) {
+        let LoopAxis { extent, of, .. } = axis;
         let mut cuts: SmallVec<[usize; 4]> = SmallVec::new();
         for r in reads {
             r.source.elements(&mut |e| {
-                for t in e.offset.terms.iter().filter(|t| t.var == Var::Axis(k)) {
+                for t in e.offset.terms.iter().filter(|t| t.var == Var::Axis(of)) {
                     let ends = [
                         t.divisor,
                         t.modulus.map_or(1, |m| m.saturating_mul(t.divisor)),
@@ -39,21 +43,19 @@ pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
         cuts.retain(|c| (2..extent).contains(c));
         cuts.sort_unstable();
         cuts.dedup();
-        cuts.push(extent);
-        let chain = cuts.windows(2).all(|w| w[1].is_multiple_of(w[0]));
-        if !chain {
-            cuts = smallvec![extent];
+        let even = cuts.last().is_none_or(|c| extent.is_multiple_of(*c));
+        if !(even || of >= ragged) || !cuts.windows(2).all(|w| w[1].is_multiple_of(w[0])) {
+            cuts.clear();
         }
-        let steps: SmallVec<[usize; 4]> = std::iter::once(1)
-            .chain(cuts[..cuts.len() - 1].iter().copied())
-            .collect();
-        for (&end, &step) in cuts.iter().zip(&steps).rev() {
+        let mut end = extent;
+        for step in cuts.into_iter().rev().chain([1]) {
             out.push(LoopAxis {
-                extent: end / step,
-                low: 0,
-                of: k,
+                extent: end.div_ceil(step),
                 step,
+                apart: axis.apart * step,
+                ..axis
             });
+            end = step;
         }
     }
     out
@@ -61,13 +63,61 @@ pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead]) -> LoopAxes {
 
 /// The axes of a space as those of a loop.
 pub(crate) fn plain_axes(space: &[usize]) -> LoopAxes {
-    let axis = |(of, &extent): (usize, &usize)| LoopAxis {
+    let axis = |((of, &extent), &apart): ((usize, &usize), &isize)| LoopAxis {
         extent,
         low: 0,
         of,
         step: 1,
+        apart: apart as usize,
     };
-    space.iter().enumerate().map(axis).collect()
+    let apart = row_major(space);
+    space.iter().enumerate().zip(&apart).map(axis).collect()
+}
+
+/// The axes of a loop over `rows` results of folds of `len` elements, which the first axes are the
+/// indices of, with the folded axes outside.
+pub(crate) fn by_columns(axes: &LoopAxes, first: usize, [rows, len]: [usize; 2]) -> LoopAxes {
+    let (results, folded) = axes.split_at(first);
+    let outer = folded.iter().map(|a| LoopAxis {
+        apart: a.apart * rows,
+        ..*a
+    });
+    let inner = results.iter().map(|a| LoopAxis {
+        apart: a.apart / len,
+        ..*a
+    });
+    outer.chain(inner).collect()
+}
+
+/// The boxes whose indices are those of a space: one, but for each axis whose last part is shorter
+/// than the others.
+pub(crate) fn whole(axes: &LoopAxes, space: &[usize]) -> Vec<LoopAxes> {
+    let mut all = vec![axes.clone()];
+    for (k, &extent) in space.iter().enumerate() {
+        let own: SmallVec<[usize; 4]> = (0..axes.len()).filter(|&a| axes[a].of == k).collect();
+        let is_even = own.iter().map(|&a| axes[a].extent).product::<usize>() == extent;
+        if !is_even {
+            all = all.iter().flat_map(|b| ragged(b, &own, extent)).collect();
+        }
+    }
+    all
+}
+
+/// The boxes of a box whose axes `own` are the parts of an axis: for each part that has whole
+/// indices left, those, with all indices of the parts within.
+fn ragged(b: &LoopAxes, own: &[usize], extent: usize) -> Vec<LoopAxes> {
+    let (mut out, mut rest, mut left) = (Vec::new(), b.clone(), extent);
+    for &a in own {
+        let n = left / rest[a].step;
+        if n > 0 {
+            let mut part = rest.clone();
+            part[a].extent = n;
+            out.push(part);
+        }
+        left -= n * rest[a].step;
+        (rest[a].low, rest[a].extent) = (n, 1);
+    }
+    out
 }
 
 /// The box of a region of a space, whose axes are those of the loop.

@@ -1,7 +1,9 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
 use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
-use super::axes::{LoopAxes, LoopAxis, line_axis, loop_axes, plain_axes, within};
+use super::axes::{
+    LoopAxes, LoopAxis, by_columns, line_axis, loop_axes, plain_axes, whole, within,
+};
 use super::boxes::{Decided, boxes, decided};
 use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
 use super::code::{Code, CodeMember, ElementSlot, Finish, bytes_of};
@@ -285,10 +287,6 @@ impl Extent<'_> {
             });
         }
         let all: Vec<&NumRead> = reads.iter().flatten().collect();
-        let axes = match &code.region {
-            None => loop_axes(space, &all),
-            Some(_) => plain_axes(space),
-        };
         for r in &reads {
             laid.starts.extend(
                 r.iter()
@@ -307,20 +305,22 @@ impl Extent<'_> {
             true => by_blocks.unwrap_or(0),
             false => code.rank,
         };
-        let first = axes.iter().filter(|a| a.of < first).count();
-        let parts = match &code.region {
-            None => fastest_boxes(code, &axes, first..axes.len(), &all),
-            Some(region) => vec![within(&axes, region)],
+        let (axes, parts) = match &code.region {
+            None => fastest_axes(code, space, first, &all),
+            Some(region) => {
+                let axes = plain_axes(space);
+                let parts = vec![within(&axes, region)];
+                (axes, parts)
+            }
         };
         self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
-        if self.by_rows && by_columns(code, &axes, &all) && !is_direct(code, &laid) {
-            let (results, folded) = axes.split_at(first);
-            let folds = folded.len();
-            let axes: LoopAxes = folded.iter().chain(results).copied().collect();
-            let parts = fastest_boxes(code, &axes, 0..folds, &all);
+        if self.by_rows && folds_columns(code, &axes, &all) && !is_direct(code, &laid) {
+            let first = axes.iter().filter(|a| a.of < first).count();
+            let axes = by_columns(&axes, first, [rows, len]);
+            let parts = fastest_boxes(code, space, &axes, 0..axes.len() - first, &all);
             laid.columns = true;
             self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
         }
@@ -366,7 +366,7 @@ impl Extent<'_> {
                 });
             }
             let decided = decided_code(code, &leaves, &laid.numbers, &mut known);
-            laid.boxes.push(laid_box(code, axes, b, leaves, decided));
+            laid.boxes.push(laid_box(code, b, leaves, decided));
         }
         Ok(())
     }
@@ -479,7 +479,7 @@ fn product_block(code: &Code, space: &[usize], count: usize, first: usize) -> Op
 }
 
 /// Whether folds go along an outer axis of what they read.
-fn by_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) -> bool {
+fn folds_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) -> bool {
     let fold = |m: &CodeMember| matches!(m.finish, Finish::Fold(_));
     let long = |a: &&LoopAxis| a.extent > 1;
     let inner = |folded: bool| {
@@ -500,35 +500,79 @@ fn by_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) -> bool {
     code.members.iter().all(fold) && adjacent[0] > adjacent[1]
 }
 
+/// The axes of a loop and its boxes, which may cut the axes of the space from `first` on: with a
+/// shorter last part of axes whose extents are no multiples, if that takes less time.
+fn fastest_axes(
+    code: &Code,
+    space: &[usize],
+    first: usize,
+    reads: &[&NumRead],
+) -> (LoopAxes, Vec<LoopAxes>) {
+    let of = |axes: LoopAxes| {
+        let outer = axes.iter().filter(|a| a.of < first).count();
+        let parts = fastest_boxes(code, space, &axes, outer..axes.len(), reads);
+        (axes, parts)
+    };
+    let even = of(loop_axes(space, reads, space.len()));
+    let ragged = loop_axes(space, reads, first);
+    if ragged == even.0 {
+        return even;
+    }
+    let ragged = of(ragged);
+    let time = |parts: &[LoopAxes]| time_of_boxes(code, parts, reads);
+    match time(&ragged.1) < time(&even.1) {
+        true => ragged,
+        false => even,
+    }
+}
+
 /// The boxes of a loop whose axes in `cut` may be cut: axes are cut up to the one for which the
 /// time of reads that are not decided and of loops over shorter rows is least.
 fn fastest_boxes(
     code: &Code,
+    space: &[usize],
     axes: &LoopAxes,
     cut: Range<usize>,
     reads: &[&NumRead],
 ) -> Vec<LoopAxes> {
-    let all = boxes(axes, cut.clone(), reads);
+    let all = boxes_of(axes, space, cut.clone(), reads);
     if all.len() == 1 {
         return all;
     }
-    let time = |parts: &Vec<LoopAxes>| -> u64 {
-        let of_box = |b: &LoopAxes| {
-            let volume: usize = b.iter().map(|a| a.extent).product();
-            let run = match outputs(axes, b) {
-                // Outputs that are equally far apart are copied together.
-                (1, _, outer) => outer.first().map_or(1, |o| o.0),
-                (block, ..) => block,
-            };
-            let packed = reads.iter().filter(|r| decided(r, b).is_none());
-            let one = code.cost + packed.map(|r| packing_time(r)).sum::<u64>();
-            (volume / run) as u64 * block_time(run) + volume as u64 * one
-        };
-        parts.iter().map(of_box).sum()
-    };
-    let fewer = cut.clone().map(|end| boxes(axes, cut.start..end, reads));
-    let fastest = [all].into_iter().chain(fewer).min_by_key(time);
+    let fewer = cut
+        .clone()
+        .map(|end| boxes_of(axes, space, cut.start..end, reads));
+    let all = [all].into_iter().chain(fewer);
+    let fastest = all.min_by_key(|parts| time_of_boxes(code, parts, reads));
     fastest.expect("one candidate at least")
+}
+
+/// The boxes of a loop over a space.
+fn boxes_of(
+    axes: &LoopAxes,
+    space: &[usize],
+    cut: Range<usize>,
+    reads: &[&NumRead],
+) -> Vec<LoopAxes> {
+    let whole = whole(axes, space);
+    let parts = whole.iter().flat_map(|b| boxes(b, cut.clone(), reads));
+    parts.collect()
+}
+
+/// Estimated time of boxes, in ps.
+fn time_of_boxes(code: &Code, parts: &[LoopAxes], reads: &[&NumRead]) -> u64 {
+    let of_box = |b: &LoopAxes| {
+        let volume: usize = b.iter().map(|a| a.extent).product();
+        let run = match outputs(b) {
+            // Outputs that are equally far apart are copied together.
+            (1, _, outer) => outer.first().map_or(1, |o| o.0),
+            (block, ..) => block,
+        };
+        let packed = reads.iter().filter(|r| decided(r, b).is_none());
+        let one = code.cost + packed.map(|r| packing_time(r)).sum::<u64>();
+        (volume / run) as u64 * block_time(run) + volume as u64 * one
+    };
+    parts.iter().map(of_box).sum()
 }
 
 /// A stored phase by copies, if that takes less time than its boxes.
@@ -539,7 +583,8 @@ fn by_copies(
     laid: &LaidCode,
 ) -> Option<Box<ByCopies>> {
     let stored = code.rank == code.space.len() && code.region.is_none() && code.choices.is_none();
-    if !stored || laid.boxes.len() < 2 {
+    let even = axes.iter().map(|a| a.extent).product::<usize>() == laid.rows;
+    if !(stored && even) || laid.boxes.len() < 2 {
         return None;
     }
     let all: Vec<&NumRead> = reads.iter().flatten().collect();
@@ -559,7 +604,7 @@ fn by_copies(
         _ => {
             let reads = halo_reads(axes, &cut, &laid.boxes[0], &leaves)?;
             ByCopies {
-                boxes: vec![laid_box(code, axes, axes.clone(), reads.leaves, None)],
+                boxes: vec![laid_box(code, axes.clone(), reads.leaves, None)],
                 copies: reads.copies,
                 bytes: reads.bytes,
             }
@@ -641,18 +686,17 @@ type BlockLoops = SmallVec<[(usize, usize); 4]>;
 
 /// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over
 /// blocks.
-fn outputs(axes: &LoopAxes, b: &LoopAxes) -> (usize, usize, BlockLoops) {
-    let (mut block, mut first, mut outer, mut step) = (1, 0, BlockLoops::new(), 1);
-    for (a, part) in axes.iter().zip(b).rev() {
-        first += part.low * step;
+fn outputs(b: &LoopAxes) -> (usize, usize, BlockLoops) {
+    let (mut block, mut first, mut outer) = (1, 0, BlockLoops::new());
+    for a in b.iter().rev() {
+        first += a.low * a.apart;
         match outer.last_mut() {
-            None if block == step => block *= part.extent,
-            _ if part.extent == 1 => {}
+            _ if a.extent == 1 => {}
+            None if block == a.apart => block *= a.extent,
             // The loop continues the one inside of it.
-            Some((count, apart)) if *count * *apart == step => *count *= part.extent,
-            _ => outer.push((part.extent, step)),
+            Some((count, apart)) if *count * *apart == a.apart => *count *= a.extent,
+            _ => outer.push((a.extent, a.apart)),
         }
-        step *= a.extent;
     }
     (block, first, outer)
 }
@@ -692,7 +736,6 @@ fn decided_code(
 
 fn laid_box(
     code: &Code,
-    axes: &LoopAxes,
     b: LoopAxes,
     leaves: Vec<LaidLeaf>,
     decided: Option<Arc<DecidedCode>>,
@@ -709,7 +752,7 @@ fn laid_box(
     };
     let strides: SmallVec<[Strides; 8]> = read.iter().map(|&k| strides(&leaves[k])).collect();
     let layouts = body.laid(&extents, strides.iter().map(|s| &s[..]));
-    let (block, first, outer) = outputs(axes, &b);
+    let (block, first, outer) = outputs(&b);
     LaidBox {
         volume: extents.iter().product(),
         axes: b,

@@ -5,7 +5,7 @@
 //! make many small boxes together, for each of which the code would run. Alone, each is few runs.
 
 use super::build::InPlaceBuilder;
-use super::code::{MAX_TILE_BYTES, PartLeaf, whole_extents};
+use super::code::{MAX_TILE_BYTES, PartLeaf, output_layout};
 use super::frame::FrameAddress;
 use super::instruction::Instruction;
 use crate::axes::positions;
@@ -13,7 +13,6 @@ use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::boxes;
 use crate::plan::code::Code;
 use crate::plan::laid::{Base, LaidBox, LaidCode, LaidLeaf};
-use crate::tensor::row_major;
 use smallvec::SmallVec;
 
 /// Largest number of runs of an input.
@@ -38,20 +37,18 @@ impl InPlaceBuilder<'_> {
         slots: &[usize],
         outputs: &[u32],
     ) -> Option<()> {
-        let extents = whole_extents(laid)?;
-        let n: usize = extents.iter().product();
+        let n = laid.rows * laid.len;
         let volume: usize = laid.boxes.iter().map(|b| b.volume).sum();
         if n != volume || n * code.body.widest() > MAX_TILE_BYTES {
             return None;
         }
         self.scratch.used = 0;
-        let strides = row_major(&extents);
         let mut inputs: SmallVec<[FrameAddress; 8]> = SmallVec::new();
         for (k, leaf) in code.leaves.iter().enumerate() {
             let size = leaf.dtype.size();
             let mut runs = Vec::new();
             for b in &laid.boxes {
-                self.runs((laid, b), (k, size), &strides, slots, &mut runs)?;
+                self.runs((laid, b), (k, size), slots, &mut runs)?;
                 (runs.len() <= MAX_RUNS).then_some(())?;
             }
             inputs.push(self.copied(merged(runs), n, size));
@@ -69,7 +66,6 @@ impl InPlaceBuilder<'_> {
         &mut self,
         (laid, b): (&LaidCode, &LaidBox),
         (k, size): (usize, usize),
-        strides: &[isize],
         slots: &[usize],
         runs: &mut Vec<ElementRun>,
     ) -> Option<()> {
@@ -95,7 +91,7 @@ impl InPlaceBuilder<'_> {
                     (base, first, Some(leaf.strides))
                 }
             };
-            let low = part.iter().zip(strides).map(|(a, s)| a.low as isize * s);
+            let (first_to, strides) = output_layout(&part);
             let outer = extents.len().saturating_sub(1);
             // A source that is not contiguous along the last axis is copied element by element.
             let adjacent = from
@@ -105,7 +101,7 @@ impl InPlaceBuilder<'_> {
                 true => (outer, inner),
                 false => (extents.len(), 1),
             };
-            let to = positions(&extents[..axes], &strides[..axes], low.sum());
+            let to = positions(&extents[..axes], &strides[..axes], first_to as isize);
             let from = match &from {
                 Some(s) => positions(&extents[..axes], &s[..axes], first),
                 None => to.iter().map(|_| 0).collect(),

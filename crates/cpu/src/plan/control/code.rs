@@ -15,7 +15,7 @@ use crate::plan::laid::{
     Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, is_direct, matrices,
 };
 use crate::plan::reads::{NumRead, NumStart};
-use crate::tensor::{Strides, row_major};
+use crate::tensor::Strides;
 use cotangent_core::DType;
 use cotangent_kernels::tile;
 use smallvec::SmallVec;
@@ -211,7 +211,7 @@ impl InPlaceBuilder<'_> {
         let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
         let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
-        let (first, strides) = output_layout(laid, part)?;
+        let (first, strides) = output_layout(part);
         for (m, &p) in code.members.iter().zip(outputs) {
             let size = m.dtype.size();
             let y = FrameAddress {
@@ -627,25 +627,8 @@ fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
     all.then_some(parts)
 }
 
-/// The extents of the space of all boxes, whose axes divide it alike.
-pub(super) fn whole_extents(laid: &LaidCode) -> Option<SmallVec<[usize; 4]>> {
-    let axes = laid.boxes.first()?.axes.len();
-    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_elem(0, axes);
-    for b in &laid.boxes {
-        for (n, a) in extents.iter_mut().zip(&b.axes) {
-            *n = (*n).max(a.low + a.extent);
-        }
-    }
-    Some(extents)
-}
-
 /// Position of the first output of a part of a space, and strides along its axes.
-fn output_layout(laid: &LaidCode, part: &LoopAxes) -> Option<(usize, SmallVec<[isize; 4]>)> {
-    let strides = row_major(&whole_extents(laid)?);
-    let at = part
-        .iter()
-        .zip(&strides)
-        .map(|(a, s)| a.low * *s as usize)
-        .sum();
-    Some((at, strides.into_iter().collect()))
+pub(super) fn output_layout(part: &LoopAxes) -> (usize, SmallVec<[isize; 4]>) {
+    let first = part.iter().map(|a| a.low * a.apart).sum();
+    (first, part.iter().map(|a| a.apart as isize).collect())
 }
