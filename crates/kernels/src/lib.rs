@@ -56,7 +56,7 @@ pub mod sort;
 pub mod tile;
 pub mod tree;
 mod tuning;
-mod turn;
+pub mod turn;
 pub mod vector;
 pub mod view;
 pub mod window;

@@ -183,6 +183,37 @@ pub(crate) fn block<T: Copy, const N: usize>(
     false
 }
 
+/// Transposes a matrix: element `i` of row `r`, at `from + r + i · step`, goes to `to + r · stride +
+/// i`. Returns `false`, without writing, if elements have not 4 or 8 bytes, squares do not fit into
+/// the matrix, or the CPU lacks the instructions.
+///
+/// # Safety
+/// All elements are valid for reading and for writing, and `from` and `to` do not overlap.
+#[inline]
+pub unsafe fn matrix<T: Copy>(
+    from: *const T,
+    step: isize,
+    to: *mut T,
+    stride: isize,
+    [rows, len]: [usize; 2],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(size_of::<T>(), 4 | 8) && rows.min(len) >= SQUARE && crate::simd::fused() {
+        let (a, b, size) = ([1, step], [stride, 1], [rows, len]);
+        // SAFETY: the CPU supports AVX2 (tested above), and there are as many rows and elements as
+        // a square has. The caller guarantees the elements (# Safety).
+        unsafe {
+            match size_of::<T>() {
+                4 => x86::squares_of_words(from.cast(), a, to.cast(), b, size),
+                _ => x86::squares_of_doubles(from.cast(), a, to.cast(), b, size),
+            }
+        }
+        return true;
+    }
+    let _ = (from, step, to, stride, rows, len);
+    false
+}
+
 /// Transposes `count` blocks of `B` by `B`: element `c` of line `r` of block `i`, at
 /// `from[r] + i · step + c`, goes to `to[c] + i · stride + r`.
 ///

@@ -2,9 +2,10 @@
 
 use crate::loops::{Loops, StridedAxis};
 use crate::parallel::chunks;
+use crate::tile::pack::LoopNest;
 use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, eight, fold_columns, fold_slice};
 use crate::tuning::{COLUMN_ROW_BYTES, MAX_ROW_CHUNKS, MIN_PART_OUTPUTS, REDUCE_PART_ELEMENTS};
-use crate::view::{ElementRun, View, volume_of};
+use crate::view::{View, volume_of};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
 ///
@@ -43,10 +44,12 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
         dst[0] = lower(fold_all(how, data, nanos));
         return;
     }
+    let reduced = Loops::new((0..shape.len()).filter(is_reduced).map(axis(src)));
     let part = ReducePart {
         how,
         count,
-        reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))),
+        nest: LoopNest::of(&reduced),
+        reduced,
     };
     let Some(cut) = kept().find(|&d| shape[d] > 1) else {
         return part.run(dst, src, std::iter::empty(), src.offset(), &lower);
@@ -131,6 +134,8 @@ struct ReducePart<'a, H> {
     /// Number of elements of one output.
     count: usize,
     reduced: Loops<1>,
+    /// The same axes.
+    nest: LoopNest,
 }
 
 impl<H> ReducePart<'_, H> {
@@ -231,36 +236,15 @@ impl<H> ReducePart<'_, H> {
         if stride == 1 && len == self.count {
             return fold_slice(how, &src.data()[start..start + len], rows, chunks);
         }
-        let mut base = 0;
         chunks.start(1);
-        self.reduced.in_order([start], |[start], len| {
-            let mut done = 0;
-            while done < len {
-                let part = (len - done).min(CHUNK - gathered.len());
-                match src.run(
-                    start.wrapping_add_signed(done as isize * stride),
-                    part,
-                    stride,
-                ) {
-                    ElementRun::Dense(x) => gathered.extend_from_slice(x),
-                    ElementRun::Splat(x) => gathered.extend(std::iter::repeat_n(x, part)),
-                    ElementRun::Strided(x, from, step) => {
-                        gathered.extend(
-                            (0..part as isize).map(|i| x[from.wrapping_add_signed(i * step)]),
-                        );
-                    }
-                }
-                done += part;
-                if gathered.len() == CHUNK || base + gathered.len() == self.count {
-                    chunks
-                        .partial
-                        .push(how.chunk(gathered, ChunkLocation::Cache, base, rows));
-                    chunks.carry(base / CHUNK, how);
-                    base += gathered.len();
-                    gathered.clear();
-                }
-            }
-        });
+        for base in (0..self.count).step_by(CHUNK) {
+            let n = CHUNK.min(self.count - base);
+            gathered.clear();
+            self.nest.gather(gathered, src.data(), start, [base, n]);
+            let chunk = how.chunk(gathered, ChunkLocation::Cache, base, rows);
+            chunks.partial.push(chunk);
+            chunks.carry(base / CHUNK, how);
+        }
         chunks.finish(how)[0]
     }
 

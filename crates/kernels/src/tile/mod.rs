@@ -21,7 +21,7 @@ pub mod halves;
 pub mod integers;
 mod kernel;
 pub mod kernels;
-mod pack;
+pub(crate) mod pack;
 pub mod rounding;
 mod steps;
 mod variants;

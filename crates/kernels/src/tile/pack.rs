@@ -1,7 +1,9 @@
 //! Layouts of strided views, and copies of their elements to contiguous memory.
 
 use super::kernels::by_size;
+use crate::loops::{Loops, StridedAxis};
 use crate::tuning::SHORT_AXIS_ELEMENTS;
+use crate::turn;
 use smallvec::SmallVec;
 
 /// One axis: its length, and its stride in elements.
@@ -10,7 +12,7 @@ pub(super) type LoopAxis = (usize, isize);
 /// The axes of a view, innermost first. Axes of length 1 are dropped, and neighbouring axes are
 /// merged where one stride covers both.
 #[derive(Clone, Debug)]
-pub(super) struct LoopNest(SmallVec<[LoopAxis; 6]>);
+pub(crate) struct LoopNest(SmallVec<[LoopAxis; 6]>);
 
 /// The layout of a view.
 pub(super) enum ViewLayout {
@@ -40,6 +42,47 @@ impl ViewLayout {
 }
 
 impl LoopNest {
+    /// The axes of a nest of loops over one operand.
+    pub(crate) fn of(loops: &Loops<1>) -> LoopNest {
+        let axis = |a: &StridedAxis<1>| (a.len, a.strides[0]);
+        let all = std::iter::once(loops.inner()).chain(loops.outer().iter().rev().copied());
+        LoopNest(all.map(|a| axis(&a)).collect())
+    }
+
+    /// Appends elements of `data`: `n`, starting with the `from`-th in row-major order, of a view
+    /// whose first element is `data[start]`.
+    ///
+    /// # Panics
+    /// If an element of the view is outside `data`, or the view has fewer elements.
+    pub(crate) fn gather<T: Copy>(
+        &self,
+        to: &mut Vec<T>,
+        data: &[T],
+        start: usize,
+        [from, n]: [usize; 2],
+    ) {
+        let (mut low, mut high, mut all) = (0isize, 0isize, 1usize);
+        for &(len, step) in &self.0 {
+            let last = step * (len as isize - 1);
+            (low, high) = (low + last.min(0), high + last.max(0));
+            all *= len;
+        }
+        let inside = |at: isize| start.checked_add_signed(at).is_some_and(|i| i < data.len());
+        assert!(
+            inside(low) && inside(high) && from + n <= all,
+            "a view inside its data"
+        );
+        to.reserve(n);
+        let first = data.as_ptr().wrapping_add(start).cast();
+        // SAFETY: every element of the view is between the least and the greatest offset, which
+        // are inside the data (asserted above). The vector has room for `n` elements.
+        unsafe {
+            let end = to.as_mut_ptr().add(to.len());
+            self.pack(size_of::<T>(), end.cast(), first, from, n);
+            to.set_len(to.len() + n);
+        }
+    }
+
     /// The innermost axis.
     pub(super) fn inner(&self) -> LoopAxis {
         self.0[0]
@@ -121,11 +164,22 @@ unsafe fn pack_axes<T: Copy, const SHORT: bool>(
         // Rows of the innermost axis that this step copies: several if they are whole.
         let mut rows = 1;
         let copied = match outer.first() {
-            Some(&(all, apart)) if SHORT && skip == 0 && len <= left => {
-                rows = (all - index[0]).min(left / len);
+            Some(&(all, apart)) if skip == 0 && len <= left => {
+                let whole = (all - index[0]).min(left / len);
                 // SAFETY: the caller guarantees that the offsets of the view are valid at `src`,
                 // and that `dst` has `left` more elements; these rows have at most as many.
-                unsafe { copy_rows(dst, src.offset(at), (len, step), (rows, apart)) };
+                unsafe {
+                    let src = src.offset(at);
+                    let is_matrix = apart == 1 && step.unsigned_abs() > 1;
+                    if is_matrix && turn::matrix(src, step, dst, len as isize, [whole, len]) {
+                        rows = whole;
+                    } else if SHORT {
+                        rows = whole;
+                        copy_rows(dst, src, (len, step), (rows, apart));
+                    } else {
+                        copy_run(dst, src, len, step);
+                    }
+                }
                 rows * len
             }
             _ => {
@@ -240,8 +294,8 @@ pub(super) unsafe fn fill(size: usize, dst: *mut u8, x: *const u8, n: usize) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn packed_elements_are_those_at_the_offsets_of_the_view() {
+    /// Packs every part of views of many shapes and strides.
+    fn packed<T: Copy + PartialEq + std::fmt::Debug>(number: fn(u16) -> T) {
         let shapes = [
             [1, 7, 3],
             [5, 4, 2],
@@ -249,6 +303,8 @@ mod tests {
             [2, 3, 8],
             [4, 3, 9],
             [6, 1, 5],
+            [3, 9, 11],
+            [1, 17, 8],
         ];
         let strides = [
             [40, 8, 1],
@@ -257,24 +313,32 @@ mod tests {
             [1, 6, 0],
             [70, -8, -1],
             [3, 1, 30],
+            [150, 1, -20],
         ];
-        let memory: Vec<u16> = (0..1000).collect();
+        let memory: Vec<T> = (0..1200).map(number).collect();
         for (shape, strides) in shapes.iter().flat_map(|s| strides.map(|t| (s, t))) {
             let ViewLayout::Strided(nest) = ViewLayout::of(shape, &strides) else {
                 continue;
             };
             let all: usize = shape.iter().product();
             for (start, n) in (0..all).flat_map(|a| (1..=all - a).map(move |n| (a, n))) {
-                let mut packed = vec![u16::MAX; n];
-                // SAFETY: offsets are between -200 and 500, and `packed` has `n` elements.
+                let mut packed = vec![number(u16::MAX); n];
+                // SAFETY: offsets are between -300 and 900, and `packed` has `n` elements.
                 unsafe {
-                    let first = memory[300..].as_ptr().cast();
-                    nest.pack(2, packed.as_mut_ptr().cast(), first, start, n);
+                    let (first, size) = (memory[300..].as_ptr().cast(), size_of::<T>());
+                    nest.pack(size, packed.as_mut_ptr().cast(), first, start, n);
                 }
                 let at = |i| memory[(300 + nest.offset(start + i)) as usize];
-                let expected: Vec<u16> = (0..n).map(at).collect();
+                let expected: Vec<T> = (0..n).map(at).collect();
                 assert_eq!(packed, expected, "{shape:?} {strides:?} {start} {n}");
             }
         }
+    }
+
+    #[test]
+    fn packed_elements_are_those_at_the_offsets_of_the_view() {
+        packed::<u16>(|x| x);
+        packed::<u32>(u32::from);
+        packed::<u64>(u64::from);
     }
 }
