@@ -14,6 +14,7 @@
 
 mod arena;
 mod axes;
+mod blocks;
 mod boxes;
 mod build;
 mod code;

@@ -58,6 +58,20 @@ tuning! {
     BLOCK_PS: u64 = 60_000;
     /// Estimated time to copy a shorter run besides its elements, in ps.
     SHORT_BLOCK_PS: u64 = 5_000;
+    /// Number of indices of a block (`plan/blocks`) along its innermost axis.
+    BLOCK_RUN_ELEMENTS: usize = 64;
+    /// Size of what a block has along its other axis.
+    BLOCK_LINE_BYTES: usize = 64;
+    /// Maximum number of cache lines that stay in the cache while a loop goes across them.
+    MAX_NEAR_LINES: usize = 2048;
+    /// Estimated time to copy an element from one of more lines, in ps.
+    FAR_PS: usize = 2_400;
+    /// Estimated time to transpose a byte in registers, in ps.
+    TURN_BYTE_PS: usize = 100;
+    /// Minimum extents of what is transposed in registers.
+    MIN_TURNED_ELEMENTS: usize = 8;
+    /// Maximum length of lines several of which are transposed together.
+    MAX_TURNED_ELEMENTS: usize = 128;
     /// Estimated time to fold or to store an element of a phase, in ps.
     PHASE_PS_PER_ELEMENT: u64 = 30;
 }

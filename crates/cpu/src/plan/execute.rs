@@ -18,6 +18,7 @@ use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
 use cotangent_kernels::parallel::{Shared, attempt};
 use cotangent_kernels::tile::{PREFETCH_ELEMENTS, TileBlock};
+use cotangent_kernels::turn::matrix;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -289,20 +290,23 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
-        let each = |k: usize, [first, step, n]: [usize; 3], from: *const u8| {
+        let each = |k: usize, piece: &Piece, from: *const u8| {
             let (m, slot) = (&all[k], all[k].slot);
-            let first = (slot.before * self.laid.rows + first) * slot.step + slot.after;
+            let own = Piece {
+                first: (slot.before * self.laid.rows + piece.first) * slot.step + slot.after,
+                step: piece.step * slot.step,
+                apart: piece.apart * slot.step,
+                ..*piece
+            };
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
-            unsafe { spread(m.dtype, to[k], from, [first, slot.step * step, n]) }
+            unsafe { spread(m.dtype, to[k], from, &own) }
         };
         // SAFETY: the caller guarantees the inputs (# Safety).
         unsafe { self.tiles(b, range, 1, &each) }
     }
 
     /// Computes the outputs at positions of a box, tile by tile in scratch memory `which`, and
-    /// calls `f` for each run of a tile whose elements are equally far apart in the row-major order
-    /// of the space: the number of the output, the first position in the space, the distance of
-    /// positions and their number, and the elements.
+    /// calls `f` for each piece of a tile with the number of the output and the elements.
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`] for the inputs.
@@ -311,7 +315,7 @@ impl CodeRun<'_> {
         b: &LaidBox,
         range: Range<usize>,
         which: usize,
-        f: &dyn Fn(usize, [usize; 3], *const u8),
+        f: &dyn Fn(usize, &Piece, *const u8),
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         // Results of a tile that are far apart stay in the cache.
@@ -326,10 +330,13 @@ impl CodeRun<'_> {
                 // SAFETY: the memory has as many elements of each output as a tile. The caller
                 // guarantees the inputs (# Safety).
                 unsafe { self.body(b, tile.clone(), memory)? };
-                pieces(b, tile, |positions, first, step| {
+                pieces(b, tile, |piece| {
                     for (k, (from, d)) in memory.iter().zip(types()).enumerate() {
-                        let from = from.wrapping_add((positions.start - start) * d.size());
-                        f(k, [first, step, positions.len()], from);
+                        f(
+                            k,
+                            &piece,
+                            from.wrapping_add((piece.start - start) * d.size()),
+                        );
                     }
                     Ok(())
                 })?;
@@ -352,22 +359,24 @@ impl CodeRun<'_> {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
             let types: SmallVec<[DType; 4]> = types().copied().collect();
-            let each = |k: usize, run: [usize; 3], from: *const u8| {
+            let each = |k: usize, piece: &Piece, from: *const u8| {
                 // SAFETY: the caller guarantees the outputs (# Safety).
-                unsafe { spread(types[k], to[k], from, run) }
+                unsafe { spread(types[k], to[k], from, piece) }
             };
             // SAFETY: the caller guarantees the inputs (# Safety).
             return unsafe { self.tiles(b, range, 3, &each) };
         }
-        pieces(b, range, |positions, first, _| {
-            let outputs: SmallVec<[*mut u8; 4]> = to
-                .iter()
-                .zip(types())
-                .map(|(to, d)| to.wrapping_add(first * d.size()))
-                .collect();
-            // SAFETY: the caller guarantees the inputs and the outputs (# Safety), of which these
-            // are adjacent.
-            unsafe { self.body(b, positions, &outputs) }
+        pieces(b, range, |piece| {
+            piece.each_run(|positions, first| {
+                let outputs: SmallVec<[*mut u8; 4]> = to
+                    .iter()
+                    .zip(types())
+                    .map(|(to, d)| to.wrapping_add(first * d.size()))
+                    .collect();
+                // SAFETY: the caller guarantees the inputs and the outputs (# Safety), of which
+                // these are adjacent.
+                unsafe { self.body(b, positions, &outputs) }
+            })
         })
     }
 
@@ -468,29 +477,66 @@ impl CodeRun<'_> {
     }
 }
 
+/// Runs of positions of a box from `start` on, and where their outputs are in row-major order of
+/// the space.
+pub(super) struct Piece {
+    start: usize,
+    /// Position of the first output.
+    first: usize,
+    /// Number of runs, and positions from one to the next.
+    runs: usize,
+    apart: usize,
+    /// Number of outputs of a run, and positions from one to the next.
+    len: usize,
+    pub(super) step: usize,
+}
+
+impl Piece {
+    /// Calls `f` with the positions of each run in the box, and that of its first output.
+    pub(super) fn each_run(&self, mut f: impl FnMut(Range<usize>, usize) -> Fallible) -> Fallible {
+        (0..self.runs).try_for_each(|r| {
+            let start = self.start + r * self.len;
+            f(start..start + self.len, self.first + r * self.apart)
+        })
+    }
+}
+
 /// Calls `f` with pieces of positions of a box whose outputs are adjacent, or equally far apart if
-/// no two are adjacent: the positions, that of the first output in row-major order of the space,
-/// and the distance of outputs.
+/// no two are adjacent.
 pub(super) fn pieces(
     b: &LaidBox,
     range: Range<usize>,
-    mut f: impl FnMut(Range<usize>, usize, usize) -> Fallible,
+    mut f: impl FnMut(Piece) -> Fallible,
 ) -> Fallible {
     // Indices whose outputs are far apart are a run along the innermost loop over blocks.
-    let (length, step) = match (b.block, b.outer.first()) {
-        (1, Some(&(count, step))) => (count, step),
-        _ => (b.block, 1),
+    let (len, step, outer) = match (b.block, &b.outer[..]) {
+        (1, [(count, step), outer @ ..]) => (*count, *step, outer),
+        (_, outer) => (b.block, 1, outer),
     };
+    let (count, apart) = outer.first().copied().unwrap_or((1, 0));
     let mut start = range.start;
     while start < range.end {
-        let n = range.end.min((start / length + 1) * length) - start;
-        let (mut position, mut rest) = (b.first + start % b.block, start / b.block);
-        for &(count, step) in &b.outer {
-            position += rest % count * step;
+        let (run, at) = (start / len, start % len);
+        let left = range.end - start;
+        // Whole runs up to the end of the loop over them.
+        let (runs, len) = match at == 0 && left >= len {
+            true => ((count - run % count).min(left / len), len),
+            false => (1, left.min(len - at)),
+        };
+        let (mut first, mut rest) = (b.first + at * step, run);
+        for &(count, apart) in outer {
+            first += rest % count * apart;
             rest /= count;
         }
-        f(start..start + n, position, step)?;
-        start += n;
+        f(Piece {
+            start,
+            first,
+            runs,
+            apart,
+            len,
+            step,
+        })?;
+        start += runs * len;
     }
     Ok(())
 }
@@ -525,16 +571,27 @@ pub(super) unsafe fn copy_rows(
     rows!(1 u8, 2 u16, 4 u32, 8 u64, 16 u128);
 }
 
-/// Copies `n` adjacent elements to those from number `first` on, `step` apart.
+/// Copies adjacent elements to the outputs of a piece.
 ///
 /// # Safety
-/// `from` is valid for `n` elements of the type, `to` at the numbers.
-unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, [first, step, n]: [usize; 3]) {
+/// `from` is valid for the elements of the piece, `to` at its positions.
+unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, p: &Piece) {
     for_size!(dtype, W => {
-        let (to, from) = (to.cast::<W>(), from.cast::<W>());
-        for i in 0..n {
-            // SAFETY: the caller guarantees both (# Safety).
-            unsafe { to.add(first + i * step).write(from.add(i).read()) };
+        let (to, from) = (to.cast::<W>().wrapping_add(p.first), from.cast::<W>());
+        // SAFETY: the caller guarantees both (# Safety).
+        unsafe {
+            let is_matrix = p.apart == 1 && p.step > 1;
+            let size = [p.len, p.runs];
+            if is_matrix && matrix(from, p.len as isize, to, p.step as isize, size) {
+                return;
+            }
+            for r in 0..p.runs {
+                let (to, from) = (to.add(r * p.apart), from.add(r * p.len));
+                match p.step {
+                    1 => to.copy_from_nonoverlapping(from, p.len),
+                    step => (0..p.len).for_each(|i| to.add(i * step).write(from.add(i).read())),
+                }
+            }
         }
     });
 }

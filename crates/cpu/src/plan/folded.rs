@@ -356,7 +356,7 @@ impl CodeRun<'_> {
         let (rows, n) = (self.laid.rows, columns.len());
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         let part = |range: Range<usize>| {
-            pieces(b, range, |positions, first, step| {
+            pieces(b, range, |piece| {
                 let store = |positions: Range<usize>, first: usize| {
                     let at = first / rows * n + first % rows - columns.start;
                     let outputs = memory.iter().zip(types());
@@ -367,11 +367,13 @@ impl CodeRun<'_> {
                     // these are adjacent.
                     unsafe { self.body(b, positions, &outputs) }
                 };
-                if step == 1 {
-                    return store(positions, first);
-                }
-                let mut each = positions.enumerate();
-                each.try_for_each(|(k, at)| store(at..at + 1, first + k * step))
+                piece.each_run(|positions, first| {
+                    if piece.step == 1 {
+                        return store(positions, first);
+                    }
+                    let mut each = positions.enumerate();
+                    each.try_for_each(|(k, at)| store(at..at + 1, first + k * piece.step))
+                })
             })
         };
         if n == rows {

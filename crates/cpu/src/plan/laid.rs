@@ -1,11 +1,11 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
-use super::axes::LoopAxes;
+use super::axes::{LoopAxes, LoopAxis};
 use super::build::{CallStep, CodeStep, PlaceView};
 use super::code::{Code, CodeMember, Finish};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
-use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tensor::{Extents, Strides, Tensor};
 use crate::tuning::{BOX_INPUT_PS, BOX_PS, COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::{Body, InputLayouts};
@@ -270,13 +270,12 @@ pub(crate) fn writes_over(step: &CodeStep, laid: &LaidGroup, over: u32) -> bool 
         .leaves
         .iter()
         .filter(|l| matches!(l, LaidLeaf::Strided { base: Base::Place(p), .. } if *p == over));
-    let dense = row_major(&b.extents);
     reads.all(|l| match l {
         LaidLeaf::Strided {
             offset, strides, ..
         } => {
-            let same = |((s, d), n): ((&isize, &isize), &usize)| s == d || *n == 1;
-            *offset == 0 && strides.iter().zip(&dense).zip(&b.extents).all(same)
+            let same = |(s, a): (&isize, &LoopAxis)| *s == a.apart as isize || a.extent == 1;
+            *offset == 0 && strides.iter().zip(&b.axes).all(same)
         }
         LaidLeaf::Packed(_) => false,
     })

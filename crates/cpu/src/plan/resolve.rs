@@ -4,6 +4,7 @@ use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
 use super::axes::{
     LoopAxes, LoopAxis, by_columns, line_axis, loop_axes, plain_axes, whole, within,
 };
+use super::blocks::blocked;
 use super::boxes::{Decided, boxes, decided};
 use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
 use super::code::{Code, CodeMember, ElementSlot, Finish, bytes_of};
@@ -37,6 +38,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Maximum number of boxes of axes whose last parts are shorter, before choices cut them.
+const MAX_RAGGED_BOXES: usize = 16;
 
 /// Minimum number of results of folds along an outer axis that are computed together.
 const MIN_COLUMNS: usize = 256;
@@ -313,7 +317,7 @@ impl Extent<'_> {
                 (axes, parts)
             }
         };
-        self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
+        self.boxes(code, space, &reads, parts, &mut laid)?;
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
@@ -322,7 +326,16 @@ impl Extent<'_> {
             let axes = by_columns(&axes, first, [rows, len]);
             let parts = fastest_boxes(code, space, &axes, 0..axes.len() - first, &all);
             laid.columns = true;
-            self.boxes(code, space, &reads, &axes, parts, &mut laid)?;
+            self.boxes(code, space, &reads, parts, &mut laid)?;
+        } else if self.by_rows && laid.by_copies.is_none() && !is_direct(code, &laid) {
+            let parts: Vec<LoopAxes> = laid.boxes.iter().map(|b| b.axes.clone()).collect();
+            let first = axes.iter().filter(|a| a.of < first).count();
+            let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
+            let sized = reads.iter().zip(sizes);
+            let sized: Vec<_> = sized.filter_map(|(r, n)| Some((r.as_ref()?, n))).collect();
+            if let Some(parts) = blocked(code, &parts, first, &sized) {
+                self.boxes(code, space, &reads, parts, &mut laid)?;
+            }
         }
         Ok(laid)
     }
@@ -333,14 +346,13 @@ impl Extent<'_> {
         code: &Code,
         space: &[usize],
         reads: &[Option<NumRead>],
-        axes: &LoopAxes,
         parts: Vec<LoopAxes>,
         laid: &mut LaidCode,
     ) -> Result<()> {
         laid.numbers.clear();
         laid.lines.clear();
         laid.boxes.clear();
-        let fixed = self.fixed(code, space, axes, laid)?;
+        let fixed = self.fixed(code, space, laid)?;
         // The first start of each read among those of the step.
         let (mut starts, mut count) = (Vec::with_capacity(reads.len()), 0);
         for r in reads {
@@ -354,14 +366,7 @@ impl Extent<'_> {
             for ((r, own), first) in reads.iter().zip(&fixed).zip(&starts) {
                 leaves.push(match (r, own) {
                     (Some(r), _) => leaf(r, &b, *first, &mut laid.numbers),
-                    (None, Some((base, strides))) => LaidLeaf::Strided {
-                        base: *base,
-                        offset: (b.iter().zip(strides))
-                            .map(|(a, s)| a.low as i64 * *s as i64)
-                            .sum(),
-                        strides: strides.clone(),
-                        dynamic: SmallVec::new(),
-                    },
+                    (None, Some(own)) => own.leaf(&b),
                     (None, None) => unreachable!("an input is read or fixed"),
                 });
             }
@@ -371,14 +376,13 @@ impl Extent<'_> {
         Ok(())
     }
 
-    /// Inputs that depend on extents alone: where they are, and strides along the loop axes.
+    /// Inputs that depend on extents alone.
     fn fixed(
         &self,
         code: &Code,
         space: &[usize],
-        axes: &LoopAxes,
         laid: &mut LaidCode,
-    ) -> Result<Vec<Option<(Base, Strides)>>> {
+    ) -> Result<Vec<Option<FixedInput>>> {
         let mut out = Vec::with_capacity(code.leaves.len());
         for leaf in &code.leaves {
             out.push(match &leaf.source {
@@ -388,7 +392,7 @@ impl Extent<'_> {
                     laid.numbers
                         .push(NumberBytes::of(&bytes_of(&n.array(leaf.dtype))));
                     let base = Base::Number(laid.numbers.len() - 1);
-                    Some((base, axes.iter().map(|_| 0).collect()))
+                    Some(FixedInput { base, along: None })
                 }
                 LeafSource::Index(k) => {
                     let line = Iota {
@@ -397,16 +401,36 @@ impl Extent<'_> {
                     };
                     let line = iota(&line)(&Env::default(), Operands::new())?.remove(0);
                     laid.lines.push(line);
-                    let step = |a: &LoopAxis| match a.of == *k {
-                        true => a.step as isize,
-                        false => 0,
-                    };
                     let base = Base::Line(laid.lines.len() - 1);
-                    Some((base, axes.iter().map(step).collect()))
+                    let along = Some(*k);
+                    Some(FixedInput { base, along })
                 }
             });
         }
         Ok(out)
+    }
+}
+
+/// An input that depends on extents alone: a number, or the indices along an axis of the space.
+struct FixedInput {
+    base: Base,
+    along: Option<usize>,
+}
+
+impl FixedInput {
+    /// The input in a box.
+    fn leaf(&self, b: &LoopAxes) -> LaidLeaf {
+        let step = |a: &LoopAxis| match self.along == Some(a.of) {
+            true => a.step as isize,
+            false => 0,
+        };
+        let first = b.iter().map(|a| a.low as i64 * step(a) as i64).sum();
+        LaidLeaf::Strided {
+            base: self.base,
+            offset: first,
+            strides: b.iter().map(step).collect(),
+            dynamic: SmallVec::new(),
+        }
     }
 }
 
@@ -515,7 +539,7 @@ fn fastest_axes(
     };
     let even = of(loop_axes(space, reads, space.len()));
     let ragged = loop_axes(space, reads, first);
-    if ragged == even.0 {
+    if ragged == even.0 || whole(&ragged, space).len() > MAX_RAGGED_BOXES {
         return even;
     }
     let ragged = of(ragged);
@@ -563,14 +587,10 @@ fn boxes_of(
 fn time_of_boxes(code: &Code, parts: &[LoopAxes], reads: &[&NumRead]) -> u64 {
     let of_box = |b: &LoopAxes| {
         let volume: usize = b.iter().map(|a| a.extent).product();
-        let run = match outputs(b) {
-            // Outputs that are equally far apart are copied together.
-            (1, _, outer) => outer.first().map_or(1, |o| o.0),
-            (block, ..) => block,
-        };
+        let (block, _, outer) = outputs(b);
         let packed = reads.iter().filter(|r| decided(r, b).is_none());
         let one = code.cost + packed.map(|r| packing_time(r)).sum::<u64>();
-        (volume / run) as u64 * block_time(run) + volume as u64 * one
+        blocks_time(volume, block, &outer) + volume as u64 * one
     };
     parts.iter().map(of_box).sum()
 }
@@ -630,7 +650,8 @@ fn box_time(b: &LaidBox) -> u64 {
         .iter()
         .filter(|l| matches!(l, LaidLeaf::Packed(_)))
         .count() as u64;
-    one as u64 + (moved as u64 + packed * PACKED_PS_PER_ELEMENT) * b.volume as u64
+    let inputs = (moved as u64 + packed * PACKED_PS_PER_ELEMENT) * b.volume as u64;
+    one as u64 + inputs + blocks_time(b.volume, b.block, &b.outer)
 }
 
 /// Estimated time to pack an element of a read that no box decides, in ps.
@@ -640,12 +661,18 @@ fn packing_time(r: &NumRead) -> u64 {
     (1 + bounds) * PACKED_PS_PER_ELEMENT
 }
 
-/// Estimated time of a run of adjacent outputs besides that of its code, in ps.
-fn block_time(elements: usize) -> u64 {
-    match elements < MIN_BLOCK_ELEMENTS {
-        true => SHORT_BLOCK_PS + elements as u64 * PHASE_PS_PER_ELEMENT,
+/// Estimated time of the runs of adjacent outputs of a box besides that of their code, in ps.
+fn blocks_time(volume: usize, block: usize, outer: &BlockLoops) -> u64 {
+    // Outputs that are equally far apart are copied together.
+    let run = match (block, outer.first()) {
+        (1, Some(&(count, _))) => count,
+        _ => block,
+    };
+    let one = match run < MIN_BLOCK_ELEMENTS {
+        true => SHORT_BLOCK_PS + run as u64 * PHASE_PS_PER_ELEMENT,
         false => BLOCK_PS,
-    }
+    };
+    (volume / run) as u64 * one
 }
 
 /// An input that is a read, in a box. `first` is the number of the read's first fixed start.
