@@ -26,7 +26,7 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
     shape.iter().map(|&n| n.into()).collect()
 }
 
-/// Rows of `count` arrays, interleaved, of which each has the first `len` elements.
+/// RowForm of `count` arrays, interleaved, of which each has the first `len` elements.
 fn interleaved(cx: &dyn Emit, x: &[Val], len: usize) -> Val {
     let [rows, n] = cx.ty(x[0]).shape.as_const().unwrap()[..] else {
         panic!("matrices")
@@ -65,7 +65,7 @@ fn columns(cx: &dyn Emit, x: &[Val], len: usize) -> Val {
     x.iter().map(line).reduce(|a, b| cx.add(a, b)).unwrap()
 }
 
-type Rows = fn(&dyn Emit, &[Val], usize) -> Val;
+type RowForm = fn(&dyn Emit, &[Val], usize) -> Val;
 
 /// A value, its double, sums of its rows and of its columns.
 fn with_sums(cx: &dyn Emit, y: Val) -> Vec<Val> {
@@ -93,7 +93,7 @@ fn check(what: &str, f: &Arc<Function>, x: &[Array]) {
 
 #[test]
 fn every_length() {
-    let forms: [(&str, Rows); 3] = [
+    let forms: [(&str, RowForm); 3] = [
         ("interleaved", interleaved),
         ("between zeros", between_zeros),
         ("columns", columns),
@@ -149,7 +149,7 @@ fn both_axes() {
 fn odd_lengths_are_strided() {
     for len in [4094, 4095, 4096] {
         let types = vec![f64s(&[1, 2048]); 2];
-        for form in [interleaved as Rows, between_zeros] {
+        for form in [interleaved as RowForm, between_zeros] {
             let f = build(&types, |cx, x| vec![cx.exp(form(cx, x, len))]);
             let text = plan_text(&Arc::new(simplify(&f)), &Env::default()).unwrap();
             assert!(!text.contains("packed"), "{len}:\n{text}");

@@ -183,9 +183,9 @@ pub(crate) fn block<T: Copy, const N: usize>(
     false
 }
 
-/// Transposes a matrix: element `i` of row `r`, at `from + r + i · step`, goes to `to + r · stride +
-/// i`. Returns `false`, without writing, if elements have not 4 or 8 bytes, squares do not fit into
-/// the matrix, or the CPU lacks the instructions.
+/// Transposes a matrix: element `i` of row `r`, at `from + r + i · step`, goes to
+/// `to + r · stride + i`. Returns `false`, without writing, if elements have not 4 or 8 bytes,
+/// squares do not fit into the matrix, or the CPU lacks the instructions.
 ///
 /// # Safety
 /// All elements are valid for reading and for writing, and `from` and `to` do not overlap.

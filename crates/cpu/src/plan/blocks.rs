@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! outputs [1000, 1000], adjacent along the second axis; one input is adjacent along the first
-//! loop    [62, 15, 16, 64], and the rests of both axes
+//! loop    [15, 62, 16, 64], and the rests of both axes
 //!          |   |   |   64 indices of the second axis
 //!          |   |   16 of the first, which are a cache line of the input
 //!          blocks along both

@@ -290,9 +290,9 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
-        let each = |k: usize, piece: &Piece, from: *const u8| {
+        let each = |k: usize, piece: &OutputPiece, from: *const u8| {
             let (m, slot) = (&all[k], all[k].slot);
-            let own = Piece {
+            let own = OutputPiece {
                 first: (slot.before * self.laid.rows + piece.first) * slot.step + slot.after,
                 step: piece.step * slot.step,
                 apart: piece.apart * slot.step,
@@ -315,7 +315,7 @@ impl CodeRun<'_> {
         b: &LaidBox,
         range: Range<usize>,
         which: usize,
-        f: &dyn Fn(usize, &Piece, *const u8),
+        f: &dyn Fn(usize, &OutputPiece, *const u8),
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         // Results of a tile that are far apart stay in the cache.
@@ -359,7 +359,7 @@ impl CodeRun<'_> {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
             let types: SmallVec<[DType; 4]> = types().copied().collect();
-            let each = |k: usize, piece: &Piece, from: *const u8| {
+            let each = |k: usize, piece: &OutputPiece, from: *const u8| {
                 // SAFETY: the caller guarantees the outputs (# Safety).
                 unsafe { spread(types[k], to[k], from, piece) }
             };
@@ -479,7 +479,7 @@ impl CodeRun<'_> {
 
 /// Runs of positions of a box from `start` on, and where their outputs are in row-major order of
 /// the space.
-pub(super) struct Piece {
+pub(super) struct OutputPiece {
     start: usize,
     /// Position of the first output.
     first: usize,
@@ -491,7 +491,7 @@ pub(super) struct Piece {
     pub(super) step: usize,
 }
 
-impl Piece {
+impl OutputPiece {
     /// Calls `f` with the positions of each run in the box, and that of its first output.
     pub(super) fn each_run(&self, mut f: impl FnMut(Range<usize>, usize) -> Fallible) -> Fallible {
         (0..self.runs).try_for_each(|r| {
@@ -506,7 +506,7 @@ impl Piece {
 pub(super) fn pieces(
     b: &LaidBox,
     range: Range<usize>,
-    mut f: impl FnMut(Piece) -> Fallible,
+    mut f: impl FnMut(OutputPiece) -> Fallible,
 ) -> Fallible {
     // Indices whose outputs are far apart are a run along the innermost loop over blocks.
     let (len, step, outer) = match (b.block, &b.outer[..]) {
@@ -528,7 +528,7 @@ pub(super) fn pieces(
             first += rest % count * apart;
             rest /= count;
         }
-        f(Piece {
+        f(OutputPiece {
             start,
             first,
             runs,
@@ -575,7 +575,7 @@ pub(super) unsafe fn copy_rows(
 ///
 /// # Safety
 /// `from` is valid for the elements of the piece, `to` at its positions.
-unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, p: &Piece) {
+unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, p: &OutputPiece) {
     for_size!(dtype, W => {
         let (to, from) = (to.cast::<W>().wrapping_add(p.first), from.cast::<W>());
         // SAFETY: the caller guarantees both (# Safety).
