@@ -26,7 +26,7 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
     shape.iter().map(|&n| n.into()).collect()
 }
 
-/// RowForm of `count` arrays, interleaved, of which each has the first `len` elements.
+/// Rows of arrays, interleaved, of which each has the first `len` elements.
 fn interleaved(cx: &dyn Emit, x: &[Val], len: usize) -> Val {
     let [rows, n] = cx.ty(x[0]).shape.as_const().unwrap()[..] else {
         panic!("matrices")

@@ -17,8 +17,9 @@ pub(crate) struct LoopAxis {
     pub(crate) apart: usize,
 }
 
-/// The loop axes of a box. Axes of the space keep their order, the parts of one begin with the
-/// largest step.
+/// The loop axes of a box, outermost first. The parts of an axis of the space begin with the
+/// largest step. Axes of the space keep their order, but for folds by columns ([`by_columns`]) and
+/// for blocks.
 pub(crate) type LoopAxes = SmallVec<[LoopAxis; 4]>;
 
 /// The axes of a loop over a space: axes are split at the divisors of the reads' indices, if these
