@@ -234,3 +234,23 @@ fn part(t: &NumTerm, a: &LoopAxis) -> Option<i64> {
     let inside = step >= t.divisor && end <= limit;
     (inside && step % t.divisor == 0).then_some(step / t.divisor)
 }
+
+/// Loops over blocks: number of blocks, and outputs from block to block; innermost first.
+pub(crate) type BlockLoops = SmallVec<[(usize, usize); 4]>;
+
+/// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over
+/// blocks.
+pub(super) fn outputs(b: &LoopAxes) -> (usize, usize, BlockLoops) {
+    let (mut block, mut first, mut outer) = (1, 0, BlockLoops::new());
+    for a in b.iter().rev() {
+        first += a.low * a.apart;
+        match outer.last_mut() {
+            _ if a.extent == 1 => {}
+            None if block == a.apart => block *= a.extent,
+            // The loop continues the one inside of it.
+            Some((count, apart)) if *count * *apart == a.apart => *count *= a.extent,
+            _ => outer.push((a.extent, a.apart)),
+        }
+    }
+    (block, first, outer)
+}

@@ -1,11 +1,11 @@
 //! Steps at given extents: loops, offsets and memory in numbers.
 
-use super::axes::{LoopAxes, LoopAxis};
+use super::axes::{BlockLoops, LoopAxes, LoopAxis, outputs};
 use super::build::{CallStep, CodeStep, PlaceView};
 use super::code::{Code, CodeMember, Finish};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
-use crate::tensor::{Extents, Strides, Tensor};
+use crate::tensor::{Extents, Strides, Tensor, row_major};
 use crate::tuning::{BOX_INPUT_PS, BOX_PS, COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
 use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::{Body, InputLayouts};
@@ -77,10 +77,44 @@ pub(crate) struct LaidBox {
     pub(crate) block: usize,
     /// Position of the first output, and loops over blocks, innermost first.
     pub(crate) first: usize,
-    pub(crate) outer: SmallVec<[(usize, usize); 4]>,
+    pub(crate) outer: BlockLoops,
 }
 
 impl LaidBox {
+    /// The box `b` of a loop with these inputs, whose code is `decided` if it is not that of all
+    /// boxes.
+    pub(crate) fn of(
+        code: &Code,
+        b: LoopAxes,
+        leaves: Vec<LaidLeaf>,
+        decided: Option<Arc<DecidedCode>>,
+    ) -> LaidBox {
+        let extents: Extents = b.iter().map(|a| a.extent).collect();
+        let dense = row_major(&extents);
+        let strides = |l: &'_ LaidLeaf| match l {
+            LaidLeaf::Strided { strides, .. } => strides.clone(),
+            LaidLeaf::Packed(_) => dense.clone(),
+        };
+        let (body, read): (&Body, SmallVec<[usize; 8]>) = match &decided {
+            Some(d) => (&d.body, d.inputs.iter().copied().collect()),
+            None => (&code.body, (0..leaves.len()).collect()),
+        };
+        let strides: SmallVec<[Strides; 8]> = read.iter().map(|&k| strides(&leaves[k])).collect();
+        let layouts = body.laid(&extents, strides.iter().map(|s| &s[..]));
+        let (block, first, outer) = outputs(&b);
+        LaidBox {
+            volume: extents.iter().product(),
+            axes: b,
+            extents,
+            layouts,
+            leaves,
+            decided,
+            block,
+            first,
+            outer,
+        }
+    }
+
     /// The leaves that are inputs of its code, in order.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = usize> {
         let all = match &self.decided {

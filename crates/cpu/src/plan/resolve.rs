@@ -1,18 +1,16 @@
 //! A plan at given extents and layouts of arguments: loops, offsets and memory in numbers.
 
 use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
-use super::axes::{
-    LoopAxes, LoopAxis, by_columns, line_axis, loop_axes, plain_axes, whole, within,
-};
+use super::axes::{LoopAxes, LoopAxis, by_columns, plain_axes, within};
 use super::blocks::blocked;
-use super::boxes::{Decided, boxes, decided};
+use super::boxes::{Decided, decided};
 use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
-use super::code::{Code, CodeMember, ElementSlot, Finish, bytes_of};
+use super::code::{Code, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
-use super::halo::{halo_reads, whole_copy};
+use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns};
 use super::laid::{
-    Base, ByCopies, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView,
-    NumberBytes, PackedRead, Resolved, RowBlocks, box_overhead, is_direct,
+    Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes,
+    PackedRead, Resolved, RowBlocks, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -26,21 +24,15 @@ use crate::nests::access::Read;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::tensor::{Extents, Strides, row_major, volume};
 use crate::tuning::{
-    BLOCK_PS, CACHED_PRODUCT_BYTES, GENERAL_FORM_PERCENT, MAX_CACHED_ROW_ELEMENTS,
-    MIN_BLOCK_ELEMENTS, MIN_BLOCK_ROWS, MOVE_PS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT,
-    PRODUCT_BLOCK_BYTES, SHORT_BLOCK_PS, TARGET_BLOCKS,
+    CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ROWS, PRODUCT_BLOCK_BYTES,
+    TARGET_BLOCKS,
 };
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
-use cotangent_kernels::tile::Body;
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Maximum number of boxes of axes whose last parts are shorter, before choices cut them.
-const MAX_RAGGED_BOXES: usize = 16;
 
 /// Minimum number of results of folds along an outer axis that are computed together.
 const MIN_COLUMNS: usize = 256;
@@ -317,23 +309,22 @@ impl Extent<'_> {
                 (axes, parts)
             }
         };
+        let outer = axes.iter().filter(|a| a.of < first).count();
         self.boxes(code, space, &reads, parts, &mut laid)?;
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
         if self.by_rows && folds_columns(code, &axes, &all) && !is_direct(code, &laid) {
-            let first = axes.iter().filter(|a| a.of < first).count();
-            let axes = by_columns(&axes, first, [rows, len]);
-            let parts = fastest_boxes(code, space, &axes, 0..axes.len() - first, &all);
+            let axes = by_columns(&axes, outer, [rows, len]);
+            let parts = fastest_boxes(code, space, &axes, 0..axes.len() - outer, &all);
             laid.columns = true;
             self.boxes(code, space, &reads, parts, &mut laid)?;
         } else if self.by_rows && laid.by_copies.is_none() && !is_direct(code, &laid) {
             let parts: Vec<LoopAxes> = laid.boxes.iter().map(|b| b.axes.clone()).collect();
-            let first = axes.iter().filter(|a| a.of < first).count();
             let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
             let sized = reads.iter().zip(sizes);
             let sized: Vec<_> = sized.filter_map(|(r, n)| Some((r.as_ref()?, n))).collect();
-            if let Some(parts) = blocked(code, &parts, first, &sized) {
+            if let Some(parts) = blocked(code, &parts, outer, &sized) {
                 self.boxes(code, space, &reads, parts, &mut laid)?;
             }
         }
@@ -371,7 +362,7 @@ impl Extent<'_> {
                 });
             }
             let decided = decided_code(code, &leaves, &laid.numbers, &mut known);
-            laid.boxes.push(laid_box(code, b, leaves, decided));
+            laid.boxes.push(LaidBox::of(code, b, leaves, decided));
         }
         Ok(())
     }
@@ -502,179 +493,6 @@ fn product_block(code: &Code, space: &[usize], count: usize, first: usize) -> Op
     (gains && least <= most).then_some(block * unit)
 }
 
-/// Whether folds go along an outer axis of what they read.
-fn folds_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) -> bool {
-    let fold = |m: &CodeMember| matches!(m.finish, Finish::Fold(_));
-    let long = |a: &&LoopAxis| a.extent > 1;
-    let inner = |folded: bool| {
-        let own = |a: &LoopAxis| long(&a) && (a.of >= code.rank) == folded;
-        axes.iter().rposition(own)
-    };
-    let (Some(result), Some(folded)) = (inner(false), inner(true)) else {
-        return false;
-    };
-    let mut adjacent = [0, 0];
-    for r in reads {
-        if let Some(Decided::Strided(s)) = decided(r, axes) {
-            let [outer, inner] = [s.strides[result], s.strides[folded]];
-            adjacent[0] += usize::from(outer.abs() == 1 && inner != 0);
-            adjacent[1] += usize::from(inner.abs() == 1 && outer != 0);
-        }
-    }
-    code.members.iter().all(fold) && adjacent[0] > adjacent[1]
-}
-
-/// The axes of a loop and its boxes, which may cut the axes of the space from `first` on: with a
-/// shorter last part of axes whose extents are no multiples, if that takes less time.
-fn fastest_axes(
-    code: &Code,
-    space: &[usize],
-    first: usize,
-    reads: &[&NumRead],
-) -> (LoopAxes, Vec<LoopAxes>) {
-    let of = |axes: LoopAxes| {
-        let outer = axes.iter().filter(|a| a.of < first).count();
-        let parts = fastest_boxes(code, space, &axes, outer..axes.len(), reads);
-        (axes, parts)
-    };
-    let even = of(loop_axes(space, reads, space.len()));
-    let ragged = loop_axes(space, reads, first);
-    if ragged == even.0 || whole(&ragged, space).len() > MAX_RAGGED_BOXES {
-        return even;
-    }
-    let ragged = of(ragged);
-    let time = |parts: &[LoopAxes]| time_of_boxes(code, parts, reads);
-    match time(&ragged.1) < time(&even.1) {
-        true => ragged,
-        false => even,
-    }
-}
-
-/// The boxes of a loop whose axes in `cut` may be cut: axes are cut up to the one for which the
-/// time of reads that are not decided and of loops over shorter rows is least.
-fn fastest_boxes(
-    code: &Code,
-    space: &[usize],
-    axes: &LoopAxes,
-    cut: Range<usize>,
-    reads: &[&NumRead],
-) -> Vec<LoopAxes> {
-    let all = boxes_of(axes, space, cut.clone(), reads);
-    if all.len() == 1 {
-        return all;
-    }
-    let fewer = cut
-        .clone()
-        .map(|end| boxes_of(axes, space, cut.start..end, reads));
-    let all = [all].into_iter().chain(fewer);
-    let fastest = all.min_by_key(|parts| time_of_boxes(code, parts, reads));
-    fastest.expect("one candidate at least")
-}
-
-/// The boxes of a loop over a space.
-fn boxes_of(
-    axes: &LoopAxes,
-    space: &[usize],
-    cut: Range<usize>,
-    reads: &[&NumRead],
-) -> Vec<LoopAxes> {
-    let whole = whole(axes, space);
-    let parts = whole.iter().flat_map(|b| boxes(b, cut.clone(), reads));
-    parts.collect()
-}
-
-/// Estimated time of boxes, in ps.
-fn time_of_boxes(code: &Code, parts: &[LoopAxes], reads: &[&NumRead]) -> u64 {
-    let of_box = |b: &LoopAxes| {
-        let volume: usize = b.iter().map(|a| a.extent).product();
-        let (block, _, outer) = outputs(b);
-        let packed = reads.iter().filter(|r| decided(r, b).is_none());
-        let one = code.cost + packed.map(|r| packing_time(r)).sum::<u64>();
-        blocks_time(volume, block, &outer) + volume as u64 * one
-    };
-    parts.iter().map(of_box).sum()
-}
-
-/// A stored phase by copies, if that takes less time than its boxes.
-fn by_copies(
-    code: &Code,
-    axes: &LoopAxes,
-    reads: &[Option<NumRead>],
-    laid: &LaidCode,
-) -> Option<Box<ByCopies>> {
-    let stored = code.rank == code.space.len() && code.region.is_none() && code.choices.is_none();
-    let even = axes.iter().map(|a| a.extent).product::<usize>() == laid.rows;
-    if !(stored && even) || laid.boxes.len() < 2 {
-        return None;
-    }
-    let all: Vec<&NumRead> = reads.iter().flatten().collect();
-    let cut = boxes(axes, 0..axes.len(), &all);
-    let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
-    let leaves: Vec<_> = reads.iter().map(Option::as_ref).zip(sizes).collect();
-    let own = match (&code.members[..], &leaves[..]) {
-        ([m], [(Some(read), size)])
-            if m.copies[..] == [Some(0)] && m.slot == ElementSlot::ROW_MAJOR =>
-        {
-            ByCopies {
-                boxes: Vec::new(),
-                copies: whole_copy(axes, &cut, read, *size)?,
-                bytes: 0,
-            }
-        }
-        _ => {
-            let reads = halo_reads(axes, &cut, &laid.boxes[0], &leaves)?;
-            ByCopies {
-                boxes: vec![laid_box(code, axes.clone(), reads.leaves, None)],
-                copies: reads.copies,
-                bytes: reads.bytes,
-            }
-        }
-    };
-    let by_boxes: u64 = laid.boxes.iter().map(box_time).sum();
-    let by_copies = own.boxes.iter().map(box_time).sum::<u64>() + own.copy_time();
-    (by_copies < by_boxes).then(|| Box::new(own))
-}
-
-/// Estimated time of a box besides that of its code, in ps.
-fn box_time(b: &LaidBox) -> u64 {
-    let one = box_overhead(b.leaves.len()) * GENERAL_FORM_PERCENT / 100;
-    // Inputs that are not contiguous along the innermost axis are packed.
-    let along = line_axis(&b.axes);
-    let apart = |l: &&LaidLeaf| match l {
-        LaidLeaf::Strided { strides, .. } => along.is_some_and(|k| strides[k].unsigned_abs() > 1),
-        LaidLeaf::Packed(_) => false,
-    };
-    let moved = b.leaves.iter().filter(apart).count() * MOVE_PS;
-    let packed = b
-        .leaves
-        .iter()
-        .filter(|l| matches!(l, LaidLeaf::Packed(_)))
-        .count() as u64;
-    let inputs = (moved as u64 + packed * PACKED_PS_PER_ELEMENT) * b.volume as u64;
-    one as u64 + inputs + blocks_time(b.volume, b.block, &b.outer)
-}
-
-/// Estimated time to pack an element of a read that no box decides, in ps.
-fn packing_time(r: &NumRead) -> u64 {
-    let mut bounds = 0;
-    r.source.bounds(&mut |_| bounds += 1);
-    (1 + bounds) * PACKED_PS_PER_ELEMENT
-}
-
-/// Estimated time of the runs of adjacent outputs of a box besides that of their code, in ps.
-fn blocks_time(volume: usize, block: usize, outer: &BlockLoops) -> u64 {
-    // Outputs that are equally far apart are copied together.
-    let run = match (block, outer.first()) {
-        (1, Some(&(count, _))) => count,
-        _ => block,
-    };
-    let one = match run < MIN_BLOCK_ELEMENTS {
-        true => SHORT_BLOCK_PS + run as u64 * PHASE_PS_PER_ELEMENT,
-        false => BLOCK_PS,
-    };
-    (volume / run) as u64 * one
-}
-
 /// An input that is a read, in a box. `first` is the number of the read's first fixed start.
 fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>) -> LaidLeaf {
     match decided(r, b) {
@@ -708,26 +526,6 @@ fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>)
     }
 }
 
-/// Loops over blocks: number of blocks, and outputs from block to block; innermost first.
-type BlockLoops = SmallVec<[(usize, usize); 4]>;
-
-/// The outputs of a box of loop axes: the number of adjacent ones, the first, and loops over
-/// blocks.
-fn outputs(b: &LoopAxes) -> (usize, usize, BlockLoops) {
-    let (mut block, mut first, mut outer) = (1, 0, BlockLoops::new());
-    for a in b.iter().rev() {
-        first += a.low * a.apart;
-        match outer.last_mut() {
-            _ if a.extent == 1 => {}
-            None if block == a.apart => block *= a.extent,
-            // The loop continues the one inside of it.
-            Some((count, apart)) if *count * *apart == a.apart => *count *= a.extent,
-            _ => outer.push((a.extent, a.apart)),
-        }
-    }
-    (block, first, outer)
-}
-
 /// Code by the choices that boxes decide.
 type KnownCodes = FxHashMap<Vec<Option<bool>>, Arc<DecidedCode>>;
 
@@ -759,36 +557,4 @@ fn decided_code(
         Arc::new(DecidedCode { body, inputs })
     });
     Some(own.clone())
-}
-
-fn laid_box(
-    code: &Code,
-    b: LoopAxes,
-    leaves: Vec<LaidLeaf>,
-    decided: Option<Arc<DecidedCode>>,
-) -> LaidBox {
-    let extents: Extents = b.iter().map(|a| a.extent).collect();
-    let dense = row_major(&extents);
-    let strides = |l: &'_ LaidLeaf| match l {
-        LaidLeaf::Strided { strides, .. } => strides.clone(),
-        LaidLeaf::Packed(_) => dense.clone(),
-    };
-    let (body, read): (&Body, SmallVec<[usize; 8]>) = match &decided {
-        Some(d) => (&d.body, d.inputs.iter().copied().collect()),
-        None => (&code.body, (0..leaves.len()).collect()),
-    };
-    let strides: SmallVec<[Strides; 8]> = read.iter().map(|&k| strides(&leaves[k])).collect();
-    let layouts = body.laid(&extents, strides.iter().map(|s| &s[..]));
-    let (block, first, outer) = outputs(&b);
-    LaidBox {
-        volume: extents.iter().product(),
-        axes: b,
-        extents,
-        layouts,
-        leaves,
-        decided,
-        block,
-        first,
-        outer,
-    }
 }
