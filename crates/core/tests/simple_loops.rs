@@ -1,6 +1,6 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
-use cotangent_core::ops::{Binary, Comparison, entries};
+use cotangent_core::ops::{Binary, Comparison, DotGeneral, entries};
 use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, Primitive, no_rule};
 use cotangent_core::rewrite::with_simple_loops;
 use cotangent_core::transform::{Lin, Lv, Session};
@@ -143,6 +143,32 @@ fn a_large_result_of_constants_stays_in_the_loop() {
     );
     let large = simple(&rows(1000), &args(1000));
     assert_eq!(names(&large), ["scan"]);
+}
+
+#[test]
+fn conversions_of_constant_16_bit_factors_leave_the_loop() {
+    let steps = |n: usize| {
+        let ty = |shape: &[usize]| Type::new(DType::F16, shape);
+        build(&[ty(&[n, n]), ty(&[n])], |cx, x| {
+            let d = DotGeneral {
+                lhs_contract: vec![1],
+                rhs_contract: vec![0],
+                ..DotGeneral::default()
+            };
+            let steps = 20.into();
+            cx.scan(&x[..1], &x[1..], &[], &steps, false, |cx, w, c, _| {
+                (vec![cx.dot_general(w[0], c[0], d.clone())], vec![])
+            })
+            .0
+        })
+    };
+    let small = with_simple_loops(&steps(256));
+    assert_eq!(names(&small), ["convert", "scan"]);
+    assert_eq!(scan_of(&small).1, ["convert", "dot_general", "convert"]);
+    // The copy of a large factor would not stay in a cache.
+    let large = with_simple_loops(&steps(1000));
+    assert_eq!(names(&large), ["scan"]);
+    assert_eq!(scan_of(&large).1, ["dot_general"]);
 }
 
 #[test]

@@ -30,19 +30,22 @@ mod types;
 mod vector;
 
 use crate::element::Number;
+use crate::halves::Float16;
 use crate::interrupt::is_active;
 use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
 use crate::simd::{Isa, widest};
-use crate::tuning::{MAX_WIDENED_ELEMENTS, MIN_SHARED_NS, MIN_SHARED_PRODUCTS};
+use crate::tuning::{
+    MAX_PART_ELEMENTS, MAX_WIDENED_ELEMENTS, MIN_PART_ROWS, MIN_SHARED_NS, MIN_SHARED_PRODUCTS,
+};
 use crate::view::{View, volume};
 pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
 use half::{bf16, f16};
 use num_complex::Complex;
-use pack::{HalfFloat, Source, widen};
 pub(crate) use pack::{PackLanes, pack, transfer};
+use pack::{Source, widen};
 use types::ComplexParts;
 pub(crate) use types::{
     GemmFloat, GroupArgs, IndirectArgs, K_RUN_STEPS, MAX_GROUP_WINDOWS, MAX_INDIRECT_OFFSETS,
@@ -285,7 +288,7 @@ pub(crate) unsafe fn update(
 }
 
 /// Computes products of 16-bit floats in f32, rounded once.
-fn half_product<T: HalfFloat>(
+fn half_product<T: Float16 + Source<f32>>(
     isa: Isa,
     mut c: &mut [T],
     [mut a, mut b]: [Matrix<T>; 2],
@@ -294,50 +297,101 @@ fn half_product<T: HalfFloat>(
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let size = m * n;
     let factors = (m + n).saturating_mul(k);
-    while !c.is_empty() {
-        let count = (MAX_WIDENED_ELEMENTS / factors.saturating_add(size)).clamp(1, c.len() / size);
-        let (now, rest) = c.split_at_mut(count * size);
-        let scratch = if factors <= MAX_WIDENED_ELEMENTS {
-            count * factors
+    if factors <= MAX_WIDENED_ELEMENTS {
+        while !c.is_empty() {
+            let count = (MAX_WIDENED_ELEMENTS / (factors + size)).clamp(1, c.len() / size);
+            let (now, rest) = c.split_at_mut(count * size);
+            of_copies(isa, now, count, [a, b], steps)?;
+            (a, b) = (
+                a.moved(count as isize * steps[0]),
+                b.moved(count as isize * steps[1]),
+            );
+            c = rest;
+        }
+        return Ok(());
+    }
+    for (i, c) in (0..).zip(c.chunks_exact_mut(size)) {
+        let (a, b) = (a.moved(i * steps[0]), b.moved(i * steps[1]));
+        // A row of C is a column of its transpose.
+        let (a, b) = if m == 1 {
+            (b.transposed(), a.transposed())
         } else {
-            0
+            (a, b)
         };
-        with_scratch((count * size + scratch) * size_of::<f32>(), |to| {
-            let to = to.cast::<f32>();
-            // SAFETY: the scratch memory has this number of elements, and its bytes are
-            // initialised.
-            let (wide, copies) = unsafe {
-                let all = std::slice::from_raw_parts_mut(to, count * size + scratch);
-                all.split_at_mut(count * size)
-            };
-            if copies.is_empty() {
-                at_level(isa, count, wide, a, b, steps)?;
-            } else {
-                let (of_a, of_b) = copies.split_at_mut(count * m * k);
-                widened(a, of_a, count, steps[0]);
-                widened(b, of_b, count, steps[1]);
-                // The matrices are stacked by rows; a product starts at the first one.
-                let (mut a, mut b) = (
-                    Matrix::dense(of_a, count * m, k),
-                    Matrix::dense(of_b, count * k, n),
-                );
-                (a.rows, b.rows) = (m, k);
-                at_level(isa, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
+        match part_rows(&a, &b) {
+            Some(rows) => {
+                let nanos = blocks::nanos::<f32>([m, k, n]);
+                parallel::try_chunks(c, rows * b.cols, nanos, |chunk, c| {
+                    let part = Matrix {
+                        rows: c.len() / b.cols,
+                        ..a.moved((chunk * rows) as isize * a.row_stride)
+                    };
+                    of_copies(isa, c, 1, [part, b], [0; 2])
+                })?
             }
-            T::narrow(now, wide);
-            Ok(())
-        })??;
-        (a, b) = (
-            a.moved(count as isize * steps[0]),
-            b.moved(count as isize * steps[1]),
-        );
-        c = rest;
+            None => with_scratch(size * size_of::<f32>(), |to| {
+                // SAFETY: the scratch memory has this number of elements, and its bytes are
+                // initialised.
+                let wide = unsafe { std::slice::from_raw_parts_mut(to.cast::<f32>(), size) };
+                at_level(isa, 1, wide, a, b, [0; 2])?;
+                T::narrowed(c, wide);
+                Ok(())
+            })??,
+        }
     }
     Ok(())
 }
 
-/// Widens `count` matrices, `step` elements apart, to row-major copies.
-fn widened<T: HalfFloat>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
+/// Number of rows of A that are widened together, with all of B. `None` if few rows of A fit, so
+/// that B would be widened again and again, or if A is one part.
+fn part_rows<T>(a: &Matrix<T>, b: &Matrix<T>) -> Option<usize> {
+    let (k, n) = (a.cols, b.cols);
+    let of_b = k.checked_mul(n)?;
+    let rows = MAX_PART_ELEMENTS.checked_sub(of_b)? / (k + n);
+    let fits = of_b <= MAX_PART_ELEMENTS / 2 && rows >= MIN_PART_ROWS;
+    (fits && rows < a.rows).then_some(rows)
+}
+
+/// Computes `count` products by widened copies of the factors.
+fn of_copies<T: Float16>(
+    isa: Isa,
+    c: &mut [T],
+    count: usize,
+    [a, b]: [Matrix<T>; 2],
+    steps: [isize; 2],
+) -> Fallible {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    let sizes = [count * (m * n), count * (m * k), count * (k * n)];
+    with_scratch(sizes.iter().sum::<usize>() * size_of::<f32>(), |to| {
+        let to = to.cast::<f32>();
+        // SAFETY: the scratch memory has this number of elements, and its bytes are initialised.
+        let (wide, of_a, of_b) = unsafe {
+            let all = std::slice::from_raw_parts_mut(to, sizes.iter().sum());
+            let (wide, factors) = all.split_at_mut(sizes[0]);
+            let (of_a, of_b) = factors.split_at_mut(sizes[1]);
+            (wide, of_a, of_b)
+        };
+        let (a, b) = (
+            widened(a, of_a, count, steps[0]),
+            widened(b, of_b, count, steps[1]),
+        );
+        at_level(isa, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
+        T::narrowed(c, wide);
+        Ok(())
+    })?
+}
+
+/// Widens `count` matrices, `step` elements apart, to copies one after the other, which are
+/// row-major, or column-major if columns are contiguous. Returns the first one.
+fn widened<'a, T: Float16>(
+    x: Matrix<T>,
+    to: &'a mut [f32],
+    count: usize,
+    step: isize,
+) -> Matrix<'a, f32> {
+    if x.rows > 1 && x.row_stride == 1 && x.col_stride != 1 {
+        return widened(x.transposed(), to, count, step).transposed();
+    }
     let size = x.rows * x.cols;
     assert_eq!(to.len(), count * size);
     let is_dense = x.col_stride == 1 && (x.rows == 1 || x.row_stride == x.cols as isize);
@@ -362,6 +416,12 @@ fn widened<T: HalfFloat>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize
             }
         },
     );
+    // The matrices are stacked by rows; a product starts at the first one.
+    let copies = Matrix::dense(to, count * x.rows, x.cols);
+    Matrix {
+        rows: x.rows,
+        ..copies
+    }
 }
 
 macro_rules! through_f32 {

@@ -77,6 +77,11 @@ tuning! {
     /// Elements of both factors up to which 16-bit floats are widened to copies before the product.
     /// Small products are then also computed several at a time.
     pub(crate) MAX_WIDENED_ELEMENTS: usize = 4096;
+    /// Elements of a part of a larger product of 16-bit floats that are widened together, if the
+    /// right factor is at most half of them. Sized for the L2 cache.
+    pub(crate) MAX_PART_ELEMENTS: usize = 1 << 16;
+    /// Minimum number of rows of such a part.
+    pub(crate) MIN_PART_ROWS: usize = 16;
     /// Minimum `k`, in steps, for which C is prefetched before the loop.
     pub(crate) PREFETCH_C_STEPS: usize = 32;
     /// Bytes of sums of a vector-matrix product that stay in the L1 cache.

@@ -2,9 +2,10 @@
 //! at step `p`.
 
 use super::types::{GemmFloat, K_BLOCK_STEPS};
+use crate::halves::Float16;
 use crate::simd::{Isa, widest};
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
+use std::mem::MaybeUninit;
 
 /// Lanes of an operand: `count` lanes, `lane` elements apart, each with `depth` elements that are
 /// `step` apart.
@@ -54,64 +55,8 @@ impl<E: Copy> Source<E> for E {
     }
 }
 
-/// 16-bit float.
-pub(super) trait HalfFloat: Copy + Send + Sync + Source<f32> {
-    /// The value as f32. A signaling NaN stays signaling.
-    fn widened(self) -> f32;
-    /// Rounds to nearest, ties to even.
-    fn narrow(to: &mut [Self], from: &[f32]);
-}
-
-impl HalfFloat for bf16 {
-    #[inline(always)]
-    fn widened(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
-    }
-
-    fn narrow(to: &mut [bf16], from: &[f32]) {
-        let rounded = |x: f32| {
-            let bits = x.to_bits();
-            let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
-            // The payload of a NaN may be in the bits that are cut off, so the quiet bit is set.
-            bf16::from_bits(if x.is_nan() {
-                bits >> 16 | 0x40
-            } else {
-                nearest
-            } as u16)
-        };
-        widest(
-            #[inline(always)]
-            || {
-                to.iter_mut()
-                    .zip(from)
-                    .for_each(|(to, &x)| *to = rounded(x))
-            },
-        );
-    }
-}
-
-impl HalfFloat for f16 {
-    /// Shifts the fraction and the exponent, and corrects the bias of the exponent by an exact
-    /// product.
-    #[inline(always)]
-    fn widened(self) -> f32 {
-        const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
-        const INFINITY: u32 = 0x1f << 23;
-        let bits = u32::from(self.to_bits());
-        let magnitude = (bits & 0x7fff) << 13;
-        let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
-        let value = if magnitude >= INFINITY {
-            magnitude | 0xff << 23
-        } else {
-            finite
-        };
-        f32::from_bits((bits & 0x8000) << 16 | value)
-    }
-
-    fn narrow(to: &mut [f16], from: &[f32]) {
-        to.convert_from_f32_slice(from);
-    }
-}
+/// Number of strided 16-bit floats that are gathered before they are widened.
+const LINE_ELEMENTS: usize = 32;
 
 /// Number of lanes of 16-bit floats that are widened before they are transposed.
 const WIDENED_LANES: usize = 8;
@@ -137,18 +82,19 @@ macro_rules! halves {
                             },
                         );
                     }
-                    let mut rows = [0.0; WIDENED_LANES * K_BLOCK_STEPS];
+                    let mut rows = [const { MaybeUninit::<f32>::uninit() }; WIDENED_LANES * K_BLOCK_STEPS];
+                    let rows = rows.as_mut_ptr().cast::<f32>();
                     for first in (0..x.count).step_by(WIDENED_LANES) {
                         let count = WIDENED_LANES.min(x.count - first);
                         widest(
                             #[inline(always)]
                             || for lane in 0..count {
                                 let from = x.from.offset((first + lane) as isize * x.lane);
-                                widen(rows.as_mut_ptr().add(lane * K_BLOCK_STEPS), from, x.depth, x.step);
+                                widen(rows.add(lane * K_BLOCK_STEPS), from, x.depth, x.step);
                             },
                         );
                         let lines =
-                            PackLanes { from: rows.as_ptr(), lane: K_BLOCK_STEPS as isize, step: 1, count, depth: x.depth };
+                            PackLanes { from: rows.cast_const(), lane: K_BLOCK_STEPS as isize, step: 1, count, depth: x.depth };
                         transfer(isa, dst.add(first), width, lines);
                     }
                 }
@@ -164,17 +110,20 @@ halves!(f16 bf16);
 /// # Safety
 /// `from` is valid for reading the elements, and `to` for writing `n` elements.
 #[inline(always)]
-pub(super) unsafe fn widen<T: HalfFloat>(to: *mut f32, from: *const T, n: usize, step: isize) {
+pub(super) unsafe fn widen<T: Float16>(to: *mut f32, from: *const T, n: usize, step: isize) {
     // SAFETY: the caller guarantees that `from` is readable and `to` is writable (# Safety).
     unsafe {
         if step == 1 {
-            for i in 0..n {
-                *to.add(i) = (*from.add(i)).widened();
+            return T::operands(to, from, n);
+        }
+        let mut line = [const { MaybeUninit::<T>::uninit() }; LINE_ELEMENTS];
+        let line = line.as_mut_ptr().cast::<T>();
+        for first in (0..n).step_by(LINE_ELEMENTS) {
+            let count = LINE_ELEMENTS.min(n - first);
+            for i in 0..count {
+                line.add(i).write(*from.offset((first + i) as isize * step));
             }
-        } else {
-            for i in 0..n {
-                *to.add(i) = (*from.offset(i as isize * step)).widened();
-            }
+            T::operands(to.add(first), line, count);
         }
     }
 }

@@ -159,8 +159,8 @@ promise!(halves: f16 bf16);
 promise!(integers: bool i8 u8 i16 u16 i32 u32 i64 u64);
 
 /// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several
-/// blocks of `k`.
-const SIZES: [[usize; 3]; 27] = [
+/// blocks of `k`, several parts of rows and of columns.
+const SIZES: [[usize; 3]; 31] = [
     [1, 1, 1],
     [1, 600, 1],
     [2, 3, 2],
@@ -188,6 +188,10 @@ const SIZES: [[usize; 3]; 27] = [
     [61, 267, 1],
     [300, 3, 1],
     [1, 13, 2100],
+    [4000, 17, 3],
+    [1, 17, 4000],
+    [410, 300, 1],
+    [1, 300, 410],
 ];
 
 /// Matrices of these sizes in four pairs of layouts, and their products.

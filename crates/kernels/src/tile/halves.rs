@@ -1,9 +1,5 @@
 //! Kernels of conversions between f32 and f16 or bf16: exact in one direction, rounded to nearest
 //! (ties to even) in the other.
-//!
-//! The conversions operate on bits, so subnormal numbers are exact in every floating-point mode of
-//! the CPU. A NaN becomes quiet and keeps the highest bits of its payload. x86-64 has instructions
-//! for f16, with the same results as these functions.
 
 use super::TileOp;
 use super::kernels::{MAP_BLOCK_ELEMENTS, Map, map};
@@ -42,7 +38,7 @@ impl Half for f16 {
     fn widen() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return TileOp::new(machine::WIDEN).recorded(instruction::f16_widen);
+            return TileOp::new(machine::widen).recorded(instruction::f16_widen);
         }
         map::<f16, f32, Widen>().recorded(instruction::f16_widen)
     }
@@ -50,7 +46,7 @@ impl Half for f16 {
     fn narrow() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return TileOp::new(machine::NARROW).recorded(instruction::f16_narrow);
+            return TileOp::new(machine::narrow).recorded(instruction::f16_narrow);
         }
         map::<f32, f16, Narrow>().recorded(instruction::f16_narrow)
     }
@@ -58,7 +54,7 @@ impl Half for f16 {
     fn round() -> TileOp {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return TileOp::new(machine::ROUND).recorded(instruction::f16_round);
+            return TileOp::new(machine::round).recorded(instruction::f16_round);
         }
         map::<f32, f32, RoundF16>().recorded(instruction::f16_round)
     }
@@ -131,104 +127,34 @@ pub fn to_odd() -> TileOp {
     TileOp::new(run).recorded(instruction::round_to_odd)
 }
 
-/// Conversions by the F16C instructions, eight elements at a time.
+/// Conversions by the F16C instructions.
 #[cfg(target_arch = "x86_64")]
 mod machine {
-    use super::super::TileFn;
-    use super::{Float16, f16};
-    use std::arch::x86_64::*;
+    use crate::halves::f16c;
+    pub(super) use crate::halves::f16c::is_there;
 
-    pub(super) const WIDEN: TileFn = widen;
-    pub(super) const NARROW: TileFn = narrow;
-    pub(super) const ROUND: TileFn = round;
-
-    /// Number of lanes of a vector of f32.
-    const LANES: usize = 8;
-
-    pub(super) fn is_there() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c")
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::super::TileFn), with an operand of f16 and results of
+    /// f32. The CPU has the instructions ([`is_there`]).
+    pub(super) unsafe fn widen(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        // SAFETY: the caller guarantees the preconditions of `TileFn` (# Safety).
+        unsafe { f16c::widen(n, y.cast(), x[0].cast()) }
     }
 
     /// # Safety
-    /// The preconditions of [`TileFn`], with an operand of f16 and results of f32. The CPU supports
-    /// AVX2 and F16C ([`is_there`]).
-    unsafe fn widen(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        /// # Safety
-        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
-        /// CPU supports AVX2 and F16C.
-        #[target_feature(enable = "avx2,f16c")]
-        unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
-            for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
-                // elements.
-                unsafe {
-                    _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(_mm_loadu_si128(x.add(i).cast())))
-                };
-            }
-        }
-        let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f16>(), n - n % LANES);
-        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `TileFn`.
-        unsafe {
-            vectors(whole, y, x);
-            (whole..n).for_each(|i| y.add(i).write(x.add(i).read().widened()));
-        }
+    /// The preconditions of [`TileFn`](super::super::TileFn), with an operand of f32 and results of
+    /// f16. The CPU has the instructions ([`is_there`]).
+    pub(super) unsafe fn narrow(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        // SAFETY: the caller guarantees the preconditions of `TileFn` (# Safety).
+        unsafe { f16c::narrow(n, y.cast(), x[0].cast()) }
     }
 
     /// # Safety
-    /// The preconditions of [`TileFn`], with an operand of f32 and results of f16. The CPU supports
-    /// AVX2 and F16C ([`is_there`]).
-    unsafe fn narrow(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        /// # Safety
-        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
-        /// CPU supports AVX2 and F16C.
-        #[target_feature(enable = "avx2,f16c")]
-        unsafe fn vectors(n: usize, y: *mut f16, x: *const f32) {
-            for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
-                // elements.
-                unsafe {
-                    let half =
-                        _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
-                    _mm_storeu_si128(y.add(i).cast(), half);
-                }
-            }
-        }
-        let (y, x, whole) = (y.cast::<f16>(), x[0].cast::<f32>(), n - n % LANES);
-        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `TileFn`.
-        unsafe {
-            vectors(whole, y, x);
-            (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read())));
-        }
-    }
-
-    /// # Safety
-    /// The preconditions of [`TileFn`], with an operand and results of f32. The CPU supports AVX2
-    /// and F16C ([`is_there`]).
-    unsafe fn round(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        /// # Safety
-        /// `x` is valid for reading and `y` for writing `n` elements, a multiple of `LANES`. The
-        /// CPU supports AVX2 and F16C.
-        #[target_feature(enable = "avx2,f16c")]
-        unsafe fn vectors(n: usize, y: *mut f32, x: *const f32) {
-            for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
-                // elements.
-                unsafe {
-                    let half =
-                        _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
-                    _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(half));
-                }
-            }
-        }
-        let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f32>(), n - n % LANES);
-        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `TileFn`.
-        unsafe {
-            vectors(whole, y, x);
-            (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read()).widened()));
-        }
+    /// The preconditions of [`TileFn`](super::super::TileFn), with an operand and results of f32.
+    /// The CPU has the instructions ([`is_there`]).
+    pub(super) unsafe fn round(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        // SAFETY: the caller guarantees the preconditions of `TileFn` (# Safety).
+        unsafe { f16c::round(n, y.cast(), x[0].cast()) }
     }
 }
 

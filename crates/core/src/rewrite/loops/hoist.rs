@@ -4,8 +4,8 @@
 use super::total::{bytes, is_total};
 use crate::ir::{Emit, Function, Val, Walk};
 
-/// Largest result of an equation that leaves a loop, in bytes, if it has more bytes than its
-/// operands.
+/// Largest result of an equation that leaves a loop, in bytes, if it has more than twice the bytes
+/// of its operands.
 const MAX_HOISTED_BYTES: usize = 64 << 10;
 
 /// The dependence of a value on the step.
@@ -62,7 +62,7 @@ fn dependences(f: &Function, given: &[Option<Val>]) -> Vec<Dependence> {
         } else if any(Dependence::Constants) {
             let written: usize = e.results().map(size).fold(0, usize::saturating_add);
             let read = x.iter().map(|&v| size(v)).fold(0, usize::saturating_add);
-            match written <= MAX_HOISTED_BYTES || written < read {
+            match written <= read.saturating_mul(2).max(MAX_HOISTED_BYTES) {
                 true => Dependence::Constants,
                 false => Dependence::Step,
             }

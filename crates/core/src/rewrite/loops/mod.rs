@@ -10,6 +10,7 @@
 //! shard x                   ->  x                               a program that runs here is on one device
 //! gather, scatter, ..       ->  simpler operations              in steps, on few elements
 //! cond(p, ..)               ->  select                          in steps, of few numbers
+//! dot of 16-bit floats      ->  dot of f32                      in steps
 //! x + update(0, u, i)       ->  update(x + 0, x[i] + u, i)      in steps
 //! c' = c + 0                ->  c' = c                          no element of `c` is -0
 //! ```
@@ -21,6 +22,7 @@
 mod carries;
 mod choices;
 mod form;
+mod halves;
 mod hoist;
 mod small;
 mod sums;

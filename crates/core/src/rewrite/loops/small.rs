@@ -10,7 +10,7 @@
 //! ```
 //! Results have the same bits.
 
-use super::{choices, sums};
+use super::{choices, halves, sums};
 use crate::dtype::DType;
 use crate::ir::{Builder, Emit, Op, Val, Vals};
 use crate::ops::{
@@ -40,6 +40,7 @@ pub(super) fn written(b: &Builder, op: &Op, x: &[Val]) -> Option<Vals> {
     match op {
         Op::Select(_) => Some(Vals::from_slice(&[update_if(b, [x[0], x[1], x[2]])?])),
         Op::Scatter(s) => Some(Vals::from_slice(&[scatter(cx, s, [x[0], x[1], x[2]])?])),
+        Op::DotGeneral(d) => Some(Vals::from_slice(&[halves::product(cx, d, x)?])),
         Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
         Op::Sort(s) => sorted(cx, s, x),
