@@ -1,9 +1,11 @@
 //! Rewrites: equations that they remove, and equations that they must not change.
 
-use cotangent_core::ops::{Binary, Bounds, DotGeneral, Slice, Unary, Windows};
+use cotangent_core::ops::{Binary, Bounds, Comparison, DotGeneral, Slice, Unary, Windows};
 use cotangent_core::rewrite::{dce, simplify};
 use cotangent_core::transform::{AdContext, Session, grad};
-use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Function, Op, Type, Val, reference};
+use cotangent_core::{
+    Array, Builder, C128, DType, Dim, Emit, Function, Op, Type, Val, Wide, reference,
+};
 
 fn build(ty: Type, f: impl Fn(&dyn Emit, Val) -> Val) -> Function {
     let b = Builder::new("f", Session::default());
@@ -121,6 +123,90 @@ fn identities_that_hold_for_every_bit_apply_and_others_do_not() {
         simple(scalar(), |cx, x| cx.mul(x, cx.full_like(x, 0.0))),
         ["constant", "mul"]
     );
+}
+
+/// Choices that constants decide, on all values: the same bits, and no comparison, choice or
+/// logical operation if constants decide.
+#[test]
+fn constants_decide_choices_and_comparisons() {
+    use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+    let compared: [(Comparison, bool); 6] = [
+        (Lt, true),
+        (Gt, false),
+        (Ge, true),
+        (Le, false),
+        (Eq, false),
+        (Ne, true),
+    ];
+    for shape in [vec![], vec![3usize]] {
+        let ty = |dtype| Type::new(dtype, &shape[..]);
+        let array = |wide: &[i128], dtype: DType| {
+            let n: usize = shape.iter().product();
+            Wide::I(wide[..n].to_vec())
+                .narrow(dtype, shape.clone())
+                .unwrap()
+        };
+        let check =
+            |dtype: DType, wide: &[i128], f: &dyn Fn(&dyn Emit, Val) -> Val, left: &[&str]| {
+                let f = build(ty(dtype), f);
+                let g = simplify(&f);
+                assert_eq!(ops(&g), left, "{f}");
+                let x = [array(wide, dtype)];
+                let (want, got) = (
+                    reference::run(&f, &x).unwrap(),
+                    reference::run(&g, &x).unwrap(),
+                );
+                assert!(want[0].same_bits(&got[0]), "{f}");
+            };
+        for truth in [false, true] {
+            let fixed = |cx: &dyn Emit| {
+                let all: Vec<Dim> = shape.iter().map(|&n| n.into()).collect();
+                let one = cx.full(&Type::scalar(DType::Bool), truth);
+                cx.broadcast_in_dim(one, &all, &[])
+            };
+            let left: &[&str] = if truth { &[] } else { &["sin"] };
+            let select = |cx: &dyn Emit, x: Val| cx.select(fixed(cx), x, cx.sin(x));
+            let f = build(ty(DType::F64), select);
+            assert_eq!(ops(&simplify(&f)), left, "{f}");
+            for (op, c) in [(Binary::And, truth), (Binary::Or, !truth)] {
+                for swapped in [false, true] {
+                    let f = |cx: &dyn Emit, x: Val| {
+                        let mut pair = [x, fixed(cx)];
+                        if swapped {
+                            pair.reverse();
+                        }
+                        cx.op(op, &pair)
+                    };
+                    // The other operand, or the constant.
+                    let constant: &[&str] = match shape.len() {
+                        0 => &["constant"],
+                        _ => &["constant", "broadcast_in_dim"],
+                    };
+                    check(DType::Bool, &[0, 1, 1], &f, if c { &[] } else { constant });
+                }
+            }
+            let same =
+                |cx: &dyn Emit, x: Val| cx.compare(x, if truth { Eq } else { Ne }, fixed(cx));
+            check(DType::Bool, &[1, 0, 1], &same, &[]);
+        }
+        for (c, first) in compared {
+            let f = |cx: &dyn Emit, x: Val| {
+                let zero = cx.full_like(x, 0.0);
+                let (a, b) = if first { (x, zero) } else { (zero, x) };
+                cx.compare(a, c, b)
+            };
+            let decided = !matches!(c, Eq | Ne);
+            let name = ["eq", "ne", "lt", "le", "gt", "ge"];
+            let at = [Eq, Ne, Lt, Le, Gt, Ge]
+                .iter()
+                .position(|&d| d == c)
+                .unwrap();
+            let whole = ["constant", name[at]];
+            let left = if decided { &whole[..1] } else { &whole[..] };
+            check(DType::U32, &[0, 7, 1 << 31], &f, left);
+            check(DType::I32, &[0, 7, -3], &f, &whole);
+        }
+    }
 }
 
 #[test]

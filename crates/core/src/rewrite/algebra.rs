@@ -4,8 +4,12 @@ use super::fold::{as_splat, number_everywhere};
 use super::pass::Pass;
 use super::{pads, products, windows};
 use crate::array::Scalar;
+use crate::dtype::DType;
 use crate::ir::{Emit, Op, Val};
-use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Transpose, Unary};
+use crate::ops::{
+    Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, Reduce, Reshape, Transpose,
+    Unary,
+};
 use crate::shape::{Dim, Shape, Type};
 
 impl Pass {
@@ -24,6 +28,11 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
                 .map(|inner| inner[0])
         }
         Op::Binary(b) => binary(p, *b, x),
+        Op::Compare(c) => compare(p, c.0, x),
+        Op::Select(_) => match number_everywhere(&p.b, x[0]) {
+            Some(Scalar::I(chosen)) => Some(if chosen == 0 { x[2] } else { x[1] }),
+            _ => None,
+        },
         Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
         Op::Reshape(r) => reshape(p, r, x[0], &ty(p)),
         Op::Transpose(t) => transpose(p, t, x[0])
@@ -59,6 +68,13 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
         })
     };
     let keep = |k: usize| is_out(k).then_some(x[k]);
+    if let Binary::And | Binary::Or = op
+        && let Some((k, truth)) = truth(p, x)
+    {
+        // A constant that decides the result, or one that leaves it to the other operand.
+        let decides = truth == (op == Binary::Or);
+        return keep(if decides { k } else { 1 - k });
+    }
     let negated = |p: &Pass, k: usize| {
         operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0])
     };
@@ -83,6 +99,40 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
         Binary::Sub => negated(p, 1).map(|y| p.one(Binary::Add, &[x[0], y])),
         _ => None,
     }
+}
+
+/// The operand of two booleans that is one constant everywhere, and the constant.
+fn truth(p: &Pass, x: &[Val]) -> Option<(usize, bool)> {
+    let of = |k: usize| match number_everywhere(&p.b, x[k])? {
+        Scalar::I(i) if p.b.ty(x[k]).dtype == DType::Bool => Some((k, i != 0)),
+        _ => None,
+    };
+    of(0).or_else(|| of(1))
+}
+
+/// A comparison with a constant boolean, and of an unsigned integer with 0.
+fn compare(p: &mut Pass, c: Comparison, x: &[Val]) -> Option<Val> {
+    let types = [p.b.ty(x[0]), p.b.ty(x[1])];
+    if let Some((k, truth)) = truth(p, x) {
+        let leaves_other = match truth {
+            true => Comparison::Eq,
+            false => Comparison::Ne,
+        };
+        return (c == leaves_other && types[0].shape == types[1].shape).then_some(x[1 - k]);
+    }
+    if !types[0].dtype.is_int() || types[0].dtype.is_signed() {
+        return None;
+    }
+    let zero = |k: usize| number_everywhere(&p.b, x[k]) == Some(Scalar::I(0));
+    let holds = match c {
+        Comparison::Lt if zero(1) => false,
+        Comparison::Gt if zero(0) => false,
+        Comparison::Ge if zero(1) => true,
+        Comparison::Le if zero(0) => true,
+        _ => return None,
+    };
+    let ty = Op::Compare(Compare(c)).infer(&types).ok()?.pop()?;
+    Some(p.one(Constant::splat(ty, Scalar::I(holds.into())), &[]))
 }
 
 /// Whether a value is a finite nonzero constant with all elements equal, or a broadcast of one.

@@ -69,6 +69,13 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     })
 }
 
+/// The constant that an operation on integers and booleans computes, which has the same bits in
+/// every arithmetic.
+pub(super) fn exact_constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
+    let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
+    constant(b, op, x).filter(|_| is_exact(op, &types))
+}
+
 /// Whether an operation is on integers and booleans, of which no derivative has a seed.
 fn is_exact(op: &Op, x: &[Type]) -> bool {
     let exact = |t: &Type| !t.dtype.has_tangent();

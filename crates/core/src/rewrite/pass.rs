@@ -20,7 +20,7 @@ pub(super) struct Pass {
     pub b: Builder,
     table: ExpressionTable,
     pub uses: UseCounts,
-    /// Whether constants are computed, by the arithmetic of the reference.
+    /// Whether all constants are computed, by the arithmetic of the reference.
     folds: bool,
 }
 
@@ -69,7 +69,8 @@ impl Pass {
         }
     }
 
-    /// A pass that computes no constants: results keep the bits of the runtime's arithmetic.
+    /// A pass that computes only exact constants, integers and booleans: results keep the bits of
+    /// the runtime's arithmetic.
     pub(super) fn without_folding(name: &str, equations: usize) -> Pass {
         Pass {
             folds: false,
@@ -87,12 +88,22 @@ impl Pass {
         if let Some(v) = self.rewrite(&op, x) {
             return Vals::from_slice(&[v]);
         }
-        if self.folds
-            && let Some(c) = fold::constant(&self.b, &op, x)
-        {
-            return self.write_new(c.into(), &[]);
+        let constant = match self.folds {
+            true => fold::constant(&self.b, &op, x),
+            false => fold::exact_constant(&self.b, &op, x),
+        };
+        match constant {
+            Some(c) => self.write_new(c.into(), &[]),
+            None => self.write_new(op, x),
         }
-        self.write_new(op, x)
+    }
+
+    /// [`write`](Pass::write) with the bits of the runtime's arithmetic.
+    pub(super) fn write_exactly(&mut self, op: Op, x: &[Val]) -> Vals {
+        let folds = std::mem::replace(&mut self.folds, false);
+        let y = self.write(op, x);
+        self.folds = folds;
+        y
     }
 
     fn write_new(&mut self, op: Op, x: &[Val]) -> Vals {

@@ -1,5 +1,4 @@
-//! Conversions and division in traces. Their semantics are those of
-//! [`convert`](crate::tile::convert) and [`integers`](crate::tile::integers).
+//! Conversions in traces. Their semantics are those of [`convert`](crate::tile::convert).
 
 use super::trace::{
     BinaryInst, Convert, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst,
@@ -24,16 +23,16 @@ fn float_bits(x: f64, size: usize) -> u64 {
 }
 
 impl Trace {
-    fn converted(&mut self, f: Convert, a: TraceId, size: usize) -> TraceId {
+    pub(super) fn converted(&mut self, f: Convert, a: TraceId, size: usize) -> TraceId {
         self.push(Op::Convert(f, a), LaneType::Lane(size as u8))
     }
 
-    fn number(&mut self, x: f64, size: usize) -> TraceId {
+    pub(super) fn number(&mut self, x: f64, size: usize) -> TraceId {
         self.constant(float_bits(x, size), size)
     }
 
     /// An operation on the bits of lanes.
-    fn bits_of(&mut self, f: BinaryInst, a: TraceId, bits: u64) -> TraceId {
+    pub(super) fn bits_of(&mut self, f: BinaryInst, a: TraceId, bits: u64) -> TraceId {
         let size = self.size(a);
         let bits = self.constant(bits, size);
         self.bitwise(f, a, bits)
@@ -197,7 +196,7 @@ impl Trace {
     }
 
     /// Truncates a number between 0 and `2^32 - 1` to an integer.
-    fn unsigned_word(&mut self, a: TraceId) -> TraceId {
+    pub(super) fn unsigned_word(&mut self, a: TraceId) -> TraceId {
         if self.wide {
             return self.converted(Convert::ToWhole(false), a, 4);
         }
@@ -241,48 +240,6 @@ impl Trace {
                 let none = self.order(predicate::EQ, true, a, zero);
                 self.not(none)
             }
-        }
-    }
-
-    /// Quotient or remainder of integers, computed in floats. The quotient is truncated, and it is
-    /// -1 if the divisor is 0.
-    pub(super) fn divide(
-        &mut self,
-        a: TraceId,
-        b: TraceId,
-        signed: bool,
-        remainder: bool,
-    ) -> TraceId {
-        let (a, b) = (self.byte(a), self.byte(b));
-        let Some(size) = self.lanes(&[a, b]).map(LaneType::size).filter(|&s| s <= 4) else {
-            return self.fail();
-        };
-        let float = if size == 4 { 8 } else { 4 };
-        let (zero, one, minus) = (
-            self.constant(0, size),
-            self.constant(1, size),
-            self.constant(u64::MAX, size),
-        );
-        let none = self.order(predicate::EQ, true, b, zero);
-        let divisor = self.select(none, one, b);
-        let (x, y) = (
-            self.float_of_whole(a, float, signed),
-            self.float_of_whole(divisor, float, signed),
-        );
-        let q = self.two(BinaryInst::Div, x, y);
-        let q = match (size, signed) {
-            (4, false) => self.unsigned_word(q),
-            _ => {
-                let q = self.converted(Convert::ToWhole(true), q, 4);
-                self.resize(q, size, true)
-            }
-        };
-        match remainder {
-            true => {
-                let product = self.whole(IntegerInst::Mul, q, b);
-                self.whole(IntegerInst::Sub, a, product)
-            }
-            false => self.select(none, minus, q),
         }
     }
 

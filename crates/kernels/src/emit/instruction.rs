@@ -104,6 +104,15 @@ fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize
     with(|p| p.whole_of_float(x[0], TO, SIGNED))
 }
 
+/// Quotient or remainder of integers of 8 bytes by a constant; `None` for other divisors.
+pub(crate) fn divided_by_constant(
+    x: [TraceId; 3],
+    signed: bool,
+    remainder: bool,
+) -> Option<TraceId> {
+    with(|p| p.divided_by_constant(x[0], x[1], signed, remainder))
+}
+
 /// Class of an element type, with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {

@@ -44,6 +44,7 @@ mod step;
 mod steps;
 // Some items are used only by the lowering.
 mod convert;
+mod divide;
 mod flags;
 pub(crate) mod instruction;
 mod record;

@@ -11,10 +11,10 @@
 
 use super::TileOp;
 use super::kernels::{IntegerElement, MAP_BLOCK_ELEMENTS, Map, Zip, map, zip};
-use crate::emit::instruction;
+use crate::emit::{TraceId, instruction};
 use crate::inlined::{each, from_fn};
 use crate::simd::{Isa, widest};
-use crate::vector::functions::{Function2, pick2};
+use crate::vector::functions::{Function2, pick2, record2};
 use crate::vector::{V, VectorFloat};
 
 /// Functions of one integer.
@@ -407,13 +407,19 @@ fn in_blocks<T: Short>(remainder: bool, _: Isa) -> TileOp {
     }
 }
 
+/// Records a division of integers of 64 bits.
+fn record_long<const SIGNED: bool, const REMAINDER: bool>(x: [TraceId; 3], data: usize) -> TraceId {
+    match instruction::divided_by_constant(x, SIGNED, REMAINDER) {
+        Some(y) => y,
+        None => record2::<f64, Long<SIGNED, REMAINDER>>(x, data),
+    }
+}
+
 fn in_floats<const SIGNED: bool>(remainder: bool, isa: Isa) -> TileOp {
-    let pick = if remainder {
-        pick2::<f64, Long<SIGNED, true>>
-    } else {
-        pick2::<f64, Long<SIGNED, false>>
-    };
-    pick(isa)
+    match remainder {
+        true => pick2::<f64, Long<SIGNED, true>>(isa).recorded(record_long::<SIGNED, true>),
+        false => pick2::<f64, Long<SIGNED, false>>(isa).recorded(record_long::<SIGNED, false>),
+    }
 }
 
 /// The kernel of a function of one integer.

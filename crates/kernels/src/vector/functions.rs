@@ -166,7 +166,7 @@ fn record1<E: VectorFloat, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
 }
 
 /// The recording function of the kernel.
-fn record2<E: VectorFloat, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
+pub(crate) fn record2<E: VectorFloat, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
     let (a, b) = (TraceVector::<E>::of(x[0]), TraceVector::<E>::of(x[1]));
     let y = F::eval(a, b);
     F::rare(a, b).into_iter().for_each(emit::rare);

@@ -4,7 +4,7 @@ use super::form::LoopForm;
 use super::hoist::hoisted;
 use super::total::is_total;
 use crate::error::Result;
-use crate::ir::{Builder, Emit, Function, Op, Val, Visit, Walk};
+use crate::ir::{Builder, Function, Op, Val, Visit, Walk};
 use crate::ops::{Constant, Scan, While};
 use crate::rewrite::cse::ExpressionTable;
 use crate::rewrite::fold::number_everywhere;
@@ -137,8 +137,7 @@ impl Carries {
 
     /// The loop of the carries that are kept, without equations of constants; `None` if the loop
     /// stays as it is.
-    pub(super) fn write(&self, pass: &Pass, form: &LoopForm<'_>) -> Option<NewLoop> {
-        let cx: &dyn Emit = &pass.b;
+    pub(super) fn write(&self, pass: &mut Pass, form: &LoopForm<'_>) -> Option<NewLoop> {
         let kept: Vec<usize> = self.carries_that(Carry::Kept);
         let results = |carries: &[usize]| -> Vec<Val> {
             let own = carries.iter().map(|&k| form.body.results()[k]);
@@ -155,12 +154,12 @@ impl Carries {
         let of_body = {
             let mut given = given(form.consts);
             given.resize(form.body.params().len(), None);
-            let out = hoisted(cx, form.body, &given, &results);
+            let out = hoisted(pass, form.body, &given, &results);
             Constants { given, out }
         };
         let of_cond = form.cond.map(|(cond, consts)| {
             let given = given(consts);
-            let out = hoisted(cx, cond, &given, cond.results());
+            let out = hoisted(pass, cond, &given, cond.results());
             Constants { given, out }
         });
         let unchanged = kept.len() == form.init.len()

@@ -2,7 +2,8 @@
 //! before the loop.
 
 use super::total::{bytes, is_total};
-use crate::ir::{Emit, Function, Val, Walk};
+use crate::ir::{Function, Val, Visit, Walk};
+use crate::rewrite::pass::Pass;
 
 /// Largest result of an equation that leaves a loop, in bytes, if it has more than twice the bytes
 /// of its operands.
@@ -20,8 +21,9 @@ enum Dependence {
 
 /// Values of a region that are computed before its loop, and what they are there. `given` are the
 /// values of parameters that are the same in every step, `results` those that a step computes.
+/// Equations of constant integers become constants.
 pub(super) fn hoisted(
-    cx: &dyn Emit,
+    pass: &mut Pass,
     f: &Function,
     given: &[Option<Val>],
     results: &[Val],
@@ -42,7 +44,11 @@ pub(super) fn hoisted(
             walk.set(p, *v);
         }
     }
-    walk.copy(cx);
+    while let Some(Visit { eqn, op, x, .. }) = walk.next(&pass.b) {
+        for (r, y) in eqn.results().zip(pass.write_exactly(op.into_owned(), &x)) {
+            walk.set_named(&pass.b, r, y);
+        }
+    }
     leaves.iter().map(|&v| (v, walk.image(v))).collect()
 }
 

@@ -5,6 +5,7 @@
 //! c' = f(c), d' = f(d)      ->  c' = f(c)                       carries of one start and one update
 //! c' = c                    ->  a constant                      a carry that nothing needs is removed
 //! c' = f(c, w), w = 2       ->  c' = f(c, 2)                    a number is part of a step
+//! c' = f(c, w == 0), w = 2  ->  c' = f(c, false)                what integers decide, too
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device

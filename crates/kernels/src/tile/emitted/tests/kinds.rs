@@ -121,6 +121,93 @@ fn integers_of_every_width_have_code_with_the_interpreters_bits() {
     }
 }
 
+/// Divisors of every width: small numbers, neighbours of powers of two, and numbers whose
+/// reciprocals need all bits.
+const DIVISORS: [i128; 34] = [
+    1,
+    2,
+    3,
+    5,
+    6,
+    7,
+    10,
+    12,
+    25,
+    64,
+    100,
+    125,
+    127,
+    128,
+    129,
+    255,
+    256,
+    641,
+    1000,
+    10_007,
+    32_767,
+    32_768,
+    65_535,
+    65_537,
+    6_700_417,
+    1_000_000_007,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_ffff,
+    0x1_0000_0001,
+    1_000_000_000_039,
+    0x7fff_ffff_ffff_ffff,
+    0x8000_0000_0000_0000,
+    0xffff_ffff_ffff_fffb,
+];
+
+#[test]
+fn divisions_by_constants_have_code_with_the_interpreters_bits() {
+    for r in rows().into_iter().skip(1) {
+        let size = r.of.size();
+        let named = |f: &str| {
+            let name = format!("{f} of {}", r.name);
+            r.two.iter().find(|(n, _)| *n == name).expect("a row").1
+        };
+        let [add, mul, div, rem] = ["Add", "Mul", "Div", "Rem"].map(named);
+        let mut divisors: Vec<Vec<u8>> = DIVISORS
+            .iter()
+            .flat_map(|&c| [c, -c])
+            .map(|c| c.to_le_bytes()[..size].to_vec())
+            .filter(|c| c.iter().any(|&byte| byte != 0))
+            .collect();
+        divisors.sort_unstable();
+        divisors.dedup();
+        for (c, isa) in divisors
+            .iter()
+            .flat_map(|c| levels().map(move |isa| (c, isa)))
+        {
+            let mut b = Builder::new();
+            let (x, d) = (b.input(size), b.input(size));
+            let by = b.constant(c);
+            // SAFETY: the kernels are those of the type.
+            let y = unsafe {
+                // Multiples of the divisor, and neighbours of them.
+                let multiple = b.step(mul, size, &[x, by], 0);
+                let one = b.constant(&1i128.to_le_bytes()[..size]);
+                let above = b.step(add, size, &[multiple, one], 0);
+                let minus = b.constant(&(-1i128).to_le_bytes()[..size]);
+                let below = b.step(add, size, &[multiple, minus], 0);
+                let all = [d, multiple, above, below];
+                all.map(|a| [div, rem].map(|f| b.step(f, size, &[a, by], 0)))
+            };
+            let body = b.finish(y.as_flattened());
+            let kinds = [vec![r.of; 2], vec![r.of; 8]];
+            for n in [33, 999] {
+                assert!(
+                    compare(&body, &kinds, n, isa, &mut Random(n as u64)),
+                    "division of {} by {c:?} has code at {isa:?}",
+                    r.name
+                );
+            }
+        }
+    }
+}
+
 /// Values of some types, by type.
 struct Values(Vec<(Type, Value)>);
 
