@@ -120,6 +120,12 @@ tuning! {
     KERNEL_PS: usize = 9_000;
     /// Estimated time of a kernel for an element of 4 bytes, in ps.
     ELEMENT_PS: usize = 60;
+    /// Estimated time of a call of the compiled code of several kernels, in ps.
+    BODY_PS: usize = 60_000;
+    /// Minimum size of the values of such code: fewer elements are recorded one by one.
+    MIN_COMPILED_BYTES: usize = 256;
+    /// Estimated time of a kernel in such code for a byte, in ps.
+    COMPILED_BYTE_PS: usize = 6;
     /// Estimated time to copy an element that is no part of a row, in ps.
     MOVE_PS: usize = 600;
     /// Estimated time to copy a byte of a row, in ps.

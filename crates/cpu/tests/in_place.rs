@@ -4,10 +4,12 @@ mod common;
 
 use common::build;
 use cotangent_core::check::random::loop_graph;
-use cotangent_core::ops::{Bounds, Comparison, Cumulative, DotGeneral, Running};
+use cotangent_core::ops::{Binary, Bounds, Comparison, Cumulative, DotGeneral, Running};
 use cotangent_core::rewrite::{simplify, with_simple_loops};
 use cotangent_core::transform::{AdContext, grad, vjp};
-use cotangent_core::{Array, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, reference};
+use cotangent_core::{
+    Array, C128, Code, DType, Dim, Emit, Env, Function, Scalar, Type, Val, Wide, reference,
+};
 use cotangent_cpu::plan_text;
 use cotangent_cpu::{Executor, Program, Tensor};
 use std::sync::Arc;
@@ -675,5 +677,73 @@ fn updates_under_a_condition() {
         let whole =
             selects.filter(|e| body.ty(e.results().next().unwrap()).shape == f64s(&[6, 5]).shape);
         assert_eq!(whole.count(), 0, "{f}");
+    }
+}
+
+/// Steps of ten operations on neighbours, which run as compiled bodies if there are enough
+/// elements: about the sizes of vectors, on every type.
+#[test]
+fn bodies_of_steps_have_the_bits_of_tensors() {
+    let dtypes = [
+        DType::F32,
+        DType::F64,
+        DType::F16,
+        DType::BF16,
+        DType::C64,
+        DType::C128,
+        DType::I8,
+        DType::U16,
+        DType::I32,
+        DType::U32,
+        DType::I64,
+        DType::U64,
+    ];
+    for dtype in dtypes {
+        for n in [3usize, 31, 64, 65, 257, 500] {
+            let ty = Type::new(dtype, [n]);
+            let f = build(&[ty.clone(), ty.clone()], |cx, x| {
+                let steps = 30.into();
+                let (y, rows) = cx.scan(&x[..1], &x[1..], &[], &steps, false, |cx, w, c, _| {
+                    let part =
+                        |from: usize, to: usize| cx.slice(c[0], &[from.into()], &[to.into()], &[1]);
+                    let rolled = cx.concatenate(&[part(1, n), part(0, 1)], 0);
+                    let three = cx.full_like(c[0], 3.0);
+                    let a = cx.sub(cx.mul(rolled, three), w[0]);
+                    let b = cx.add(cx.mul(c[0], w[0]), rolled);
+                    let equal = cx.compare(a, Comparison::Eq, b);
+                    let odd = match cx.ty(a).dtype.is_int() {
+                        true => cx.op(Binary::Rem, &[a, cx.full_like(a, 7.0)]),
+                        false => cx.tanh(a),
+                    };
+                    let y = cx.select(equal, a, cx.add(odd, cx.div(b, cx.add(three, three))));
+                    (vec![y], vec![equal])
+                });
+                [y, rows].concat()
+            });
+            let of = |k: usize| {
+                let x = |i: usize| match (k + i * 37 + 11) % 101 {
+                    5 if i % 2 == 1 => f64::NAN,
+                    17 => f64::INFINITY,
+                    23 => -0.0,
+                    m => m as f64 / 25.0 - 1.3,
+                };
+                let whole = |i: usize| ((k + i) as i128 * 0x9e37_79b9_7f4a) >> (i % 40);
+                let int = |i| match Scalar::I(whole(i)).cast(dtype) {
+                    Scalar::I(i) => i,
+                    other => unreachable!("{other:?} is no integer"),
+                };
+                let wide = match dtype {
+                    d if d.is_complex() => {
+                        Wide::C((0..n).map(|i| C128::new(x(i), x(i + 3))).collect())
+                    }
+                    d if d.is_float() => Wide::F((0..n).map(x).collect()),
+                    _ => Wide::I((0..n).map(int).collect()),
+                };
+                wide.narrow(dtype, [n]).unwrap()
+            };
+            let args = [of(1), of(2)];
+            assert!(is_in_place(&f, &args), "{dtype} {n}");
+            compare(&format!("{n} of {dtype}"), &f, &args);
+        }
     }
 }

@@ -229,11 +229,21 @@ impl Body {
         Some(recording.finish(&outputs))
     }
 
+    /// Whether runs are of compiled code, except for the first one: all instructions can be
+    /// recorded.
+    pub fn is_compiled(&self) -> bool {
+        is_wanted() && self.inputs.len() <= MAX_CODE_INPUTS && self.can_be_recorded()
+    }
+
+    fn can_be_recorded(&self) -> bool {
+        let recorded = self.steps.iter().all(|s| s.kernel.record.is_some());
+        recorded && self.steps.len() <= MAX_CODE_STEPS
+    }
+
     /// Begins a trace of the instructions; `None` if one of them cannot be recorded.
     pub(super) fn start_trace(&self, wide: bool) -> Option<TraceBuilder> {
-        let recorded = self.steps.iter().all(|s| s.kernel.record.is_some());
-        let fits = recorded && self.steps.len() <= MAX_CODE_STEPS;
-        fits.then(|| TraceBuilder::start(wide, self.widest))
+        self.can_be_recorded()
+            .then(|| TraceBuilder::start(wide, self.widest))
     }
 
     /// Records the instructions on these inputs. Returns the outputs, with the sizes of their

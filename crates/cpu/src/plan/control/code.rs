@@ -3,7 +3,7 @@
 use super::build::{INSTRUCTION_WORK, InPlaceBuilder};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
-use super::instruction::{Instruction, Tile, TileBody};
+use super::instruction::{Instruction, Tile, TileBody, TileRun};
 use super::update::UpdateForm;
 use super::views::{copy_of, is_dense};
 use crate::axes::positions;
@@ -245,9 +245,38 @@ impl InPlaceBuilder<'_> {
         if n * widest > MAX_TILE_BYTES {
             return None;
         }
+        let steps = code.body.steps();
+        let run = match TileRun::is_compiled(&code.body, n) {
+            true => {
+                self.work += INSTRUCTION_WORK + steps * n;
+                let dense = inputs.iter().map(|_| &[1][..]);
+                let layouts = Box::new(code.body.laid(&[n], dense));
+                TileRun::Compiled { layouts, steps }
+            }
+            false => TileRun::Kernels(self.kernels(code, n, [inputs, outputs])),
+        };
+        let body = TileBody {
+            n,
+            widest,
+            run,
+            at: of,
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+        };
+        self.push(0, Instruction::Body(Box::new(body)));
+        Some(())
+    }
+
+    /// The kernels of the code on `n` elements, one after the other.
+    fn kernels(
+        &mut self,
+        code: &Code,
+        n: usize,
+        [inputs, outputs]: [&[FrameAddress]; 2],
+    ) -> Box<[Tile]> {
         let mut at: SmallVec<[FrameAddress; 16]> = SmallVec::new();
         for _ in 0..code.body.registers() {
-            at.push(self.temporary(n * widest));
+            at.push(self.temporary(n * code.body.widest()));
         }
         at.extend_from_slice(inputs);
         let constants: Vec<Vec<u8>> = code.body.constants().map(|bytes| bytes.repeat(n)).collect();
@@ -264,16 +293,7 @@ impl InPlaceBuilder<'_> {
         let tiles: Box<[Tile]> = code.body.code().map(tile).collect();
         // Each kernel is a call.
         self.work += tiles.len() * (INSTRUCTION_WORK + n);
-        let body = TileBody {
-            n,
-            widest,
-            tiles,
-            at: of,
-            inputs: inputs.into(),
-            outputs: outputs.into(),
-        };
-        self.push(0, Instruction::Body(Box::new(body)));
-        Some(())
+        tiles
     }
 
     /// The inputs of the code over a part of a box, contiguous.

@@ -2,7 +2,7 @@
 //! reads its inputs and writes its results where its caller says.
 
 use super::frame::{FrameAddress, InPlaceForm, State, frame_entry, start};
-use super::instruction::Instruction;
+use super::instruction::{Instruction, TileBody, TileRun};
 use crate::element::limit;
 use crate::folds::RawView;
 use crate::plan::Plan;
@@ -14,6 +14,7 @@ use crate::plan::laid::{LaidStep, Resolved};
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
+use cotangent_kernels::tile::InputLayouts;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -205,12 +206,15 @@ impl InPlace {
             // inside of their values, which are in the table (# Safety) or in the frame.
             unsafe {
                 match i {
-                    Instruction::Body(b) => {
-                        for t in &b.tiles {
-                            let x = t.x.map(|x| s.at(x).cast_const());
-                            (t.kernel)(b.n, s.at(t.y), x, t.data);
+                    Instruction::Body(b) => match &b.run {
+                        TileRun::Kernels(tiles) => {
+                            for t in tiles {
+                                let x = t.x.map(|x| s.at(x).cast_const());
+                                (t.kernel)(b.n, s.at(t.y), x, t.data);
+                            }
                         }
-                    }
+                        TileRun::Compiled { layouts, .. } => self.compiled(s, b, layouts),
+                    },
                     Instruction::Address { to, x, moves } => {
                         let moved = moves
                             .iter()
@@ -249,6 +253,21 @@ impl InPlace {
             }
         }
         Ok(())
+    }
+
+    /// Runs the compiled body of a tile.
+    ///
+    /// # Safety
+    /// The preconditions of [`InPlace::execute`].
+    unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &InputLayouts) {
+        let [step, phase] = b.at;
+        let StepKind::Code(code) = &self.plan.parts.steps[step].kind else {
+            unreachable!("a step of code");
+        };
+        let x: SmallVec<[*const u8; 8]> = b.inputs.iter().map(|&x| s.at(x).cast_const()).collect();
+        let y: SmallVec<[*mut u8; 4]> = b.outputs.iter().map(|&y| s.at(y)).collect();
+        // SAFETY: the caller guarantees the table (# Safety); inputs and outputs are contiguous.
+        unsafe { code.phases[phase].code.body.run(layouts, 0..b.n, &x, &y) }
     }
 
     /// Runs an instruction that is a function of its own.

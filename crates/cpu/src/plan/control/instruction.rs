@@ -7,10 +7,11 @@ use crate::plan::laid::rows_time;
 use crate::plan::nested::NestedRun;
 use crate::raw_kernel::RawKernel;
 use crate::tuning::{
-    CALL_PS, CONTROL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS, MOVE_PS, PRODUCT_PS,
+    BODY_PS, CALL_PS, COMPILED_BYTE_PS, CONTROL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS,
+    MIN_COMPILED_BYTES, MOVE_PS, PRODUCT_PS,
 };
 use cotangent_core::DType;
-use cotangent_kernels::tile::TileFn;
+use cotangent_kernels::tile::{Body, InputLayouts, TileFn};
 use smallvec::SmallVec;
 
 /// An operand of a call in place.
@@ -38,15 +39,45 @@ pub(super) struct Tile {
     pub(super) x: [FrameAddress; 3],
 }
 
-/// The body of a phase of a step on a tile of `n` elements: its kernels, and its operands.
+/// The body of a phase of a step on a tile of `n` elements: how it runs, and its operands.
 pub(super) struct TileBody {
     pub(super) n: usize,
     /// Bytes of an element of the widest type.
     pub(super) widest: usize,
-    pub(super) tiles: Box<[Tile]>,
+    pub(super) run: TileRun,
     pub(super) at: [usize; 2],
     pub(super) inputs: SmallVec<[FrameAddress; 8]>,
     pub(super) outputs: SmallVec<[FrameAddress; 2]>,
+}
+
+/// How the body of a tile runs.
+pub(super) enum TileRun {
+    /// Kernel after kernel.
+    Kernels(Box<[Tile]>),
+    /// Compiled, with these layouts of the inputs.
+    Compiled {
+        layouts: Box<InputLayouts>,
+        steps: usize,
+    },
+}
+
+impl TileRun {
+    /// Whether compiled code of a body takes less time than its kernels, on `n` elements.
+    pub(super) fn is_compiled(body: &Body, n: usize) -> bool {
+        let (steps, bytes) = (body.steps(), n * body.widest());
+        let less = compiled_time(steps, bytes) < kernels_time(steps, bytes);
+        bytes >= MIN_COMPILED_BYTES && less && body.is_compiled()
+    }
+}
+
+/// Estimated time of the compiled code of kernels on values of this size, in ps.
+fn compiled_time(steps: usize, bytes: usize) -> usize {
+    BODY_PS + steps * bytes * COMPILED_BYTE_PS
+}
+
+/// Estimated time of kernels on values of this size, in ps.
+fn kernels_time(steps: usize, bytes: usize) -> usize {
+    steps * (KERNEL_PS + bytes * ELEMENT_PS / size_of::<f32>())
 }
 
 /// An instruction. All sizes are numbers: nothing is computed from extents in a step.
@@ -139,9 +170,10 @@ impl Instruction {
     /// Estimated time, in ps.
     pub(super) fn time(&self) -> usize {
         match self {
-            Instruction::Body(b) => {
-                b.tiles.len() * (KERNEL_PS + b.n * b.widest * ELEMENT_PS / size_of::<f32>())
-            }
+            Instruction::Body(b) => match &b.run {
+                TileRun::Kernels(tiles) => kernels_time(tiles.len(), b.n * b.widest),
+                TileRun::Compiled { steps, .. } => compiled_time(*steps, b.n * b.widest),
+            },
             Instruction::Fill { n, .. } => KERNEL_PS + n * ELEMENT_PS,
             Instruction::Gather { at, .. } | Instruction::Scatter { at, .. } => {
                 KERNEL_PS + at.len() * MOVE_PS
