@@ -72,8 +72,10 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
 /// The constant that an operation on integers and booleans computes, which has the same bits in
 /// every arithmetic.
 pub(super) fn exact_constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
-    let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
-    constant(b, op, x).filter(|_| is_exact(op, &types))
+    if x.iter().any(|&v| b.ty(v).dtype.has_tangent()) {
+        return None;
+    }
+    constant(b, op, x).filter(|c| !c.ty.dtype.has_tangent())
 }
 
 /// Whether an operation is on integers and booleans, of which no derivative has a seed.

@@ -67,12 +67,15 @@ impl Trace {
         let q = self.two(BinaryInst::Div, x, y);
         let q = self.whole_quotient(q, size, signed);
         match remainder {
-            true => {
-                let product = self.whole(IntegerInst::Mul, q, b);
-                self.whole(IntegerInst::Sub, a, product)
-            }
+            true => self.rest(a, q, b),
             false => self.select(none, minus, q),
         }
+    }
+
+    /// `a - q b`.
+    fn rest(&mut self, a: TraceId, q: TraceId, b: TraceId) -> TraceId {
+        let product = self.whole(IntegerInst::Mul, q, b);
+        self.whole(IntegerInst::Sub, a, product)
     }
 
     /// Truncates a float to an integer of at most 4 bytes.
@@ -128,11 +131,7 @@ impl Trace {
             let q = self.two(BinaryInst::Mul, x, r);
             self.whole_quotient(q, size, signed)
         };
-        if !remainder {
-            return Some(q);
-        }
-        let product = self.whole(IntegerInst::Mul, q, b);
-        Some(self.whole(IntegerInst::Sub, a, product))
+        Some(if remainder { self.rest(a, q, b) } else { q })
     }
 
     /// An integer whose bits above those of a power of two are those of the multiple of it that is
