@@ -52,15 +52,28 @@ impl<'t, D: NodeData> TapeSubgraph<'t, D> {
         let mut part = TapeSubgraph {
             nodes: Vec::with_capacity(16),
             inputs: Vec::with_capacity(32),
-            order: Vec::new(),
+            order: Vec::with_capacity(16),
         };
         let at = roots.map(|e| part.visit(pass, e)).collect();
-        let mut next = 0;
+        // Nodes are usually visited in the order of their ids, except leaves, which are visited
+        // early but have the smallest ids.
+        let mut leaves: SmallVec<[usize; 4]> = SmallVec::new();
+        let (mut next, mut newest, mut sorted) = (0, u64::MAX, true);
+        let mut place = |order: &mut Vec<u32>, i: usize, id: u64| {
+            sorted &= id <= newest;
+            newest = id;
+            order.push(i as u32);
+        };
         while let Some(visit) = part.nodes.get_mut(next) {
             visit.inputs = part.inputs.len();
             let node = visit.node;
             if node.released() {
                 return Err(node);
+            }
+            if node.is_leaf() {
+                leaves.push(next);
+            } else {
+                place(&mut part.order, next, node.id());
             }
             for e in node.inputs() {
                 let i = part.visit(pass, e);
@@ -68,16 +81,11 @@ impl<'t, D: NodeData> TapeSubgraph<'t, D> {
             }
             next += 1;
         }
-        // Nodes are usually visited in this order already, except leaves, which are visited early
-        // but have the smallest ids.
-        let (nodes, count) = (&part.nodes, part.nodes.len() as u32);
-        part.order.reserve(nodes.len());
-        part.order
-            .extend((0..count).filter(|&i| !nodes[i as usize].node.is_leaf()));
-        part.order
-            .extend((0..count).filter(|&i| nodes[i as usize].node.is_leaf()));
-        let newer = |a: &u32, b: &u32| nodes[*a as usize].node.id() >= nodes[*b as usize].node.id();
-        if !part.order.is_sorted_by(newer) {
+        for i in leaves {
+            place(&mut part.order, i, part.nodes[i].node.id());
+        }
+        if !sorted {
+            let nodes = &part.nodes;
             part.order
                 .sort_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id()));
         }

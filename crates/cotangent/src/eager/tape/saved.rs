@@ -109,7 +109,10 @@ pub(in crate::eager) struct SavedTensors {
 impl SavedTensors {
     fn clear(&mut self) {
         self.saved.clear();
-        self.env.clear();
+        // Most operations have no symbolic extents, and to clear an empty table takes a while.
+        if !self.env.is_empty() {
+            self.env.clear();
+        }
     }
 }
 
