@@ -22,30 +22,43 @@ pub(crate) struct LoopAxis {
 /// for blocks.
 pub(crate) type LoopAxes = SmallVec<[LoopAxis; 4]>;
 
+/// The places at which [`loop_axes`] splits axes.
+#[derive(Clone, Copy)]
+pub(crate) struct AxisSplits {
+    /// The last part of an axis of the space from this one on may be shorter than the others: such
+    /// axes are in a box [`whole`] only in parts.
+    pub(crate) ragged: usize,
+    /// Whether bounds of choices split axes, too.
+    pub(crate) bounds: bool,
+}
+
 /// The axes of a loop over a space: axes are split at the divisors of the reads' indices, if these
-/// divide one another. The last part of an axis from `ragged` on may be shorter than the others:
-/// such axes are in a box [`whole`] only in parts.
-pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead], ragged: usize) -> LoopAxes {
+/// divide one another.
+pub(crate) fn loop_axes(space: &[usize], reads: &[&NumRead], splits: AxisSplits) -> LoopAxes {
     let mut out = LoopAxes::new();
     for axis in plain_axes(space) {
         let LoopAxis { extent, of, .. } = axis;
         let mut cuts: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut cut = |form: &NumForm| {
+            for t in form.terms.iter().filter(|t| t.var == Var::Axis(of)) {
+                let ends = [
+                    t.divisor,
+                    t.modulus.map_or(1, |m| m.saturating_mul(t.divisor)),
+                ];
+                cuts.extend(ends.iter().map(|&n| n as usize));
+            }
+        };
         for r in reads {
-            r.source.elements(&mut |e| {
-                for t in e.offset.terms.iter().filter(|t| t.var == Var::Axis(of)) {
-                    let ends = [
-                        t.divisor,
-                        t.modulus.map_or(1, |m| m.saturating_mul(t.divisor)),
-                    ];
-                    cuts.extend(ends.iter().map(|&n| n as usize));
-                }
-            });
+            r.source.elements(&mut |e| cut(&e.offset));
+            if splits.bounds {
+                r.source.bounds(&mut |b| cut(&b.form));
+            }
         }
         cuts.retain(|c| (2..extent).contains(c));
         cuts.sort_unstable();
         cuts.dedup();
         let even = cuts.last().is_none_or(|c| extent.is_multiple_of(*c));
-        if !(even || of >= ragged) || !cuts.windows(2).all(|w| w[1].is_multiple_of(w[0])) {
+        if !(even || of >= splits.ragged) || !cuts.windows(2).all(|w| w[1].is_multiple_of(w[0])) {
             cuts.clear();
         }
         let mut end = extent;

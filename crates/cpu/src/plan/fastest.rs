@@ -1,7 +1,9 @@
 //! The choice among boxes of a loop, by estimated time: which axes are cut, whether their last
 //! parts are shorter, and whether inputs are copied first so that no axis is cut.
 
-use super::axes::{BlockLoops, LoopAxes, LoopAxis, line_axis, loop_axes, outputs, whole};
+use super::axes::{
+    AxisSplits, BlockLoops, LoopAxes, LoopAxis, line_axis, loop_axes, outputs, whole,
+};
 use super::boxes::{Decided, boxes, decided};
 use super::code::{Code, CodeMember, ElementSlot, Finish};
 use super::halo::{halo_reads, whole_copy};
@@ -39,7 +41,8 @@ pub(super) fn folds_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) ->
 }
 
 /// The axes of a loop and its boxes, which may cut the axes of the space from `first` on: with a
-/// shorter last part of axes whose extents are no multiples, if that takes less time.
+/// shorter last part of axes whose extents are no multiples, or axes that bounds of choices split,
+/// if that takes less time.
 pub(super) fn fastest_axes(
     code: &Code,
     space: &[usize],
@@ -51,17 +54,21 @@ pub(super) fn fastest_axes(
         let parts = fastest_boxes(code, space, &axes, outer..axes.len(), reads);
         (axes, parts)
     };
-    let even = of(loop_axes(space, reads, space.len()));
-    let ragged = loop_axes(space, reads, first);
-    if ragged == even.0 || whole(&ragged, space).len() > MAX_RAGGED_BOXES {
-        return even;
-    }
-    let ragged = of(ragged);
+    let by = |ragged: usize, bounds: bool| loop_axes(space, reads, AxisSplits { ragged, bounds });
     let time = |parts: &[LoopAxes]| time_of_boxes(code, parts, reads);
-    match time(&ragged.1) < time(&even.1) {
-        true => ragged,
-        false => even,
+    let mut best = of(by(space.len(), false));
+    let mut tried = vec![best.0.clone()];
+    for axes in [by(first, false), by(space.len(), true)] {
+        if tried.contains(&axes) || whole(&axes, space).len() > MAX_RAGGED_BOXES {
+            continue;
+        }
+        tried.push(axes.clone());
+        let other = of(axes);
+        if time(&other.1) < time(&best.1) {
+            best = other;
+        }
     }
+    best
 }
 
 /// The boxes of a loop whose axes in `cut` may be cut: axes are cut up to the one for which the
