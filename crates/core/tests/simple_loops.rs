@@ -1,5 +1,8 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
+#[path = "simple_loops/updates.rs"]
+mod updates;
+
 use cotangent_core::ops::{Binary, Comparison, DotGeneral, entries};
 use cotangent_core::primitive::{Arg, Batched, Cost, Linearized, Primitive, no_rule};
 use cotangent_core::rewrite::with_simple_loops;

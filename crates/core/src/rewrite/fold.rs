@@ -10,7 +10,7 @@ const MAX_FOLDED_ELEMENTS: usize = 64;
 
 /// The constant that an operation on constants computes.
 pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
-    if x.is_empty() || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
+    if !is_folded(op, x) {
         return None;
     }
     let is_constant = |op: &Op, _: &[Val]| matches!(op, Op::Constant(_) | Op::BroadcastInDim(_));
@@ -75,7 +75,39 @@ pub(super) fn exact_constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant
     if x.iter().any(|&v| b.ty(v).dtype.has_tangent()) {
         return None;
     }
-    constant(b, op, x).filter(|c| !c.ty.dtype.has_tangent())
+    constant(b, op, x)
+        .or_else(|| of_few(b, op, x))
+        .filter(|c| !c.ty.dtype.has_tangent())
+}
+
+/// The constant that an operation computes from few elements, each of which is known: those of
+/// constants, and of broadcasts of numbers.
+fn of_few(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
+    let few = |t: &Type| {
+        let extents = t.shape.as_const()?;
+        let n = extents.iter().try_fold(1usize, |a, &d| a.checked_mul(d))?;
+        (n <= MAX_FOLDED_ELEMENTS && t.dtype.opaque().is_none()).then_some(())
+    };
+    let array = |&v: &Val| {
+        let ty = b.ty(v);
+        few(&ty)?;
+        if let Some(s) = number_everywhere(b, v) {
+            return s.full(ty.dtype, ty.shape.as_const()?).ok();
+        }
+        match as_constant(b, v)?.value {
+            Value::Dense(a) => Some(a),
+            Value::Splat(_) | Value::Extent(_) => None,
+        }
+    };
+    if !is_folded(op, x) || matches!(op, Op::BroadcastInDim(_)) {
+        return None;
+    }
+    let arrays: Vec<Array> = x.iter().map(array).collect::<Option<_>>()?;
+    let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
+    few(&op.infer(&types).ok()?.pop()?)?;
+    Some(Constant::dense(
+        op.eval(&arrays, &Env::default()).ok()?.pop()?,
+    ))
 }
 
 /// Whether an operation is on integers and booleans, of which no derivative has a seed.
@@ -83,6 +115,11 @@ fn is_exact(op: &Op, x: &[Type]) -> bool {
     let exact = |t: &Type| !t.dtype.has_tangent();
     let all = |y: Vec<Type>| y.iter().all(exact);
     x.iter().all(exact) && op.infer(x).is_ok_and(all)
+}
+
+/// Whether the result of an operation may be a constant.
+fn is_folded(op: &Op, x: &[Val]) -> bool {
+    !x.is_empty() && op.results() == 1 && op.regions().is_empty() && !keeps(op)
 }
 
 /// Operations that later derivatives depend on, or that have an effect when they run.

@@ -144,7 +144,7 @@ fn integers<W: Writer>(w: &W, v: Val, followed: usize) -> Option<Vec<ExtentSum>>
 
 /// The start of the one window of these extents at constant indices. `None` if there are more, or
 /// if the window is not inside of an operand of this shape.
-fn fixed_start<W: Writer>(
+pub(super) fn fixed_start<W: Writer>(
     w: &W,
     windows: &Windows,
     bounds: Bounds,

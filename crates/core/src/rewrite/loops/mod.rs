@@ -13,6 +13,7 @@
 //! cond(p, ..)               ->  select                          in steps, of few numbers
 //! dot of 16-bit floats      ->  dot of f32                      in steps
 //! x + update(0, u, i)       ->  update(x + 0, x[i] + u, i)      in steps
+//! h' = a + b, l' = error    ->  in the windows of a and b       compensated sums of few windows
 //! c' = c + 0                ->  c' = c                          no element of `c` is -0
 //! ```
 //! The pass is for a function that runs: derivatives are derived before it, so their sums keep
@@ -25,12 +26,15 @@ mod choices;
 mod form;
 mod halves;
 mod hoist;
+mod pairs;
 mod small;
 mod sums;
 mod total;
 mod unroll;
+mod updates;
 mod zeros;
 
+use super::fold;
 use super::pass::{Pass, RewrittenRegion};
 use super::raise::counted_loops;
 use crate::analysis::without_dead;
@@ -177,12 +181,18 @@ fn simpler(
     if let Op::Shard(_) = op {
         return Some(vec![Some(x[0])]);
     }
-    if in_step && let Some(y) = small::written(&pass.b, op, x) {
+    if in_step && let Some(c) = fold::exact_constant(&pass.b, op, x) {
+        return Some(pass.b.emit(c.into(), &[]).into_iter().map(Some).collect());
+    }
+    if in_step && let Some(y) = small::written(pass, op, x) {
         return Some(y.into_iter().map(Some).collect());
     }
     let form = LoopForm::of(op, x)?;
     let loc = pass.b.loc();
-    let sums = zeros::without_zeros(&pass.b, &form);
+    let sums = pairs::in_windows(&pass.b, &form);
+    let op = sums.as_ref().unwrap_or(op);
+    let form = LoopForm::of(op, x)?;
+    let sums = zeros::without_zeros(&pass.b, &form).or_else(|| sums.clone());
     let op = sums.as_ref().unwrap_or(op);
     let form = LoopForm::of(op, x)?;
     let new = carries::Carries::of(&form, used).and_then(|c| c.write(pass, &form));

@@ -4,19 +4,23 @@
 //! ```text
 //! gather(x, i)         =  x[i] if i is inside, else 0
 //! scatter(x, i, u)     =  x with combine(x[i], u) in the window at i, if i is inside
+//! scatter(x, 3, u)     =  x with combine(x[3..], u) in the window at 3, of any size
 //! argmax(x)            =  min of the positions of max(x) and of NaN
 //! sort(x)              =  x at the positions that hold the ranks 0, 1, ..
-//! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i, if y is x with u there
+//! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i ([`updates`](super::updates))
 //! ```
 //! Results have the same bits.
 
+use super::updates::update_if;
 use super::{choices, halves, sums};
 use crate::dtype::DType;
-use crate::ir::{Builder, Emit, Op, Val, Vals};
+use crate::ir::{Emit, Op, Val, Vals};
 use crate::ops::{
     ArgReduce, Binary, Bounds, Combine, Comparison, Gather, Reduction, Scatter, Sort, Windows,
     indices,
 };
+use crate::rewrite::pass::Pass;
+use crate::rewrite::windows::fixed_start;
 use crate::shape::{Dim, Type};
 
 /// Largest number of windows of a scatter that are written one after the other.
@@ -35,11 +39,12 @@ const MAX_COMPARISONS: usize = 1024;
 const MAX_COMPARED: usize = 256;
 
 /// The results of an operation on few elements; `None` for other operations.
-pub(super) fn written(b: &Builder, op: &Op, x: &[Val]) -> Option<Vals> {
+pub(super) fn written(p: &Pass, op: &Op, x: &[Val]) -> Option<Vals> {
+    let b = &p.b;
     let cx: &dyn Emit = b;
     match op {
         Op::Select(_) => Some(Vals::from_slice(&[update_if(b, [x[0], x[1], x[2]])?])),
-        Op::Scatter(s) => Some(Vals::from_slice(&[scatter(cx, s, [x[0], x[1], x[2]])?])),
+        Op::Scatter(s) => Some(Vals::from_slice(&[scatter(p, s, [x[0], x[1], x[2]])?])),
         Op::DotGeneral(d) => Some(Vals::from_slice(&[halves::product(cx, d, x)?])),
         Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
@@ -65,7 +70,8 @@ fn is_exact(s: &Scatter, dtype: DType, windows: usize) -> bool {
 }
 
 /// A scatter of few windows: each is read at its start, combined and written.
-fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
+fn scatter(p: &Pass, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
+    let cx: &dyn Emit = &p.b;
     let (tx, ti, tu) = (cx.ty(x), cx.ty(at), cx.ty(u));
     let (shape, places) = (tx.shape.as_const()?, ti.shape.as_const()?);
     let updates = tu.shape.as_const()?;
@@ -76,6 +82,14 @@ fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
     let outer: Vec<usize> = counted.iter().map(|&k| places[k]).collect();
     let windows: usize = outer.iter().product();
     let elements = updates.iter().product::<usize>();
+    if windows == 1
+        && elements > 0
+        && is_exact(s, tx.dtype, windows)
+        && let Some(start) = fixed_start(p, w, s.bounds, [&tx.shape, &sizes], at)
+    {
+        let new = window(cx, u, &tu, w, &vec![0; outer.len()], &sizes);
+        return known_window(cx, s, (x, ti.dtype), new, &start);
+    }
     // A window that is partly outside is written in part.
     let one = |&axis: &usize| extents[axis] == 1;
     let fits = match s.bounds {
@@ -131,40 +145,25 @@ fn scatter(cx: &dyn Emit, s: &Scatter, [x, at, u]: [Val; 3]) -> Option<Val> {
     Some(y)
 }
 
-/// A choice between an array and the same array with other windows, by one boolean: the choice is
-/// made in the windows.
-fn update_if(b: &Builder, [which, x, y]: [Val; 3]) -> Option<Val> {
-    let cx: &dyn Emit = b;
-    let scalar = |v: Val| (cx.ty(v).rank() == 0).then_some(v);
-    let spread = || {
-        b.with_def(which, |op, x| match op {
-            Op::BroadcastInDim(_) => scalar(x[0]),
-            _ => None,
-        })?
-    };
-    let which = scalar(which).or_else(spread)?;
-    let updates = |v: Val| b.with_def(v, |op, _| matches!(op, Op::DynamicUpdateSlice(_)));
-    if updates(x) == Some(true) {
-        updated_if(b, x, y, &|u, old| cx.select(which, u, old))
-    } else {
-        updated_if(b, y, x, &|u, old| cx.select(which, old, u))
+/// A scatter of one window at a known start, whose elements are those of the window: it is written
+/// where it is, whatever its size.
+fn known_window(
+    cx: &dyn Emit,
+    s: &Scatter,
+    (x, index): (Val, DType),
+    mut new: Val,
+    start: &[Dim],
+) -> Option<Val> {
+    let shape = cx.ty(new).shape;
+    if let Some(f) = s.combine.binary() {
+        let limit = start.iter().zip(shape.iter());
+        let limit: Vec<Dim> = limit.map(|(i, n)| i.clone() + n.clone()).collect();
+        let old = cx.slice(x, start, &limit, &vec![1; start.len()]);
+        new = cx.op(f, &[old, new]);
     }
-}
-
-/// `new` or `old`, where `new` is `old` with windows that were updated: `choose` takes an update
-/// and what is in its window.
-fn updated_if(b: &Builder, new: Val, old: Val, choose: &dyn Fn(Val, Val) -> Val) -> Option<Val> {
-    if new == old {
-        return Some(old);
-    }
-    let cx: &dyn Emit = b;
-    let (before, update, start) = b.with_def(new, |op, x| match op {
-        Op::DynamicUpdateSlice(_) => Some((x[0], x[1], Vals::from_slice(&x[2..]))),
-        _ => None,
-    })??;
-    let before = updated_if(b, before, old, choose)?;
-    let window = cx.dynamic_slice(before, &start, &cx.ty(update).shape);
-    Some(cx.dynamic_update_slice(before, choose(update, window), &start))
+    let number = |i: &Dim| Some(cx.full(&Type::scalar(index), i64::try_from(i.as_const()?).ok()?));
+    let start: Vec<Val> = start.iter().map(number).collect::<Option<_>>()?;
+    Some(cx.dynamic_update_slice(x, new, &start))
 }
 
 /// A gather whose windows outside are zeros: of windows inside of the operand, chosen by bounds.

@@ -4,13 +4,14 @@
 //! ```text
 //! x + update(0, u, i)            =  update(x + 0, x[i] + u, i)
 //! add_error(x, update(0, u, i))  =  update(0, add_error(x[i], u), i)
+//! convert(update(0, u, i))       =  update(0, convert(u), i)            as an operand of these
 //! ```
 //! Outside of the windows the first is a sum with zero, which [`zeros`](super::zeros) removes where
 //! it changes nothing, and the second the error of such a sum, which is `+0` for every `x`.
 
 use crate::dtype::DType;
 use crate::ir::{Builder, Emit, Op, Val, Vals};
-use crate::ops::{Binary, Comparison};
+use crate::ops::{Binary, Comparison, Unary};
 use crate::rewrite::fold::is_positive_zero;
 use crate::shape::Dim;
 
@@ -60,8 +61,21 @@ pub(super) fn in_windows(b: &Builder, op: Binary, [x, y]: [Val; 2]) -> Option<Va
     }))
 }
 
-/// The updates of zeros, in their order; `None` for another value.
+/// The updates of zeros, in their order; `None` for another value. Conversions and parts of complex
+/// numbers are those of the updates.
 fn updates_of_zeros(b: &Builder, v: Val) -> Option<Vec<Update>> {
+    let part = |op: &Op, x: &[Val]| match op {
+        Op::Convert(c) if c.to.has_tangent() => Some((op.clone(), x[0])),
+        Op::Unary(Unary::Real | Unary::Imag) => Some((op.clone(), x[0])),
+        _ => None,
+    };
+    if let Some((op, whole)) = b.with_def(v, part)? {
+        let mut updates = updates_of_zeros(b, whole)?;
+        for u in &mut updates {
+            u.new = b.emit(op.clone(), &[u.new])[0];
+        }
+        return Some(updates);
+    }
     let (mut v, mut updates) = (v, Vec::new());
     while let Some((before, update)) = update(b, v) {
         if updates.len() == MAX_WINDOWS {

@@ -36,13 +36,14 @@ pub(super) fn without_zeros(before: &Builder, form: &LoopForm<'_>) -> Option<Op>
 /// Whether a function or one of its regions has a sum with zero.
 fn adds_zero(f: &Function) -> bool {
     let zeros = Numbers::of(f);
-    f.eqns()
-        .iter()
-        .any(|e| zeros.added_to(f, e).is_some() || e.op.regions().into_iter().any(|r| adds_zero(r)))
+    f.eqns().iter().any(|e| {
+        zeros.added_to(f, &e.op, f.operands(e)).is_some()
+            || e.op.regions().into_iter().any(|r| adds_zero(r))
+    })
 }
 
 /// The operation with another region in the place of one.
-fn with_region(op: &Op, old: &Function, new: Arc<Function>) -> Op {
+pub(super) fn with_region(op: &Op, old: &Function, new: Arc<Function>) -> Op {
     let regions = op.regions().into_iter();
     let regions: Vec<Arc<Function>> = regions
         .map(|r| match std::ptr::eq(&**r, old) {
@@ -63,7 +64,7 @@ fn simpler(f: &Function, given: &[bool]) -> Option<Function> {
     let mut walk = Walk::copying(f);
     walk.copy_params(&b);
     while let Some(Visit { eqn, op, x, .. }) = walk.next(&b) {
-        if let Some(k) = numbers.added_to(f, eqn)
+        if let Some(k) = numbers.added_to(f, &eqn.op, f.operands(eqn))
             && known[f.operands(eqn)[k].index()]
         {
             changed = true;
@@ -100,7 +101,12 @@ fn of_parameters(f: &Function, e: &Eqn, s: &Scan, known: &[bool]) -> Vec<bool> {
 }
 
 /// Which parameters of a body are never `-0`, from what is known of the operands of its loop.
-fn in_every_step(f: &Function, consts: &[bool], init: &[bool], rows: &[bool]) -> Vec<bool> {
+pub(super) fn in_every_step(
+    f: &Function,
+    consts: &[bool],
+    init: &[bool],
+    rows: &[bool],
+) -> Vec<bool> {
     let mut given = [consts, init, rows].concat();
     loop {
         let known = without_negative_zero(f, &given);
@@ -131,7 +137,8 @@ fn without_negative_zero(f: &Function, given: &[bool]) -> Vec<bool> {
                 _ => false,
             },
             Op::Binary(Binary::Add) => x.iter().any(|v| known[v.index()]),
-            Op::Unary(Unary::Abs) => true,
+            // An error of zero is +0.
+            Op::Unary(Unary::Abs) | Op::Binary(Binary::AddError) => true,
             Op::BroadcastInDim(_)
             | Op::Reshape(_)
             | Op::Transpose(_)
@@ -160,10 +167,10 @@ fn without_negative_zero(f: &Function, given: &[bool]) -> Vec<bool> {
 }
 
 /// The numbers of a function that every element of a value is.
-struct Numbers(Vec<Option<Scalar>>);
+pub(super) struct Numbers(Vec<Option<Scalar>>);
 
 impl Numbers {
-    fn of(f: &Function) -> Numbers {
+    pub(super) fn of(f: &Function) -> Numbers {
         let mut numbers = vec![None; f.len()];
         for e in f.eqns() {
             let own = match &e.op {
@@ -178,9 +185,9 @@ impl Numbers {
 
     /// The position of the operand that zero is added to, of the same extents: others are compared
     /// when the sum runs.
-    fn added_to(&self, f: &Function, e: &Eqn) -> Option<usize> {
+    pub(super) fn added_to(&self, f: &Function, op: &Op, x: &[Val]) -> Option<usize> {
         let zero = |v: Val| self.0[v.index()].is_some_and(is_zero);
-        match (&e.op, f.operands(e)) {
+        match (op, x) {
             (Op::Binary(Binary::Add), &[x, y]) if f.ty(x) == f.ty(y) => match (zero(x), zero(y)) {
                 (_, true) => Some(0),
                 (true, false) => Some(1),

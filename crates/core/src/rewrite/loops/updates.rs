@@ -1,0 +1,64 @@
+//! Choices between arrays that are updates of one array, in the steps of a loop.
+//!
+//! ```text
+//! select(p, update(x, u, i), x)                =  update(x, select(p, u, x[i]), i)
+//! select(p, update(x, u, i), update(x, v, j))  =  y = update(x, select(p, u, x[i]), i)
+//!                                                 update(y, select(p, y[j], v), j)
+//! ```
+
+use crate::ir::{Builder, Emit, Op, Val, Vals};
+
+/// Largest number of updates of an array that a choice follows.
+const MAX_UPDATES: usize = 8;
+
+/// A choice between two arrays with windows of one array updated, by one boolean: the choice is
+/// made in the windows.
+pub(super) fn update_if(b: &Builder, [which, x, y]: [Val; 3]) -> Option<Val> {
+    if x == y {
+        return Some(x);
+    }
+    let cx: &dyn Emit = b;
+    let scalar = |v: Val| (cx.ty(v).rank() == 0).then_some(v);
+    let spread = || {
+        b.with_def(which, |op, x| match op {
+            Op::BroadcastInDim(_) => scalar(x[0]),
+            _ => None,
+        })?
+    };
+    let which = scalar(which).or_else(spread)?;
+    let [of_x, of_y] = [x, y].map(|v| updates(b, v));
+    // The last array that both are updates of.
+    let after = |(newer, v): (usize, Val)| Some((newer, of_y.iter().position(|u| u.0 == v)?, v));
+    let arrays = of_x.iter().map(|u| u.0).enumerate();
+    let (newer_x, newer_y, common) = arrays.filter_map(after).next()?;
+    let mut out = common;
+    for (updates, is_x) in [(&of_x[..newer_x], true), (&of_y[..newer_y], false)] {
+        for (_, update) in updates.iter().rev() {
+            let (u, start) = update.as_ref()?;
+            let old = cx.dynamic_slice(out, start, &cx.ty(*u).shape);
+            let new = match is_x {
+                true => cx.select(which, *u, old),
+                false => cx.select(which, old, *u),
+            };
+            out = cx.dynamic_update_slice(out, new, start);
+        }
+    }
+    Some(out)
+}
+
+/// An array with updated windows and the arrays that it was before, each with its last update and
+/// the start of that, the newest first.
+fn updates(b: &Builder, v: Val) -> Vec<(Val, Option<(Val, Vals)>)> {
+    let (mut out, mut at) = (Vec::new(), v);
+    while out.len() < MAX_UPDATES
+        && let Some(Some((before, update))) = b.with_def(at, |op, x| match op {
+            Op::DynamicUpdateSlice(_) => Some((x[0], (x[1], Vals::from_slice(&x[2..])))),
+            _ => None,
+        })
+    {
+        out.push((at, Some(update)));
+        at = before;
+    }
+    out.push((at, None));
+    out
+}
