@@ -13,7 +13,7 @@ use crate::groups::access::{MemberOf, accesses};
 use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
 use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::access::{Bound, IndexMap, Indices, Read, Source, are_own};
-use crate::nests::affine::Affine;
+use crate::nests::affine::{Affine, Var};
 use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why};
 use crate::nests::quantity::Quantity;
 use cotangent_core::Val;
@@ -287,8 +287,7 @@ impl<'a> Stage<'a> {
     /// One phase over the axes that are not unrolled, if that saves tests, folds or phases.
     fn unrolled(&self) -> Option<Staged> {
         let (s, space) = (&self.g.schedule, &self.g.space);
-        let of_starts = |m: &Member| self.of_starts.contains(&self.nest(m).value);
-        if self.g.members.iter().any(of_starts) {
+        if self.g.members.iter().any(|m| self.needs_starts(m)) {
             return None;
         }
         let is_unrolled = |a: &u8| s.unrolled.contains(a);
@@ -367,6 +366,12 @@ impl<'a> Stage<'a> {
         })
     }
 
+    /// Whether a member is, or chooses by, starts of windows.
+    fn needs_starts(&self, m: &Member) -> bool {
+        let n = self.nest(m);
+        self.of_starts.contains(&n.value) || n.reads().any(chooses_at_starts)
+    }
+
     /// Whether a fold of this many elements has instructions.
     fn unrolls(&self, n: &Nest, folded: usize) -> bool {
         // A sum of one product is no copy: it has no negative zero.
@@ -395,4 +400,14 @@ impl<'a> Stage<'a> {
             fold || m.at == Storage::Block && few || n.reads().any(choice)
         })
     }
+}
+
+/// Whether a read is a choice at starts, which is tested for each index: an update of a window is
+/// faster by rows.
+fn chooses_at_starts(r: &Read) -> bool {
+    let Source::Choice(c) = &r.source else {
+        return false;
+    };
+    let mut terms = c.bounds.iter().flat_map(|b| &b.form.terms);
+    terms.any(|t| matches!(t.var, Var::Start(_)))
 }

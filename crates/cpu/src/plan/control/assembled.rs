@@ -7,7 +7,7 @@
 use super::build::InPlaceBuilder;
 use super::code::{MAX_TILE_BYTES, PartLeaf, output_layout};
 use super::frame::FrameAddress;
-use super::instruction::Instruction;
+use super::instruction::{Instruction, TileCode};
 use crate::axes::positions;
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::boxes;
@@ -58,7 +58,8 @@ impl InPlaceBuilder<'_> {
             offset: 0,
         };
         let to: SmallVec<[FrameAddress; 2]> = outputs.iter().map(y).collect();
-        self.tiles(at, code, n, &inputs, &to)
+        let own = TileCode { at, decided: None };
+        self.tiles(own, &code.body, n, &inputs, &to)
     }
 
     /// The runs of an input in a box.

@@ -412,7 +412,9 @@ impl<'a> InPlaceBuilder<'a> {
                         *through = between;
                         break;
                     }
-                    Home::Tensor if !self.output_entries.contains(&(from as usize)) => {
+                    Home::Tensor | Home::Arena | Home::Block
+                        if !self.output_entries.contains(&(from as usize)) =>
+                    {
                         between.push(from as usize);
                         at = from;
                     }

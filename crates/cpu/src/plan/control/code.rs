@@ -3,13 +3,13 @@
 use super::build::{INSTRUCTION_WORK, InPlaceBuilder};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
-use super::instruction::{Instruction, Tile, TileBody, TileRun};
-use super::update::UpdateForm;
+use super::instruction::{Instruction, Tile, TileBody, TileCode, TileRun};
+use super::update::{Update, UpdateForm};
 use super::views::{copy_of, is_dense};
 use crate::axes::positions;
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
-use crate::plan::build::StepKind;
+use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
 use crate::plan::laid::{
     Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, is_direct, matrices,
@@ -17,7 +17,7 @@ use crate::plan::laid::{
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::Strides;
 use cotangent_core::DType;
-use cotangent_kernels::tile;
+use cotangent_kernels::tile::{self, Body};
 use smallvec::SmallVec;
 
 /// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
@@ -81,7 +81,7 @@ impl InPlaceBuilder<'_> {
         laid: &LaidCode,
         outputs: &[u32],
     ) -> Option<()> {
-        if let Some(done) = self.update(at, code, laid, outputs) {
+        if let Some(done) = self.updates(at, code, laid, outputs) {
             return Some(done);
         }
         if let Some(c) = laid.by_copies.as_ref().filter(|c| c.is_all()) {
@@ -139,7 +139,7 @@ impl InPlaceBuilder<'_> {
         let mut parts = 0;
         for b in &laid.boxes {
             for part in decided_parts(b)? {
-                for tile in tiles_of(b, part, code.body.widest())? {
+                for tile in tiles_of(b, part, body_of(code, b).widest())? {
                     self.scratch.used = 0;
                     self.part(at, (code, laid, b), &tile, slots, outputs)?;
                     parts += 1;
@@ -149,39 +149,62 @@ impl InPlaceBuilder<'_> {
         Some(parts)
     }
 
-    /// An update of a window.
-    fn update(
+    /// Updates of windows.
+    fn updates(
         &mut self,
         at: [usize; 2],
         code: &Code,
         laid: &LaidCode,
         outputs: &[u32],
     ) -> Option<()> {
-        let ([b], [m], [output]) = (&laid.boxes[..], &code.members[..], outputs) else {
-            return None;
+        let [b] = &laid.boxes[..] else { return None };
+        let form = |m: &CodeMember| match m.copies[..] {
+            [Some(leaf)] => UpdateForm::of(b, leaf),
+            _ => None,
         };
-        if code.body.steps() != 1 || m.copies.first() != Some(&Some(0)) {
-            return None;
-        }
-        let form = UpdateForm::of(b)?;
+        let forms: Vec<UpdateForm<'_>> = code.members.iter().map(form).collect::<Option<_>>()?;
         let (before, starts, work) = (self.code.len(), self.starts, self.work);
-        let slots = self.starts(&form.read.starts);
-        let y = InPlace::entry(*output as usize);
-        let x = [form.operand, form.update.place].map(|p| InPlace::entry(p as usize));
-        let Some(update) = slots.and_then(|slots| form.instruction(b, &slots, y, x)) else {
+        let Some(updates) = self.updates_of(b, &forms, outputs) else {
             (self.starts, self.work) = (starts, work);
             self.code.truncate(before);
             return None;
         };
-        self.push(b.volume / 8, Instruction::Update(Box::new(update)));
-        // The operand may be changed if nothing reads it afterwards.
-        if self.last_read[form.operand as usize] == Some(at[0])
-            && self.is_last_phase(at, form.operand)
-            && form.update.place != form.operand
-        {
-            self.changes[*output as usize] = Some(form.operand);
+        for u in updates {
+            self.push(b.volume / 8, Instruction::Update(Box::new(u)));
+        }
+        for (k, form) in forms.iter().enumerate() {
+            // The operand may be changed if nothing reads it afterwards. That of a block is read in
+            // its step alone.
+            let operand = form.operand as usize;
+            let block = matches!(self.plan.parts.places[operand].home, Home::Block);
+            let last = block || self.last_read[operand] == Some(at[0]);
+            let others = forms.iter().enumerate().filter(|(j, _)| *j != k);
+            let read = forms.iter().any(|f| f.update.place == form.operand)
+                || others.into_iter().any(|(_, f)| f.operand == form.operand);
+            if last && !read && self.is_last_phase(at, form.operand) {
+                self.changes[outputs[k] as usize] = Some(form.operand);
+            }
         }
         Some(())
+    }
+
+    /// The instructions of updates, after all starts were read.
+    fn updates_of(
+        &mut self,
+        b: &LaidBox,
+        forms: &[UpdateForm<'_>],
+        outputs: &[u32],
+    ) -> Option<Vec<Update>> {
+        let mut slots = Vec::with_capacity(forms.len());
+        for form in forms {
+            slots.push(self.starts(&form.read.starts)?);
+        }
+        let all = forms.iter().zip(&slots).zip(outputs);
+        let update = |((form, slots), &output): ((&UpdateForm<'_>, &Vec<usize>), &u32)| {
+            let x = [form.operand, form.update.place].map(|p| InPlace::entry(p as usize));
+            form.instruction(b, slots, InPlace::entry(output as usize), x)
+        };
+        all.map(update).collect()
     }
 
     /// Whether no later phase of the step uses a place.
@@ -207,7 +230,12 @@ impl InPlaceBuilder<'_> {
         outputs: &[u32],
     ) -> Option<()> {
         let n: usize = part.iter().map(|a| a.extent).product();
-        let inputs = self.inputs(code, laid, b, part, slots)?;
+        let own = TileCode {
+            at,
+            decided: b.decided.clone(),
+        };
+        let leaves = b.inputs();
+        let inputs = self.inputs((code, leaves), laid, b, part, slots)?;
         let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
         let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
@@ -227,39 +255,39 @@ impl InPlaceBuilder<'_> {
                 }
             });
         }
-        self.tiles(at, code, n, &inputs, &to)?;
+        self.tiles(own, body_of(code, b), n, &inputs, &to)?;
         moves.into_iter().for_each(|i| self.push(n, i));
         Some(())
     }
 
-    /// The instructions of the code on `n` elements.
+    /// The instructions of code with this body on `n` elements.
     pub(super) fn tiles(
         &mut self,
-        of: [usize; 2],
-        code: &Code,
+        code: TileCode,
+        body: &Body,
         n: usize,
         inputs: &[FrameAddress],
         outputs: &[FrameAddress],
     ) -> Option<()> {
-        let widest = code.body.widest();
+        let widest = body.widest();
         if n * widest > MAX_TILE_BYTES {
             return None;
         }
-        let steps = code.body.steps();
-        let run = match TileRun::is_compiled(&code.body, n) {
+        let steps = body.steps();
+        let run = match TileRun::is_compiled(body, n) {
             true => {
                 self.work += INSTRUCTION_WORK + steps * n;
                 let dense = inputs.iter().map(|_| &[1][..]);
-                let layouts = Box::new(code.body.laid(&[n], dense));
+                let layouts = Box::new(body.laid(&[n], dense));
                 TileRun::Compiled { layouts, steps }
             }
-            false => TileRun::Kernels(self.kernels(code, n, [inputs, outputs])),
+            false => TileRun::Kernels(self.kernels(body, n, [inputs, outputs])),
         };
         let body = TileBody {
             n,
             widest,
             run,
-            at: of,
+            code,
             inputs: inputs.into(),
             outputs: outputs.into(),
         };
@@ -267,19 +295,19 @@ impl InPlaceBuilder<'_> {
         Some(())
     }
 
-    /// The kernels of the code on `n` elements, one after the other.
+    /// The kernels of a body on `n` elements, one after the other.
     fn kernels(
         &mut self,
-        code: &Code,
+        body: &Body,
         n: usize,
         [inputs, outputs]: [&[FrameAddress]; 2],
     ) -> Box<[Tile]> {
         let mut at: SmallVec<[FrameAddress; 16]> = SmallVec::new();
-        for _ in 0..code.body.registers() {
-            at.push(self.temporary(n * code.body.widest()));
+        for _ in 0..body.registers() {
+            at.push(self.temporary(n * body.widest()));
         }
         at.extend_from_slice(inputs);
-        let constants: Vec<Vec<u8>> = code.body.constants().map(|bytes| bytes.repeat(n)).collect();
+        let constants: Vec<Vec<u8>> = body.constants().map(|bytes| bytes.repeat(n)).collect();
         for bytes in constants {
             at.push(self.constant(bytes));
         }
@@ -290,16 +318,16 @@ impl InPlaceBuilder<'_> {
             y: at[i.y],
             x: i.x.map(|x| at[x]),
         };
-        let tiles: Box<[Tile]> = code.body.code().map(tile).collect();
+        let tiles: Box<[Tile]> = body.code().map(tile).collect();
         // Each kernel is a call.
         self.work += tiles.len() * (INSTRUCTION_WORK + n);
         tiles
     }
 
-    /// The inputs of the code over a part of a box, contiguous.
+    /// These leaves of the code over a part of a box, contiguous.
     fn inputs(
         &mut self,
-        code: &Code,
+        (code, leaves): (&Code, impl Iterator<Item = usize>),
         laid: &LaidCode,
         b: &LaidBox,
         part: &LoopAxes,
@@ -308,8 +336,8 @@ impl InPlaceBuilder<'_> {
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
         let n: usize = extents.iter().product();
         let mut out = SmallVec::new();
-        for (k, own) in code.leaves.iter().enumerate() {
-            let size = own.dtype.size();
+        for k in leaves {
+            let size = code.leaves[k].dtype.size();
             if n * size > MAX_TILE_BYTES {
                 return None;
             }
@@ -473,7 +501,7 @@ impl InPlaceBuilder<'_> {
         let [part] = &decided_parts(b)?[..] else {
             return None;
         };
-        let inputs = self.inputs(code, laid, b, part, &slots)?;
+        let inputs = self.inputs((code, 0..code.leaves.len()), laid, b, part, &slots)?;
         let types: Vec<DType> = code
             .members
             .iter()
@@ -494,7 +522,10 @@ impl InPlaceBuilder<'_> {
                 let all = code.members.iter().flat_map(|m| m.copies.iter().flatten());
                 values = all.map(|&leaf| inputs[leaf]).collect();
             }
-            false => self.tiles(at, code, n, &inputs, &values)?,
+            false => {
+                let own = TileCode { at, decided: None };
+                self.tiles(own, &code.body, n, &inputs, &values)?;
+            }
         }
         for (member, (m, &p)) in code.members.iter().zip(outputs).enumerate() {
             let (y, x) = (InPlace::entry(p as usize), values[m.output]);
@@ -645,6 +676,11 @@ fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
         .iter()
         .all(|part| packed.iter().all(|read| decided(read, part).is_some()));
     all.then_some(parts)
+}
+
+/// The body of a box.
+fn body_of<'a>(code: &'a Code, b: &'a LaidBox) -> &'a Body {
+    b.decided.as_ref().map_or(&code.body, |d| &d.body)
 }
 
 /// Position of the first output of a part of a space, and strides along its axes.

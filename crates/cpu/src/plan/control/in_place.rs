@@ -2,7 +2,7 @@
 //! reads its inputs and writes its results where its caller says.
 
 use super::frame::{FrameAddress, InPlaceForm, State, frame_entry, start};
-use super::instruction::{Instruction, TileBody, TileRun};
+use super::instruction::{Instruction, TileBody, TileCode, TileRun};
 use crate::element::limit;
 use crate::folds::RawView;
 use crate::plan::Plan;
@@ -14,8 +14,8 @@ use crate::plan::laid::{LaidStep, Resolved};
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
-use cotangent_kernels::tile::InputLayouts;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
+use cotangent_kernels::tile::{Body, InputLayouts};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -187,6 +187,16 @@ impl InPlace {
 }
 
 impl InPlace {
+    /// The body of a tile.
+    pub(super) fn body<'a>(&'a self, code: &'a TileCode) -> &'a Body {
+        let [step, phase] = code.at;
+        match (&code.decided, &self.plan.parts.steps[step].kind) {
+            (Some(decided), _) => &decided.body,
+            (None, StepKind::Code(c)) => &c.phases[phase].code.body,
+            (None, StepKind::Call(_)) => unreachable!("a step of code"),
+        }
+    }
+
     pub(super) fn member(&self, [step, phase]: [usize; 2], member: usize) -> &CodeMember {
         match &self.plan.parts.steps[step].kind {
             StepKind::Code(c) => &c.phases[phase].code.members[member],
@@ -260,14 +270,10 @@ impl InPlace {
     /// # Safety
     /// The preconditions of [`InPlace::execute`].
     unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &InputLayouts) {
-        let [step, phase] = b.at;
-        let StepKind::Code(code) = &self.plan.parts.steps[step].kind else {
-            unreachable!("a step of code");
-        };
         let x: SmallVec<[*const u8; 8]> = b.inputs.iter().map(|&x| s.at(x).cast_const()).collect();
         let y: SmallVec<[*mut u8; 4]> = b.outputs.iter().map(|&y| s.at(y)).collect();
         // SAFETY: the caller guarantees the table (# Safety); inputs and outputs are contiguous.
-        unsafe { code.phases[phase].code.body.run(layouts, 0..b.n, &x, &y) }
+        unsafe { self.body(&b.code).run(layouts, 0..b.n, &x, &y) }
     }
 
     /// Runs an instruction that is a function of its own.

@@ -2,6 +2,7 @@
 //! and selects, a loop of few steps is written out. Other loops are loops of the code
 //! ([`inner`](super::inner)).
 
+use super::carries::is_in_place;
 use super::frame::FrameAddress;
 use super::in_place::InPlace;
 use super::inner::{InnerLoop, Trips};
@@ -67,8 +68,7 @@ impl<'a> StepRecorder<'a> {
                 ..
             } => {
                 let (body, counts) = (&body.form, [*consts, *carry]);
-                let work = body.work.saturating_mul(*steps);
-                match *steps <= MAX_WRITTEN_STEPS && work <= MAX_OPERATIONS {
+                match self.is_written_out(p, (body, *steps), counts, (x, y)) {
                     true => self.written_out(p, (body, *steps, *reverse), counts, x, y)?,
                     false => {
                         let trips = Trips::Scan {
@@ -144,6 +144,25 @@ impl<'a> StepRecorder<'a> {
         each.try_for_each(|(k, x)| self.write(at.moved(k * size), size, x))
     }
 
+    /// Whether the steps of a scan are written out: they are few, and so is their work. A step
+    /// copies each carry that it changes in place, unless the loop around changes it in place, too.
+    fn is_written_out(
+        &self,
+        p: Placed<'a>,
+        (body, steps): (&'a Arc<InPlace>, usize),
+        [consts, carry]: [usize; 2],
+        operands: (&[FrameAddress], &[FrameAddress]),
+    ) -> bool {
+        let copied = |k: &usize| {
+            is_in_place(body, consts, *k)
+                && self.shared_carry(p, (body, consts), *k, operands).is_none()
+        };
+        let elements = |k: usize| body.outputs[k].bytes / body.outputs[k].dtype.size();
+        let copies: usize = (0..carry).filter(copied).map(elements).sum();
+        let work = body.work.saturating_add(copies).saturating_mul(steps);
+        steps <= MAX_WRITTEN_STEPS && work <= MAX_OPERATIONS
+    }
+
     /// The steps of a scan, one after the other.
     fn written_out(
         &mut self,
@@ -153,38 +172,44 @@ impl<'a> StepRecorder<'a> {
         x: &[FrameAddress],
         y: &[FrameAddress],
     ) -> Option<()> {
-        if steps > MAX_WRITTEN_STEPS {
-            return None;
-        }
         let q = self.add_part(body, consts..consts + carry);
         for (k, &x) in x[..consts].iter().enumerate() {
             self.alias(q.first + k as u32, p.at(x));
         }
-        let first = x[consts..consts + carry].iter().zip(&body.inputs[consts..]);
-        let mut carries: Vec<Elements> = first
-            .map(|(&x, form)| self.read_all(p.at(x), form))
-            .collect::<Option<_>>()?;
+        // Carries that are values: the others are memory that the steps change.
+        let mut own: Vec<(usize, Elements)> = Vec::new();
+        for k in 0..carry {
+            match self.shared_carry(p, (body, consts), k, (x, y)) {
+                Some(at) => self.alias_carry(q, consts, k, at),
+                None => {
+                    let form = &body.inputs[consts + k];
+                    own.push((k, self.read_all(p.at(x[consts + k]), form)?));
+                }
+            }
+        }
         for step in 0..steps {
             let i = if reverse { steps - 1 - step } else { step };
             self.forget(q);
-            for (k, values) in carries.into_iter().enumerate() {
-                let to = q.at(InPlace::entry(consts + k));
-                self.write_all(to, &body.inputs[consts + k], values)?;
+            for (k, values) in &mut own {
+                let to = q.at(InPlace::entry(consts + *k));
+                self.write_all(to, &body.inputs[consts + *k], std::mem::take(values))?;
             }
             for (k, form) in body.inputs.iter().enumerate().skip(consts + carry) {
                 let row = p.at(x[k]).moved(i * form.bytes);
                 self.alias(q.first + k as u32, row);
             }
             self.record(q)?;
-            let mut results = self.results(q)?;
-            for (k, values) in results.drain(carry..).enumerate() {
-                let form = &body.outputs[carry + k];
-                self.write_all(p.at(y[carry + k]).moved(i * form.bytes), form, values)?;
+            let result = |k: usize| q.at(InPlace::entry(q.f.output_entries[k]));
+            for (k, values) in &mut own {
+                *values = self.read_all(result(*k), &body.outputs[*k])?;
             }
-            carries = results;
+            for (k, form) in body.outputs.iter().enumerate().skip(carry) {
+                let row = self.read_all(result(k), form)?;
+                self.write_all(p.at(y[k]).moved(i * form.bytes), form, row)?;
+            }
         }
-        for ((values, &y), form) in carries.into_iter().zip(y).zip(&body.outputs) {
-            self.write_all(p.at(y), form, values)?;
+        for (k, values) in own {
+            self.write_all(p.at(y[k]), &body.outputs[k], values)?;
         }
         Some(())
     }

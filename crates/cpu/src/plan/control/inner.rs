@@ -173,20 +173,24 @@ impl<'a> StepRecorder<'a> {
 
     /// The place of a carry that the loop around this one changes in place, too: the operand and
     /// the result of this loop are that carry.
-    fn shared_carry(
+    pub(super) fn shared_carry(
         &self,
         p: Placed<'a>,
-        inner: &InnerLoop<'a, '_>,
+        (body, consts): (&InPlace, usize),
         k: usize,
-        x: &[FrameAddress],
-        y: &[FrameAddress],
+        (x, y): (&[FrameAddress], &[FrameAddress]),
     ) -> Option<FrameAddress> {
-        let [from, to] = [x[inner.counts[0] + k], y[k]].map(|at| self.resolved(p.at(at)));
+        let [from, to] = [x[consts + k], y[k]].map(|at| self.resolved(p.at(at)));
         let same = (from.base, from.offset) == (to.base, 0) && to.offset == 0;
-        let changed = self.in_place
-            && is_in_place(inner.body, inner.counts[0], k)
-            && self.is_changed_in_place(to.base);
+        let changed =
+            self.in_place && is_in_place(body, consts, k) && self.is_changed_in_place(to.base);
         (same && changed).then_some(to)
+    }
+
+    /// Makes the carry `k` of a loop another address, which its steps read and change.
+    pub(super) fn alias_carry(&mut self, q: Placed<'a>, consts: usize, k: usize, at: FrameAddress) {
+        self.alias(q.first + (consts + k) as u32, at);
+        self.alias(q.first + q.f.output_entries[k] as u32, at);
     }
 
     /// Stores the first values of carries.
@@ -200,14 +204,9 @@ impl<'a> StepRecorder<'a> {
         let [consts, carry] = inner.counts;
         for k in 0..carry {
             let form = &inner.body.inputs[consts + k];
-            if let Some(at) = self.shared_carry(p, inner, k, x, y) {
+            if let Some(at) = self.shared_carry(p, (inner.body, consts), k, (x, y)) {
                 self.reload(at.base, 0..i32::MAX);
-                for own in [
-                    q.first + (consts + k) as u32,
-                    q.first + q.f.output_entries[k] as u32,
-                ] {
-                    self.alias(own, at);
-                }
+                self.alias_carry(q, consts, k, at);
                 continue;
             }
             self.limited(form.bytes / form.dtype.size())?;

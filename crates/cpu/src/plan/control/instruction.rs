@@ -3,7 +3,7 @@
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::folds::RawProduct;
-use crate::plan::laid::rows_time;
+use crate::plan::laid::{DecidedCode, rows_time};
 use crate::plan::nested::NestedRun;
 use crate::raw_kernel::RawKernel;
 use crate::tuning::{
@@ -13,6 +13,7 @@ use crate::tuning::{
 use cotangent_core::DType;
 use cotangent_kernels::tile::{Body, InputLayouts, TileFn};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// An operand of a call in place.
 pub(super) struct LentOperand {
@@ -39,13 +40,20 @@ pub(super) struct Tile {
     pub(super) x: [FrameAddress; 3],
 }
 
-/// The body of a phase of a step on a tile of `n` elements: how it runs, and its operands.
+/// The code of a tile: that of a phase of a step, or of one of its boxes.
+#[derive(Clone)]
+pub(super) struct TileCode {
+    pub(super) at: [usize; 2],
+    pub(super) decided: Option<Arc<DecidedCode>>,
+}
+
+/// Code on a tile of `n` elements: how it runs, and its operands.
 pub(super) struct TileBody {
     pub(super) n: usize,
     /// Bytes of an element of the widest type.
     pub(super) widest: usize,
     pub(super) run: TileRun,
-    pub(super) at: [usize; 2],
+    pub(super) code: TileCode,
     pub(super) inputs: SmallVec<[FrameAddress; 8]>,
     pub(super) outputs: SmallVec<[FrameAddress; 2]>,
 }

@@ -15,11 +15,10 @@ use super::frame::{FrameAddress, InPlaceForm, State};
 use super::in_place::{InPlace, MAX_KEPT_FRAME_BYTES};
 use super::instruction::{Instruction, TileBody};
 use crate::plan::arena::Arena;
-use crate::plan::build::{CodeStep, StepKind};
 use crate::plan::code::Finish;
 use crate::tuning::OPERATION_PS;
 use cotangent_core::Result;
-use cotangent_kernels::tile::{Body, StepValue, Steps, StepsBuilder};
+use cotangent_kernels::tile::{StepValue, Steps, StepsBuilder};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -465,7 +464,7 @@ impl<'a> StepRecorder<'a> {
     }
 
     fn body(&mut self, p: Placed<'_>, b: &TileBody) -> Option<()> {
-        let body = p.body(b.at)?;
+        let body = p.f.body(&b.code);
         for k in 0..b.n {
             let mut inputs: SmallVec<[StepValue; 8]> = SmallVec::new();
             for (j, &x) in b.inputs.iter().enumerate() {
@@ -497,13 +496,6 @@ impl Placed<'_> {
         FrameAddress {
             base: at.base,
             offset: at.offset + (k * size) as isize,
-        }
-    }
-
-    fn body(&self, [step, phase]: [usize; 2]) -> Option<&Body> {
-        match &self.f.plan.parts.steps[step].kind {
-            StepKind::Code(CodeStep { phases, .. }) => Some(&phases[phase].code.body),
-            StepKind::Call(_) => None,
         }
     }
 }

@@ -52,10 +52,10 @@ fn starts_of(form: &NumForm) -> Option<SmallVec<[(usize, i64); 2]>> {
 }
 
 impl<'a> UpdateForm<'a> {
-    /// The form of the only input of a box, if it is a window at starts that are the same at all
-    /// indices, and the operand itself elsewhere.
-    pub(super) fn of(b: &'a LaidBox) -> Option<UpdateForm<'a>> {
-        let [LaidLeaf::Packed(packed)] = &b.leaves[..] else {
+    /// The form of an input of a box, if it is a window at starts that are the same at all indices,
+    /// and the operand itself elsewhere.
+    pub(super) fn of(b: &'a LaidBox, leaf: usize) -> Option<UpdateForm<'a>> {
+        let LaidLeaf::Packed(packed) = &b.leaves[leaf] else {
             return None;
         };
         let read = &packed.read;

@@ -191,6 +191,7 @@ pub(super) fn items(
     rare.sort_unstable();
     rare.dedup();
     let all = in_loops(step, &needed, &rare)?;
+    let all = before_changes(step, all);
     restarts(step, &all)?;
     let mut order = ItemOrder {
         trace,
@@ -225,6 +226,73 @@ pub(super) fn items(
     Some((order.items, loops))
 }
 
+/// Whether an item changes memory that the step reads.
+fn changes(step: &StepTrace, item: CodeItem) -> bool {
+    matches!(item, CodeItem::Effect(StepEffect::Store { to, .. }) if step.changed.contains(&to.entry))
+}
+
+/// Moves what may end a step early to the place before the step changes memory that it reads, with
+/// the operations that it needs. Those that load what is there stay, and so does what needs them.
+fn before_changes(step: &StepTrace, all: Vec<CodeItem>) -> Vec<CodeItem> {
+    let trace = &step.trace;
+    let (mut depth, mut first, mut began) = (0, None, 0);
+    // The operations after the first change, outside of loops.
+    let mut late: Vec<TraceId> = Vec::new();
+    let mut rare: FxHashSet<TraceId> = FxHashSet::default();
+    for (at, &item) in all.iter().enumerate() {
+        match item {
+            CodeItem::Effect(StepEffect::Begin(_)) => {
+                began = if depth == 0 { at } else { began };
+                depth += 1;
+            }
+            CodeItem::Effect(StepEffect::End(_)) => depth -= 1,
+            CodeItem::Op(id) if first.is_some() && depth == 0 => late.push(id),
+            CodeItem::Rare(id) if first.is_some() && depth == 0 => {
+                rare.insert(id);
+            }
+            item if first.is_none() && changes(step, item) => {
+                first = Some(if depth == 0 { at } else { began });
+            }
+            _ => {}
+        }
+    }
+    let Some(first) = first.filter(|_| !rare.is_empty()) else {
+        return all;
+    };
+    let mut later: FxHashSet<TraceId> = late.iter().copied().collect();
+    let inside = all[first..].iter().filter_map(|i| match i {
+        CodeItem::Op(id) => Some(*id),
+        _ => None,
+    });
+    let mut stays: FxHashSet<TraceId> = inside.filter(|id| !later.contains(id)).collect();
+    for &id in &late {
+        let op = trace.op(id);
+        let waits = op.operands().into_iter().any(|x| stays.contains(&x));
+        if waits || matches!(op, Op::Load(..)) {
+            stays.insert(id);
+        }
+    }
+    // What the moved ones need, the last first.
+    let mut moved: FxHashSet<TraceId> = FxHashSet::default();
+    for &id in late.iter().rev().filter(|id| !stays.contains(id)) {
+        if rare.contains(&id) || moved.contains(&id) {
+            moved.insert(id);
+            moved.extend(
+                trace
+                    .op(id)
+                    .operands()
+                    .into_iter()
+                    .filter(|x| later.remove(x)),
+            );
+        }
+    }
+    let is_moved =
+        |i: &&CodeItem| matches!(i, CodeItem::Op(id) | CodeItem::Rare(id) if moved.contains(id));
+    let (before, after) = all.split_at(first);
+    let (early, rest): (Vec<&CodeItem>, Vec<&CodeItem>) = after.iter().partition(is_moved);
+    before.iter().chain(early).chain(rest).copied().collect()
+}
+
 /// `None` if a step that ends early has changed what it reads.
 fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
     let ends = |i: &CodeItem| match i {
@@ -240,7 +308,7 @@ fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
             CodeItem::Effect(StepEffect::End(_)) => {
                 open.pop();
             }
-            CodeItem::Effect(StepEffect::Store { to, .. }) if step.changed.contains(&to.entry) => {
+            item if changes(step, item) => {
                 changed = true;
                 // The next iteration of a loop may end early.
                 let first = open.first().copied().unwrap_or(at);

@@ -215,13 +215,33 @@ fn a_loop_ends_when_its_condition_is_false_and_before_a_rare_step() {
 }
 
 #[test]
-fn a_change_before_a_rare_value_is_refused() {
+fn rare_values_are_computed_before_changes_that_they_do_not_read() {
     for isa in levels() {
+        let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
+        // `y[0] = x; y[1] = sin(x * x)`: a large argument needs the fallback.
         let mut b = StepsBuilder::at(isa).expect("a level with code");
         let x = b.fixed(at(0, 0), 8);
         b.store(at(1, 0), None, 8, x);
-        let sine = of(<f64 as TileFloat>::unary(Unary::Sin, isa), &[8], 8);
-        let y = b.body(&sine, &[x]).expect("recorded")[0];
+        let square = b.body(&two(isa, Binary::Mul), &[x, x]).expect("recorded")[0];
+        let y = b.body(&sine, &[square]).expect("recorded")[0];
+        b.store(at(1, 8), None, 8, y);
+        let code = b.finish(Vec::new(), vec![1], u32::MAX);
+        let code = code.expect("compiled");
+        for (x, end) in [(0.5, StepsEnd::Done), (1e100, StepsEnd::Rare(1))] {
+            let (mut x, mut y) = ([x], [-1.0f64, -2.0]);
+            let mut table = [bytes(&mut x), bytes(&mut y)];
+            // SAFETY: the table leads to the operand and to both results.
+            assert_eq!(unsafe { code.run(&mut table, 1) }, end, "at {isa:?}");
+            let unchanged = end != StepsEnd::Done;
+            assert_eq!(y[0], if unchanged { -1.0 } else { x[0] }, "at {isa:?}");
+            assert_eq!(y[1] == -2.0, unchanged, "at {isa:?}");
+        }
+        // `y[0] = x; y[1] = sin(y[0])`: the step would end after it changed `y`.
+        let mut b = StepsBuilder::at(isa).expect("a level with code");
+        let x = b.fixed(at(0, 0), 8);
+        b.store(at(1, 0), None, 8, x);
+        let own = b.load(at(1, 0), None, 8);
+        let y = b.body(&sine, &[own]).expect("recorded")[0];
         b.store(at(1, 8), None, 8, y);
         assert!(b.finish(Vec::new(), vec![1], u32::MAX).is_none());
     }
