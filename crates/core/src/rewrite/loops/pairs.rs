@@ -11,21 +11,16 @@
 //! [`zeros`](super::zeros)).
 
 use super::form::LoopForm;
+use super::sums::{MAX_WINDOWS, MIN_SHARE};
 use super::total::bytes;
-use super::zeros::{Numbers, in_every_step, with_region};
+use super::zeros::{Numbers, of_loop, with_region};
 use crate::analysis::without_dead;
 use crate::dtype::DType;
 use crate::ir::{Builder, Emit, Function, Op, Val, Vals, Walk};
 use crate::ops::Binary;
-use crate::rewrite::fold::{has_negative_zero, is_positive_zero, number_everywhere};
+use crate::rewrite::fold::is_positive_zero;
 use crate::shape::Shape;
 use std::sync::Arc;
-
-/// Largest number of windows of a sum in a step.
-const MAX_WINDOWS: usize = 4;
-
-/// Least number of elements of an array for each element of its windows.
-const MIN_SHARE: usize = 4;
 
 /// An array in which a step updates windows, in their order.
 struct Updated {
@@ -53,11 +48,7 @@ pub(super) fn in_windows(before: &Builder, form: &LoopForm<'_>) -> Option<Op> {
     if pairs.is_empty() {
         return None;
     }
-    let number = |v: &Val| number_everywhere(before, *v).is_some_and(|s| !has_negative_zero(s));
-    let consts: Vec<bool> = form.consts.iter().map(number).collect();
-    let init: Vec<bool> = form.init.iter().map(number).collect();
-    let rows = vec![false; form.rows.len()];
-    let known = in_every_step(f, &consts, &init, &rows);
+    let known = of_loop(before, form);
     let given = |k: &usize| known[form.consts.len() + k];
     let pairs: Vec<SumPair> = pairs
         .into_iter()

@@ -7,8 +7,9 @@
 //! scatter(x, 3, u)     =  x with combine(x[3..], u) in the window at 3, of any size
 //! argmax(x)            =  min of the positions of max(x) and of NaN
 //! sort(x)              =  x at the positions that hold the ranks 0, 1, ..
-//! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i ([`updates`](super::updates))
+//! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i
 //! ```
+//! The last one is that of [`updates`](super::updates).
 //! Results have the same bits.
 
 use super::updates::update_if;

@@ -9,23 +9,18 @@
 //! Outside of the windows the first is a sum with zero, which [`zeros`](super::zeros) removes where
 //! it changes nothing, and the second the error of such a sum, which is `+0` for every `x`.
 
+use super::updates::{Update, update};
 use crate::dtype::DType;
-use crate::ir::{Builder, Emit, Op, Val, Vals};
+use crate::ir::{Builder, Emit, Op, Val};
 use crate::ops::{Binary, Comparison, Unary};
 use crate::rewrite::fold::is_positive_zero;
 use crate::shape::Dim;
 
 /// Largest number of windows of a sum, one after the other.
-const MAX_WINDOWS: usize = 4;
+pub(super) const MAX_WINDOWS: usize = 4;
 
 /// Least number of elements of an array for each element of its windows.
-const MIN_SHARE: usize = 4;
-
-/// A window of an array that is updated.
-struct Update {
-    new: Val,
-    start: Vals,
-}
+pub(super) const MIN_SHARE: usize = 4;
 
 /// A sum, or its error, with zeros that have updated windows, which are smaller than the array.
 pub(super) fn in_windows(b: &Builder, op: Binary, [x, y]: [Val; 2]) -> Option<Val> {
@@ -86,19 +81,6 @@ fn updates_of_zeros(b: &Builder, v: Val) -> Option<Vec<Update>> {
     }
     updates.reverse();
     (is_positive_zero(b, v) && !updates.is_empty()).then_some(updates)
-}
-
-fn update(b: &Builder, v: Val) -> Option<(Val, Update)> {
-    b.with_def(v, |op, x| match op {
-        Op::DynamicUpdateSlice(_) => Some((
-            x[0],
-            Update {
-                new: x[1],
-                start: Vals::from_slice(&x[2..]),
-            },
-        )),
-        _ => None,
-    })?
 }
 
 /// The elements of an array in the window of an update. An element of zeros with updated elements

@@ -8,6 +8,26 @@
 
 use crate::ir::{Builder, Emit, Op, Val, Vals};
 
+/// A window of an array that is updated.
+pub(super) struct Update {
+    pub new: Val,
+    pub start: Vals,
+}
+
+/// The last update of an array, and the array before it.
+pub(super) fn update(b: &Builder, v: Val) -> Option<(Val, Update)> {
+    b.with_def(v, |op, x| match op {
+        Op::DynamicUpdateSlice(_) => Some((
+            x[0],
+            Update {
+                new: x[1],
+                start: Vals::from_slice(&x[2..]),
+            },
+        )),
+        _ => None,
+    })?
+}
+
 /// Largest number of updates of an array that a choice follows.
 const MAX_UPDATES: usize = 8;
 
@@ -34,27 +54,24 @@ pub(super) fn update_if(b: &Builder, [which, x, y]: [Val; 3]) -> Option<Val> {
     let mut out = common;
     for (updates, is_x) in [(&of_x[..newer_x], true), (&of_y[..newer_y], false)] {
         for (_, update) in updates.iter().rev() {
-            let (u, start) = update.as_ref()?;
-            let old = cx.dynamic_slice(out, start, &cx.ty(*u).shape);
-            let new = match is_x {
-                true => cx.select(which, *u, old),
-                false => cx.select(which, old, *u),
+            let Update { new, start } = update.as_ref()?;
+            let old = cx.dynamic_slice(out, start, &cx.ty(*new).shape);
+            let chosen = match is_x {
+                true => cx.select(which, *new, old),
+                false => cx.select(which, old, *new),
             };
-            out = cx.dynamic_update_slice(out, new, start);
+            out = cx.dynamic_update_slice(out, chosen, start);
         }
     }
     Some(out)
 }
 
-/// An array with updated windows and the arrays that it was before, each with its last update and
-/// the start of that, the newest first.
-fn updates(b: &Builder, v: Val) -> Vec<(Val, Option<(Val, Vals)>)> {
+/// An array with updated windows and the arrays that it was before, each with its last update, the
+/// newest first.
+fn updates(b: &Builder, v: Val) -> Vec<(Val, Option<Update>)> {
     let (mut out, mut at) = (Vec::new(), v);
     while out.len() < MAX_UPDATES
-        && let Some(Some((before, update))) = b.with_def(at, |op, x| match op {
-            Op::DynamicUpdateSlice(_) => Some((x[0], (x[1], Vals::from_slice(&x[2..])))),
-            _ => None,
-        })
+        && let Some((before, update)) = update(b, at)
     {
         out.push((at, Some(update)));
         at = before;

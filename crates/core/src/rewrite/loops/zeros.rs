@@ -24,13 +24,17 @@ pub(super) fn without_zeros(before: &Builder, form: &LoopForm<'_>) -> Option<Op>
     if !adds_zero(form.body) {
         return None;
     }
+    let new = Arc::new(simpler(form.body, &of_loop(before, form))?);
+    Some(with_region(form.op, form.body, new))
+}
+
+/// Which parameters of the body of a loop are never `-0`.
+pub(super) fn of_loop(before: &Builder, form: &LoopForm<'_>) -> Vec<bool> {
     let number = |v: &Val| number_everywhere(before, *v).is_some_and(|s| !has_negative_zero(s));
     let consts: Vec<bool> = form.consts.iter().map(number).collect();
     let init: Vec<bool> = form.init.iter().map(number).collect();
     let rows = vec![false; form.rows.len()];
-    let given = in_every_step(form.body, &consts, &init, &rows);
-    let new = Arc::new(simpler(form.body, &given)?);
-    Some(with_region(form.op, form.body, new))
+    in_every_step(form.body, &consts, &init, &rows)
 }
 
 /// Whether a function or one of its regions has a sum with zero.
@@ -101,12 +105,7 @@ fn of_parameters(f: &Function, e: &Eqn, s: &Scan, known: &[bool]) -> Vec<bool> {
 }
 
 /// Which parameters of a body are never `-0`, from what is known of the operands of its loop.
-pub(super) fn in_every_step(
-    f: &Function,
-    consts: &[bool],
-    init: &[bool],
-    rows: &[bool],
-) -> Vec<bool> {
+fn in_every_step(f: &Function, consts: &[bool], init: &[bool], rows: &[bool]) -> Vec<bool> {
     let mut given = [consts, init, rows].concat();
     loop {
         let known = without_negative_zero(f, &given);

@@ -178,10 +178,11 @@ impl InPlaceBuilder<'_> {
             let operand = form.operand as usize;
             let block = matches!(self.plan.parts.places[operand].home, Home::Block);
             let last = block || self.last_read[operand] == Some(at[0]);
-            let others = forms.iter().enumerate().filter(|(j, _)| *j != k);
-            let read = forms.iter().any(|f| f.update.place == form.operand)
-                || others.into_iter().any(|(_, f)| f.operand == form.operand);
-            if last && !read && self.is_last_phase(at, form.operand) {
+            let reads = |f: &UpdateForm<'_>| {
+                usize::from(f.operand == form.operand) + usize::from(f.update.place == form.operand)
+            };
+            let alone = forms.iter().map(reads).sum::<usize>() == 1;
+            if last && alone && self.is_last_phase(at, form.operand) {
                 self.changes[outputs[k] as usize] = Some(form.operand);
             }
         }
