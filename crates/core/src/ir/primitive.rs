@@ -259,6 +259,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// one is not). Entries of ordinary operands are ignored.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>>;
 
+    /// The sum of `to` and the result of this operation on `x`, whose first operand is zero, by an
+    /// operation that adds to what it writes alone. `None`: the result is added as a whole.
+    fn added_to(&self, cx: &dyn Emit, to: Val, x: &[Val]) -> Option<Val> {
+        let _ = (cx, to, x);
+        None
+    }
+
     /// The operation on operands of which at least one has a leading batch axis of extent `size`.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>>;
 

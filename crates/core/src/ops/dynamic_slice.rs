@@ -209,6 +209,12 @@ impl Primitive for DynamicUpdateSlice {
         Ok(out)
     }
 
+    fn added_to(&self, cx: &dyn Emit, to: Val, x: &[Val]) -> Option<Val> {
+        let [_, u, start @ ..] = x else { return None };
+        let old = cx.dynamic_slice(to, start, &cx.ty(*u).shape);
+        Some(cx.dynamic_update_slice(to, cx.add(old, *u), start))
+    }
+
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let [operand, update] = [x[0], x[1]].map(|b| cx.replicate(b, size).val);
         let start = &x[2..];

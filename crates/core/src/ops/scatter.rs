@@ -281,6 +281,11 @@ impl Primitive for Scatter {
         })
     }
 
+    fn added_to(&self, cx: &dyn Emit, to: Val, x: &[Val]) -> Option<Val> {
+        let adds = self.combine == Combine::Add;
+        adds.then(|| cx.op(self.clone(), &[to, x[1], x[2]]))
+    }
+
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let [y, u] = [x[0], x[2]].map(|b| cx.replicate(b, size).val);
         let windows = if x[1].mapped {

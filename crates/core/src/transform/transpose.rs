@@ -4,12 +4,18 @@
 //! dy = A dx   =>   ct_x = Aᵀ ct_y,   <ct_y, A dx> = <Aᵀ ct_y, dx>   (the real inner product Re Σ conj(a) b)
 //! ```
 //! Cotangents are summed in reverse order of equations, then in the order of operands. The first
-//! one is not added to zero.
+//! one is not added to zero. A cotangent that is zeros around a window, which is that of a read at
+//! an index, is added in the window:
+//!
+//! ```text
+//! ct + update(0, u, i)   =  update(ct, ct[i] + u, i)
+//! ct + scatter(0, i, u)  =  scatter(ct, i, u)             of a scatter that adds
+//! ```
 
 use super::linear_map::{LinearMap, PerLinear};
 use crate::analysis::trace_linear;
 use crate::error::{Code, Error, Result};
-use crate::ir::{Arg, Emit, Function, Lin, LinEqn, LinearProgram, Lv, Operand, Val};
+use crate::ir::{Arg, Emit, Function, Lin, LinEqn, LinearProgram, Lv, Op, Operand, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -33,10 +39,28 @@ pub fn transpose_program(
 
 /// Adds a cotangent to those that arrived before it. The first one is not added to zero.
 fn add(cx: &dyn Emit, sum: &mut Option<Val>, v: Val) {
+    let plain = |old: Val| cx.emit(cx.session().sum(&cx.ty(old)), &[old, v])[0];
     *sum = Some(match *sum {
         None => v,
-        Some(old) => cx.emit(cx.session().sum(&cx.ty(old)), &[old, v])[0],
+        Some(old) => add_in_window(cx, old, v)
+            .or_else(|| add_in_window(cx, v, old))
+            .unwrap_or_else(|| plain(old)),
     });
+}
+
+/// `to + v`, where `v` is zeros around the window that an operation read.
+fn add_in_window(cx: &dyn Emit, to: Val, v: Val) -> Option<Val> {
+    let ty = cx.ty(v);
+    // Extents that differ are compared when the sum runs.
+    if cx.session().has_own_sum() || ty.dtype.opaque().is_some() || cx.ty(to) != ty {
+        return None;
+    }
+    let (op, x) = cx.written(v)?;
+    let (first, _) = cx.written(*x.first()?)?;
+    match first {
+        Op::Constant(c) if c.is_zero() => op.added_to(cx, to, &x),
+        _ => None,
+    }
 }
 
 /// The use of a linear value in a transposition.

@@ -2,7 +2,7 @@
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
-use cotangent_core::ops::{Bounds, Combine, Windows};
+use cotangent_core::ops::{Binary, Bounds, Combine, Windows};
 use cotangent_core::transform::{Numerics, batch, hessian, jvp, linear_transpose};
 use cotangent_core::{Code, Dim, Op};
 
@@ -325,4 +325,40 @@ fn batches_of_linear_functions_transpose() {
 
 fn scaled(x: &Array, by: f64) -> Array {
     Array::from_vec(x.shape(), x.to_f64().into_iter().map(|v| v * by).collect()).unwrap()
+}
+
+#[test]
+fn cotangents_of_reads_are_added_in_their_windows() {
+    let types = [f64s(&[4, 6]), i64s(&[3]), i64s(&[])];
+    let f = build(types, |cx, [x, rows, i]| {
+        let at = |v: i64| cx.full_like(i, v);
+        let row = cx.dynamic_slice(x, &[i, at(0)], &[Dim::Const(1), Dim::Const(6)]);
+        let part = cx.dynamic_slice(x, &[at(1), i], &[Dim::Const(2), Dim::Const(3)]);
+        let taken = cx.take(x, rows, 0, Bounds::Clip);
+        // The table is read as a whole, at starts that overlap, and at equal indices.
+        let parts = [
+            cx.sin(x),
+            cx.mul(row, row),
+            cx.exp(part),
+            cx.mul(taken, taken),
+        ];
+        let sums = parts.map(|v| cx.reduce_sum(v, &[0, 1]));
+        vec![sums.into_iter().reduce(|a, b| cx.add(a, b)).unwrap()]
+    });
+    let args = [
+        scaled(&counting(&[4, 6]), 0.1),
+        ints(&[2, 0, 2]),
+        Array::scalar(2i64),
+    ];
+    let report = check_function(&AdContext::default(), &f, &args, &Options::default()).unwrap();
+    assert!(report.passed(), "{report}");
+    let g = grad(&AdContext::default(), &f, &f.params()[..1]).unwrap();
+    // The cotangent of the sine is the first: others are added to parts of it.
+    let is_sum = |op: &Op| matches!(op, Op::Binary(Binary::Add));
+    let sums = g.eqns().iter().filter(|e| is_sum(&e.op));
+    let types: Vec<&Type> = sums.map(|e| g.ty(e.results().next().unwrap())).collect();
+    assert!(
+        !types.is_empty() && types.iter().all(|ty| **ty != f64s(&[4, 6])),
+        "{types:?}"
+    );
 }
