@@ -307,6 +307,20 @@ pub(super) fn homes(
                     broadcast: false,
                 });
             }
+            Op::Numbers(k) if needed[id] => {
+                let size = trace.kinds[id].size();
+                let numbers = trace.numbers[k as usize].iter();
+                let mut bytes: Vec<u8> = numbers
+                    .flat_map(|x| x.to_le_bytes()[..size].to_vec())
+                    .collect();
+                // A load reads the largest vector.
+                bytes.resize((target.lanes() * size).max(16), 0);
+                home[id] = Some(Memory {
+                    base: Base::Pool,
+                    disp: asm.constant(&bytes),
+                    broadcast: false,
+                });
+            }
             Op::Input(k) if trace.kinds[id].size() <= 8 => inputs.push((k, 0, id)),
             Op::Part(second, z) => {
                 if let Op::Input(k) = trace.op(z) {

@@ -15,7 +15,7 @@
 //!
 //! Three loops are made of traces: over the elements of arrays (`lower`), over the steps of a loop
 //! whose values are vectors of one extent (`looped`), and over the steps of a loop on single
-//! elements in memory (`steps`).
+//! elements in memory (`steps`), of which neighbours with the same operations become vectors.
 //!
 //! The interpreter executes bodies with operations that are calls (special functions, inverses of
 //! complex functions) and with integer powers. It also executes the neighbourhood of a vector in
@@ -59,7 +59,8 @@ mod whole;
 pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
-pub(crate) use step::{StepCall, StepRecorder, StepTrace};
+use step::StepTrace;
+pub(crate) use step::{StepCall, StepRecorder};
 pub(crate) use trace::{Record, StepAddress, Trace, TraceId};
 
 /// Compiled code of a trace.
@@ -168,12 +169,44 @@ pub(crate) struct StepLoop {
     code: memory::Code,
 }
 
+/// A step that was recorded, with packs of its operations.
+pub(crate) struct PackedStep {
+    step: StepTrace,
+    #[cfg_attr(
+        not(all(target_arch = "x86_64", target_os = "linux", not(miri))),
+        allow(dead_code)
+    )]
+    packed: Option<StepTrace>,
+}
+
+impl PackedStep {
+    /// Finds the packs of a step.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    pub(crate) fn of(step: StepTrace) -> PackedStep {
+        let packed = steps::packed(&step);
+        PackedStep { step, packed }
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+    pub(crate) fn of(step: StepTrace) -> PackedStep {
+        PackedStep { step, packed: None }
+    }
+
+    /// The number of operations besides loads; fewer than were recorded, by those that packs save.
+    pub(crate) fn operations(&self) -> usize {
+        let step = self.packed.as_ref().unwrap_or(&self.step);
+        step.operations()
+    }
+}
+
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl StepLoop {
     /// Compiles a step. Returns `None` if it cannot be compiled.
-    pub(crate) fn compile(step: StepTrace) -> Option<StepLoop> {
+    pub(crate) fn compile(step: PackedStep) -> Option<StepLoop> {
+        let code = step.packed.and_then(steps::compile);
+        let code = code.or_else(|| steps::compile(step.step))?;
         Some(StepLoop {
-            code: memory::Code::new(&steps::compile(step)?)?,
+            code: memory::Code::new(&code)?,
         })
     }
 
@@ -196,7 +229,7 @@ impl StepLoop {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl StepLoop {
-    pub(crate) fn compile(_: StepTrace) -> Option<StepLoop> {
+    pub(crate) fn compile(_: PackedStep) -> Option<StepLoop> {
         None
     }
 

@@ -7,6 +7,9 @@ use super::step::StepEffect;
 use super::trace::{Convert, LaneType, Op, StepAddress, Trace, TraceId};
 use smallvec::SmallVec;
 
+/// Size of the vectors of a step's elements, in bytes: the smallest that every instruction has.
+pub(super) const ELEMENT_VECTOR_BYTES: usize = 16;
+
 /// The vectors of the generated code. A value occupies the part of a register that its lanes need.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -35,6 +38,14 @@ impl Target {
 
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Vectors of this number of lanes, or the smallest ones.
+    pub(super) fn of_lanes(&self, lanes: usize) -> Target {
+        Target {
+            bytes: (lanes * self.widest).max(ELEMENT_VECTOR_BYTES),
+            ..*self
+        }
     }
 
     pub(super) fn lanes(&self) -> usize {
@@ -189,6 +200,34 @@ impl Target {
         asm.vector(form, i, r, 0, Operand::Memory(to), lane);
     }
 
+    /// Moves a lane of `size` bytes, which is not the first one, to the first lane of another
+    /// register. Other lanes are undefined.
+    pub(super) fn lane_to_first(&self, asm: &mut Assembler, size: usize, d: u8, x: u8, lane: u8) {
+        if self.wide {
+            // `valignd`, `valignq`
+            let i = self.lanes_of(3, 0x03, size);
+            let to = Operand::Register(x);
+            return asm.vector(self.form(size), i, d, x, to, Some(lane));
+        }
+        let code = |code| Opcode {
+            map: 3,
+            prefix: 1,
+            w: false,
+            code,
+        };
+        let each = (16 / size) as u8;
+        let mut from = x;
+        if lane >= each {
+            let to = Operand::Register(d);
+            asm.vector(Form::Vex(1), code(0x19), x, 0, to, Some(1));
+            from = d;
+        }
+        // `vpermilps`, `vpermilpd`
+        let i = code(if size == 8 { 0x05 } else { 0x04 });
+        let from = Operand::Register(from);
+        asm.vector(Form::Vex(0), i, d, 0, from, Some(lane % each));
+    }
+
     /// `to = ` the first lane of 8 bytes of a register.
     pub(super) fn first_lane(&self, asm: &mut Assembler, to: Gpr, r: u8) {
         let form = match self.wide {
@@ -339,7 +378,10 @@ impl StepAddresses {
 /// A trace with the facts that code generation needs.
 pub(super) struct CodePlan<'a> {
     pub(super) trace: &'a Trace,
+    /// The largest vectors.
     pub(super) target: Target,
+    /// The vectors of values whose lanes are equal.
+    pub(super) single: Target,
     pub(super) items: Vec<CodeItem>,
     pub(super) loops: Vec<CodeLoop>,
     /// Homes of values that are in memory from the start.
@@ -450,6 +492,7 @@ impl<'a> CodePlan<'a> {
         CodePlan {
             trace,
             target,
+            single: target,
             items,
             loops,
             home,
@@ -460,6 +503,28 @@ impl<'a> CodePlan<'a> {
             flags: MemoryFlags::default(),
             ones,
             cuts,
+        }
+    }
+
+    /// The vectors of a value.
+    pub(super) fn target_of(&self, id: TraceId) -> Target {
+        match self.trace.lanes_of(id) {
+            1 => self.single,
+            n => self.single.of_lanes(n),
+        }
+    }
+
+    /// The vectors of an item.
+    pub(super) fn target_of_item(&self, item: u32) -> Target {
+        if self.trace.lanes.is_empty() {
+            return self.single;
+        }
+        match self.items[item as usize] {
+            CodeItem::Op(id) | CodeItem::Rare(id) => self.target_of(id),
+            CodeItem::Effect(StepEffect::Store { lanes, .. }) if lanes > 1 => {
+                self.single.of_lanes(lanes.into())
+            }
+            _ => self.single,
         }
     }
 

@@ -6,13 +6,15 @@ use super::trace::{
 };
 
 /// An effect of a step, in the order of its operations.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum StepEffect {
-    /// Stores a value at an address plus a distance that was computed, if there is one.
+    /// Stores the first lanes of a value at an address plus a distance that was computed, if there
+    /// is one.
     Store {
         to: StepAddress,
         offset: Option<TraceId>,
         value: TraceId,
+        lanes: u8,
     },
     /// Ends the loop before this step if the boolean is false.
     Continue(TraceId),
@@ -59,11 +61,21 @@ impl StepEffect {
 pub(crate) const MAX_INNER_DEPTH: usize = 2;
 
 /// A loop within a step.
+#[derive(Clone)]
 pub(crate) struct InnerLoop {
     /// Number of iterations, at least one; `None` if a condition ends the loop.
     pub(super) trips: Option<u32>,
     /// Entries of the table that advance after an iteration, with their bytes.
     pub(super) advances: Vec<(u32, i32)>,
+}
+
+/// A value that is kept for the next step, and the operands that its first lanes replace: that at
+/// an address, and those after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptValue {
+    pub(super) to: StepAddress,
+    pub(super) value: TraceId,
+    pub(super) lanes: u8,
 }
 
 /// A recorded step.
@@ -73,8 +85,8 @@ pub(crate) struct StepTrace {
     pub(super) loads: Vec<StepAddress>,
     /// Effects, each with the number of operations that were recorded before it.
     pub(super) effects: Vec<(usize, StepEffect)>,
-    /// Values that are kept for the next step: the operand that they replace, and the value.
-    pub(super) kept: Vec<(StepAddress, TraceId)>,
+    /// Values that are kept for the next step.
+    pub(super) kept: Vec<KeptValue>,
     /// Entries of the table that advance, with their bytes.
     pub(super) advances: Vec<(u32, i32)>,
     /// Entries of the table that lead to memory that a step reads before it stores to it.
@@ -82,6 +94,33 @@ pub(crate) struct StepTrace {
     pub(super) loops: Vec<InnerLoop>,
     /// Number of iterations after which loops with a condition ask whether the run should end.
     pub(super) look_after: u32,
+}
+
+impl StepTrace {
+    /// The largest number of lanes of a value or of a store.
+    pub(super) fn lanes(&self) -> usize {
+        let stored = self.effects.iter().map(|(_, e)| match e {
+            StepEffect::Store { lanes, .. } => *lanes,
+            _ => 1,
+        });
+        let kept = self.kept.iter().map(|k| k.lanes);
+        let values = self.trace.lanes.iter().copied();
+        values.chain(stored).chain(kept).max().unwrap_or(1).into()
+    }
+
+    /// Makes the values that effects read and that are kept the outputs of the trace.
+    pub(super) fn with_outputs(mut self) -> StepTrace {
+        let values = self.effects.iter().flat_map(|(_, e)| e.values());
+        let kept = self.kept.iter().map(|k| k.value);
+        self.trace.outputs = values.chain(kept).collect();
+        self
+    }
+
+    /// The number of operations besides loads, constants and parts.
+    pub(super) fn operations(&self) -> usize {
+        let loads = self.trace.ops.iter().filter(|op| op.input().is_some());
+        self.trace.ops.len() - loads.count()
+    }
 }
 
 /// A step under construction. One at a time is recorded on a thread.
@@ -181,7 +220,12 @@ impl StepRecorder {
         x: TraceId,
     ) {
         for (to, value) in self.stored(to, size, x).into_iter().flatten() {
-            self.effect(StepEffect::Store { to, offset, value });
+            self.effect(StepEffect::Store {
+                to,
+                offset,
+                value,
+                lanes: 1,
+            });
         }
     }
 
@@ -230,7 +274,14 @@ impl StepRecorder {
     /// Stores an element at the end of the step, after the last use of what was there.
     pub(crate) fn keep(&mut self, to: StepAddress, size: usize, x: TraceId) {
         let stored = self.stored(to, size, x);
-        self.step.kept.extend(stored.into_iter().flatten());
+        let kept = |(to, value)| KeptValue {
+            to,
+            value,
+            lanes: 1,
+        };
+        self.step
+            .kept
+            .extend(stored.into_iter().flatten().map(kept));
     }
 
     /// Ends the loop before this step if the boolean is false.
@@ -390,6 +441,6 @@ impl StepRecorder {
         self.step.advances = advances;
         self.step.changed = changed;
         self.step.look_after = look_after;
-        self.step
+        self.step.with_outputs()
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `table` holds addresses. Each operand is one element at a constant distance from one of them, or
 //! at a distance that the code computes. A step advances some addresses by
-//! constants. A vector holds one element in all of its lanes.
+//! constants. A vector holds one element in all of its lanes, or neighbours that have the same
+//! operations ([`packs`]).
 //!
 //! Loads of fixed operands happen at their first use, and other loads and stores in the order in
 //! which they were recorded. The values that a step keeps for the next one are stored after the
@@ -22,7 +23,7 @@ use super::encode::*;
 use super::lower::block::LoopBlock;
 use super::lower::homes;
 use super::lower::inner::{InterruptLook, StepExits, first_lane};
-use super::plan::{CodePlan, SpillFrame, Target};
+use super::plan::{CodePlan, ELEMENT_VECTOR_BYTES, SpillFrame, Target};
 use super::step::{StepEffect, StepTrace};
 use super::trace::{Op, TraceId};
 use crate::interrupt::look_for_interrupt;
@@ -31,20 +32,21 @@ use order::{depths, items};
 use rustc_hash::FxHashMap;
 
 mod order;
+mod packs;
 
-/// Size of the vectors, in bytes: the smallest that every instruction has.
-const ELEMENT_VECTOR_BYTES: usize = 16;
+/// The step with packs of operations; `None` if it has none.
+pub(super) fn packed(step: &StepTrace) -> Option<StepTrace> {
+    packs::packed(step)
+}
 
 /// Returns machine code for a step, or `None` if it cannot be compiled.
-pub(super) fn compile(mut step: StepTrace) -> Option<Vec<u8>> {
-    let values = step.effects.iter().flat_map(|(_, e)| e.values());
-    let kept = step.kept.iter().map(|k| k.1);
-    step.trace.outputs = values.chain(kept).collect();
+pub(super) fn compile(step: StepTrace) -> Option<Vec<u8>> {
     let trace = &step.trace;
     // Most operands are read where they are.
-    let operations = trace.ops.len() - step.loads.len();
+    let operations = step.operations();
     let widest = trace.widest().filter(|_| operations <= MAX_CODE_OPS)?;
-    let target = Target::of_bytes(trace.wide, widest, ELEMENT_VECTOR_BYTES);
+    let single = Target::of_bytes(trace.wide, widest, ELEMENT_VECTOR_BYTES);
+    let target = single.of_lanes(step.lanes());
     let mut asm = Assembler::new();
     let mut frame = SpillFrame::default();
     let (mut home, _) = homes(trace, target, &mut asm, &mut frame, &|_, _| false);
@@ -54,6 +56,7 @@ pub(super) fn compile(mut step: StepTrace) -> Option<Vec<u8>> {
     }
     let items = items(&step, &home)?;
     let mut plan = CodePlan::new(trace, target, items, home, &mut asm);
+    plan.single = single;
     plan.address(&step.loads, &pointers);
     let frame_size = plan.enter(&mut asm);
     let addresses = plan.addresses.as_ref()?;
@@ -119,7 +122,7 @@ fn pointers(step: &StepTrace) -> Vec<u32> {
         *uses.entry(entry).or_default() += READS_OF_LOOP.pow(depth as u32);
     };
     for (op, &depth) in step.trace.ops.iter().zip(&of_ops) {
-        if let Op::Input(k) | Op::Load(k, _) = *op {
+        if let Some(k) = op.input() {
             count(step.loads[k as usize].entry, depth);
         }
     }
@@ -136,7 +139,7 @@ fn pointers(step: &StepTrace) -> Vec<u32> {
     for l in &step.loops {
         l.advances.iter().for_each(|a| count(a.0, 1));
     }
-    step.kept.iter().for_each(|k| count(k.0.entry, 0));
+    step.kept.iter().for_each(|k| count(k.to.entry, 0));
     let mut order: Vec<(u32, usize)> = uses.into_iter().collect();
     order.sort_by_key(|&(entry, n)| (std::cmp::Reverse(n), entry));
     order.into_iter().map(|o| o.0).collect()
@@ -146,7 +149,7 @@ fn pointers(step: &StepTrace) -> Vec<u32> {
 fn direct_homes(step: &StepTrace, pointers: &[u32], home: &mut [Option<Memory>]) {
     let register = CodePlan::registers_of(pointers);
     // A kept value that is an old one is loaded before that is replaced.
-    let moved: Vec<TraceId> = step.kept.iter().map(|k| k.1).collect();
+    let moved: Vec<TraceId> = step.kept.iter().map(|k| k.value).collect();
     for (id, op) in step.trace.ops.iter().enumerate() {
         let Op::Input(k) = *op else { continue };
         let at = step.loads[k as usize];

@@ -201,6 +201,14 @@ pub(crate) enum Op {
     Part(bool, TraceId),
     /// An input that is loaded in the order of the operations, at a distance that was computed.
     Load(u32, Option<TraceId>),
+    /// An input of a step and the elements after it, one in each lane.
+    Row(u32),
+    /// Such a row, loaded in the order of the operations.
+    LoadRow(u32, Option<TraceId>),
+    /// A constant of a step with a number in each lane, by its position.
+    Numbers(u32),
+    /// One lane of a value of a step, in all lanes.
+    Lane(u8, TraceId),
     /// A complex number of 16 bytes from its parts. It has no instruction.
     Pair(TraceId, TraceId),
     /// A constant: its bits, and its size in bytes.
@@ -248,11 +256,36 @@ pub(crate) enum Convert {
 }
 
 impl Op {
+    /// The input that it reads.
+    pub(super) fn input(&self) -> Option<u32> {
+        match *self {
+            Op::Input(k) | Op::Row(k) | Op::Load(k, _) | Op::LoadRow(k, _) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads an input that no store of a step changes before its last use.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self, Op::Input(_) | Op::Row(_))
+    }
+
+    /// Whether it reads an input in the order of the operations.
+    pub(super) fn is_load(&self) -> bool {
+        matches!(self, Op::Load(..) | Op::LoadRow(..))
+    }
+
     pub(super) fn operands(&self) -> SmallVec<[TraceId; 3]> {
         match *self {
-            Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
-            Op::Load(_, offset) => offset.into_iter().collect(),
-            Op::Unary(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => {
+            Op::Input(_) | Op::Row(_) | Op::Constant(..) | Op::Pattern(..) | Op::Numbers(_) => {
+                smallvec![]
+            }
+            Op::Load(_, offset) | Op::LoadRow(_, offset) => offset.into_iter().collect(),
+            Op::Lane(_, a)
+            | Op::Unary(_, a)
+            | Op::Not(a)
+            | Op::IsTrue(a)
+            | Op::Convert(_, a)
+            | Op::Part(_, a) => {
                 smallvec![a]
             }
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
@@ -262,6 +295,59 @@ impl Op {
             | Op::Where(a, b)
             | Op::Pair(a, b) => smallvec![a, b],
             Op::Fma(_, a, b, c) | Op::Select(a, b, c) => smallvec![a, b, c],
+        }
+    }
+
+    /// Whether two operations differ in their operands alone.
+    pub(super) fn is_like(&self, other: &Op) -> bool {
+        match (*self, *other) {
+            (Op::Unary(f, _), Op::Unary(g, _)) => f == g,
+            (Op::Binary(f, ..), Op::Binary(g, ..)) => f == g,
+            (Op::Fma(f, ..), Op::Fma(g, ..)) => f == g,
+            (Op::Compare(f, ..), Op::Compare(g, ..)) => f == g,
+            (Op::Order(f, s, ..), Op::Order(g, t, ..)) => (f, s) == (g, t),
+            (Op::Convert(f, _), Op::Convert(g, _)) => f == g,
+            (Op::Both(..), Op::Both(..))
+            | (Op::Either(..), Op::Either(..))
+            | (Op::Unlike(..), Op::Unlike(..))
+            | (Op::Not(_), Op::Not(_))
+            | (Op::Select(..), Op::Select(..))
+            | (Op::Where(..), Op::Where(..)) => true,
+            _ => false,
+        }
+    }
+
+    /// The same operation on other operands.
+    pub(super) fn with_operands(self, x: &[TraceId]) -> Op {
+        match self {
+            Op::Unary(f, _) => Op::Unary(f, x[0]),
+            Op::Binary(f, ..) => Op::Binary(f, x[0], x[1]),
+            Op::Fma(f, ..) => Op::Fma(f, x[0], x[1], x[2]),
+            Op::Compare(f, ..) => Op::Compare(f, x[0], x[1]),
+            Op::Order(f, s, ..) => Op::Order(f, s, x[0], x[1]),
+            Op::Convert(f, _) => Op::Convert(f, x[0]),
+            Op::Both(..) => Op::Both(x[0], x[1]),
+            Op::Either(..) => Op::Either(x[0], x[1]),
+            Op::Unlike(..) => Op::Unlike(x[0], x[1]),
+            Op::Not(_) => Op::Not(x[0]),
+            Op::Select(..) => Op::Select(x[0], x[1], x[2]),
+            Op::Where(..) => Op::Where(x[0], x[1]),
+            Op::Part(second, _) => Op::Part(second, x[0]),
+            Op::IsTrue(_) => Op::IsTrue(x[0]),
+            Op::Pair(..) => Op::Pair(x[0], x[1]),
+            Op::Lane(lane, _) => Op::Lane(lane, x[0]),
+            Op::Load(k, _) => Op::Load(k, x.first().copied()),
+            Op::LoadRow(k, _) => Op::LoadRow(k, x.first().copied()),
+            Op::Input(_) | Op::Row(_) | Op::Constant(..) | Op::Pattern(..) | Op::Numbers(_) => self,
+        }
+    }
+
+    /// Whether its first two operands may be exchanged.
+    pub(super) fn commutes(&self) -> bool {
+        match self {
+            Op::Binary(f, ..) => f.commutes(),
+            Op::Fma(..) | Op::Both(..) | Op::Either(..) | Op::Unlike(..) => true,
+            _ => false,
         }
     }
 }
@@ -285,6 +371,10 @@ pub(crate) struct Trace {
     failed: bool,
     /// Whether the target is AVX-512.
     pub(super) wide: bool,
+    /// Number of lanes that differ, by value; 1 for values beyond the last one.
+    pub(super) lanes: Vec<u8>,
+    /// Constants with a number in each lane.
+    pub(super) numbers: Vec<Vec<u64>>,
 }
 
 impl Trace {
@@ -294,6 +384,17 @@ impl Trace {
             least: widest,
             ..Trace::default()
         };
+    }
+
+    /// A trace of the same inputs without operations.
+    pub(super) fn without_ops(&self) -> Trace {
+        Trace {
+            inputs: self.inputs.clone(),
+            least: self.least,
+            failed: self.failed,
+            wide: self.wide,
+            ..Trace::default()
+        }
     }
 
     pub(super) fn push(&mut self, op: Op, kind: LaneType) -> TraceId {
@@ -316,6 +417,11 @@ impl Trace {
 
     pub(super) fn kind(&self, id: TraceId) -> LaneType {
         self.kinds[id as usize]
+    }
+
+    /// Number of lanes of a value that differ.
+    pub(super) fn lanes_of(&self, id: TraceId) -> usize {
+        self.lanes.get(id as usize).map_or(1, |&n| n.into())
     }
 
     pub(super) fn size(&self, id: TraceId) -> usize {

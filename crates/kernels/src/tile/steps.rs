@@ -1,11 +1,12 @@
 //! [`Steps`]: a loop whose step is straight-line code on single elements, compiled to machine code.
 //!
 //! A step is recorded element by element ([`StepsBuilder`]): operands are elements at addresses of
-//! a table, and kernels are those of [`Body`]. The results have the bits of the kernels.
+//! a table, and kernels are those of [`Body`]. Operations that are the same on several elements are
+//! one operation on a vector. The results have the bits of the kernels.
 
 use super::Body;
 use super::emitted::is_wanted;
-use crate::emit::{StepAddress, StepCall, StepLoop, StepRecorder, TraceId};
+use crate::emit::{PackedStep, StepAddress, StepCall, StepLoop, StepRecorder, TraceId};
 use crate::simd::Isa;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -247,19 +248,38 @@ impl StepsBuilder {
         self.recorder.len()
     }
 
-    /// The loop; `None` if it cannot be compiled. After each step entries of the table advance by
-    /// these bytes. Entries of `changed` lead to memory that a step reads before it stores to it,
-    /// other than by [`StepsBuilder::keep`]. Inner loops with a condition ask after `look_after`
-    /// iterations whether the run should end ([`StepsEnd::Interrupted`]).
+    /// The step with its operations on several elements packed. After each step entries of the
+    /// table advance by these bytes. Entries of `changed` lead to memory that a step reads before
+    /// it stores to it, other than by [`StepsBuilder::keep`]. Inner loops with a condition ask
+    /// after `look_after` iterations whether the run should end ([`StepsEnd::Interrupted`]).
     pub fn finish(
         self,
         advances: Vec<(u32, i32)>,
         changed: Vec<u32>,
         look_after: u32,
-    ) -> Option<Steps> {
+    ) -> RecordedSteps {
         let step = self.recorder.finish(advances, changed, look_after);
+        RecordedSteps {
+            step: PackedStep::of(step),
+        }
+    }
+}
+
+/// A step that was recorded.
+pub struct RecordedSteps {
+    step: PackedStep,
+}
+
+impl RecordedSteps {
+    /// The number of operations besides loads, at most that of [`StepsBuilder::operations`].
+    pub fn operations(&self) -> usize {
+        self.step.operations()
+    }
+
+    /// The loop; `None` if it cannot be compiled.
+    pub fn compiled(self) -> Option<Steps> {
         Some(Steps {
-            code: StepLoop::compile(step)?,
+            code: StepLoop::compile(self.step)?,
         })
     }
 }

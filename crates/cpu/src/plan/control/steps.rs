@@ -283,14 +283,14 @@ impl<'a> StepRecorder<'a> {
             .filter(|(_, e)| e.memory == EntryMemory::Changed)
             .map(|(k, _)| k as u32)
             .collect();
-        let operations = self.b.operations();
+        let recorded = self.b.finish(advances, changed, look_after);
+        let operations = recorded.operations();
         let all = operations.saturating_add(self.repeated);
         if all.saturating_mul(OPERATION_PS) > self.time {
             return Err(NotCode::Vectors);
         }
-        let code = self.b.finish(advances, changed, look_after);
         Ok(LoopSteps {
-            code: code.ok_or(NotCode::Carries)?,
+            code: recorded.compiled().ok_or(NotCode::Carries)?,
             operations,
             parts: self.parts,
             calls: self.calls,

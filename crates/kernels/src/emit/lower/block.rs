@@ -13,12 +13,20 @@ use crate::tuning::PREFETCH_ELEMENTS;
 /// Size in bytes of an element that is a pair of lanes.
 pub(super) const PAIR_BYTES: usize = 16;
 
+/// A mask register as a number.
+const TO_NUMBER: Opcode = Opcode {
+    map: 1,
+    prefix: 3,
+    w: false,
+    code: 0x93,
+};
+
 /// The straight-line code of a loop body.
 pub(crate) struct LoopBlock<'a, 'b> {
     pub(crate) registers: Registers<'a>,
     /// Whether only the lanes selected by `k1` exist.
     pub(crate) masked: bool,
-    /// Whether only the first lane exists. All lanes then have its value.
+    /// Whether a value is one element, in all of its lanes, unless it is a pack of several.
     pub(crate) single: bool,
     pub(crate) exits: &'b mut Vec<Jump>,
     /// Its inner loops and the ways to leave it, if it is a step.
@@ -46,8 +54,9 @@ impl LoopBlock<'_, '_> {
         }
     }
 
+    /// The vectors of the current item.
     pub(super) fn target(&self) -> Target {
-        self.registers.plan.target
+        self.registers.plan.target_of_item(self.registers.item)
     }
 
     pub(super) fn kind(&self, id: TraceId) -> LaneType {
@@ -176,7 +185,11 @@ impl LoopBlock<'_, '_> {
             self.registers.register(asm, id),
             self.size(id),
         );
-        if target.wide {
+        let lanes = self.registers.plan.trace.lanes_of(id);
+        if target.wide && lanes > 1 {
+            asm.vector(Form::Mask(0), TO_NUMBER, RDX, 0, Operand::Register(m), None);
+            asm.and(RDX, (1 << lanes) - 1);
+        } else if target.wide {
             asm.vector(
                 Form::Mask(0),
                 target.mask(0x99),
@@ -185,7 +198,7 @@ impl LoopBlock<'_, '_> {
                 Operand::Register(m),
                 None,
             );
-        } else if self.single {
+        } else if self.single && lanes == 1 {
             // A conversion to smaller lanes leaves others undefined: the first lane counts.
             let bytes_of_signs = Opcode {
                 map: 1,
@@ -210,10 +223,13 @@ impl LoopBlock<'_, '_> {
 
     fn op(&mut self, asm: &mut Assembler, id: TraceId) {
         match self.registers.plan.trace.op(id) {
-            Op::Constant(..) | Op::Pattern(..) | Op::Pair(..) => {}
+            Op::Constant(..) | Op::Pattern(..) | Op::Numbers(_) | Op::Pair(..) => {}
             Op::Part(second, z) => self.part(asm, id, second, z),
             Op::Input(k) => self.input(asm, id, k as usize),
-            Op::Load(k, offset) => self.load(asm, id, k, offset),
+            Op::Load(k, offset) => self.load(asm, id, k, (offset, true)),
+            Op::Row(k) => self.load(asm, id, k, (None, false)),
+            Op::LoadRow(k, offset) => self.load(asm, id, k, (offset, false)),
+            Op::Lane(lane, a) => self.lane(asm, id, lane, a),
             Op::Unary(f, a) => self.one(asm, id, f, a),
             Op::Binary(f, a, b) => self.two(asm, id, f, a, b),
             Op::Fma(negated_terms, a, b, c) => self.fma(asm, id, negated_terms, a, b, c),

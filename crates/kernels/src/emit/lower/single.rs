@@ -17,7 +17,12 @@ impl LoopBlock<'_, '_> {
     pub(super) fn effect(&mut self, asm: &mut Assembler, e: StepEffect) {
         let plan = self.registers.plan;
         match e {
-            StepEffect::Store { to, offset, value } => self.store_at(asm, to, offset, value),
+            StepEffect::Store {
+                to,
+                offset,
+                value,
+                lanes,
+            } => self.store_at(asm, to, offset, (value, lanes)),
             StepEffect::Continue(holds) => {
                 self.test(asm, holds);
                 let stop = asm.jump(If::Zero);
@@ -69,11 +74,14 @@ impl LoopBlock<'_, '_> {
         asm: &mut Assembler,
         to: StepAddress,
         offset: Option<TraceId>,
-        value: TraceId,
+        (value, lanes): (TraceId, u8),
     ) {
         let r = self.registers.register(asm, value);
         let to = self.step_address(asm, to, offset);
-        self.target().store_first(asm, self.size(value), to, r);
+        match lanes {
+            1 => self.target().store_first(asm, self.size(value), to, r),
+            _ => self.target().store(asm, self.kind(value), to, r),
+        }
         self.registers.release(&[value]);
         self.registers.release(offset.as_slice());
     }
@@ -133,23 +141,41 @@ impl LoopBlock<'_, '_> {
         self.registers.release(&l.live);
     }
 
-    /// Loads an input of a step in the order of the operations.
+    /// One lane of a value: the first lane of the result, or all of its lanes if they are several.
+    pub(super) fn lane(&mut self, asm: &mut Assembler, id: TraceId, lane: u8, a: TraceId) {
+        let (plan, size) = (self.registers.plan, self.size(id));
+        let x = self.registers.register(asm, a);
+        self.registers.release(&[a]);
+        let d = self.registers.take(asm, false);
+        let from = plan.target_of(a);
+        let mut at = x;
+        if lane > 0 {
+            from.lane_to_first(asm, size, d, x, lane);
+            at = d;
+        }
+        let to = self.target();
+        if lane == 0 || plan.trace.lanes_of(id) > 1 {
+            let form = to.of_element(to.form(size), size);
+            asm.vector(form, to.repeat(size), d, 0, Operand::Register(at), None);
+        }
+        self.registers.define(id, d);
+    }
+
+    /// Loads an input of a step in the order of the operations: to all lanes, or the elements after
+    /// it to the next ones.
     pub(super) fn load(
         &mut self,
         asm: &mut Assembler,
         id: TraceId,
         k: u32,
-        offset: Option<TraceId>,
+        (offset, broadcast): (Option<TraceId>, bool),
     ) {
         let addresses = self.registers.plan.addresses.as_ref();
         let at = addresses.expect("a step has addresses").of_input(k);
         let from = self.step_address(asm, at, offset);
         self.registers.release(offset.as_slice());
         let d = self.registers.take(asm, false);
-        let from = Memory {
-            broadcast: true,
-            ..from
-        };
+        let from = Memory { broadcast, ..from };
         self.target().load(asm, self.kind(id), d, from);
         self.registers.define(id, d);
     }

@@ -5,7 +5,7 @@
 
 use crate::emit::encode::Memory;
 use crate::emit::plan::{CodeItem, CodeLoop, read};
-use crate::emit::step::{InnerLoop, StepEffect, StepTrace};
+use crate::emit::step::{InnerLoop, KeptValue, StepEffect, StepTrace};
 use crate::emit::trace::{Op, StepAddress, Trace, TraceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,13 +31,13 @@ pub(super) fn depths(step: &StepTrace) -> (Vec<usize>, Vec<usize>) {
 
 /// The loop in which each operation has to stand: that in which it was recorded if it is a load,
 /// otherwise the innermost one of its operands.
-struct LoopPlaces {
-    of_ops: Vec<u32>,
+pub(super) struct LoopPlaces {
+    pub(super) of_ops: Vec<u32>,
     depths: Vec<usize>,
 }
 
 impl LoopPlaces {
-    fn of(step: &StepTrace) -> LoopPlaces {
+    pub(super) fn of(step: &StepTrace) -> LoopPlaces {
         let mut places = LoopPlaces {
             of_ops: Vec::with_capacity(step.trace.ops.len()),
             depths: vec![0; step.loops.len()],
@@ -49,7 +49,7 @@ impl LoopPlaces {
                 places.follow(&mut open, *e);
             }
             let own = match op {
-                Op::Load(..) => open.last().copied().unwrap_or(OUTERMOST),
+                op if op.is_load() => open.last().copied().unwrap_or(OUTERMOST),
                 op => {
                     let of_operands = op.operands().into_iter().map(|x| places.of_ops[x as usize]);
                     let deepest = of_operands.max_by_key(|&l| places.depth(l));
@@ -131,7 +131,7 @@ fn in_loops(step: &StepTrace, needed: &[TraceId], rare: &[TraceId]) -> Option<Ve
             effect(&mut open, *e)?;
         }
         // An input has no place of its own.
-        if matches!(trace.op(id), Op::Input(_)) {
+        if trace.op(id).is_fixed() {
             continue;
         }
         let own = open.of(places.of_ops[id as usize])?;
@@ -210,7 +210,7 @@ pub(super) fn items(
                 let of_loop = of_loop.take_while(|i| end_of(i) != Some(k));
                 for &item in of_loop.filter(|i| end_of(i).is_none()) {
                     for x in read(trace, &[], item) {
-                        if matches!(trace.op(x), Op::Input(_)) {
+                        if trace.op(x).is_fixed() {
                             order.place(x);
                         }
                     }
@@ -268,7 +268,7 @@ fn before_changes(step: &StepTrace, all: Vec<CodeItem>) -> Vec<CodeItem> {
     for &id in &late {
         let op = trace.op(id);
         let waits = op.operands().into_iter().any(|x| stays.contains(&x));
-        if waits || matches!(op, Op::Load(..)) {
+        if waits || op.is_load() {
             stays.insert(id);
         }
     }
@@ -321,27 +321,43 @@ fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
     Some(())
 }
 
+/// The addresses of a row of elements of `size` bytes.
+fn addresses(first: StepAddress, lanes: usize, size: usize) -> impl Iterator<Item = StepAddress> {
+    (0..lanes).map(move |lane| StepAddress {
+        offset: first.offset + (lane * size) as i32,
+        ..first
+    })
+}
+
 /// The values that a step keeps: they are stored last, each after the loads of the inputs that it
 /// replaces and that are kept elsewhere.
 fn kept(step: &StepTrace, order: &mut ItemOrder<'_>) {
     let mut inputs: FxHashMap<StepAddress, Vec<TraceId>> = FxHashMap::default();
     for (id, op) in step.trace.ops.iter().enumerate() {
-        if let Op::Input(k) = *op {
-            let of_address = inputs.entry(step.loads[k as usize]).or_default();
-            of_address.push(id as TraceId);
+        let lanes = match *op {
+            Op::Input(_) => 1,
+            Op::Row(_) => step.trace.lanes_of(id as TraceId),
+            _ => continue,
+        };
+        let first = step.loads[op.input().expect("an input") as usize];
+        for at in addresses(first, lanes, step.trace.size(id as TraceId)) {
+            inputs.entry(at).or_default().push(id as TraceId);
         }
     }
-    let moved: FxHashSet<TraceId> = step.kept.iter().map(|k| k.1).collect();
-    for &(to, value) in &step.kept {
-        for &id in inputs.get(&to).into_iter().flatten() {
-            if moved.contains(&id) {
-                order.place(id);
+    let moved: FxHashSet<TraceId> = step.kept.iter().map(|k| k.value).collect();
+    for &KeptValue { to, value, lanes } in &step.kept {
+        for at in addresses(to, lanes.into(), step.trace.size(value)) {
+            for &id in inputs.get(&at).into_iter().flatten() {
+                if moved.contains(&id) {
+                    order.place(id);
+                }
             }
         }
         order.push(CodeItem::Effect(StepEffect::Store {
             to,
             offset: None,
             value,
+            lanes,
         }));
     }
 }

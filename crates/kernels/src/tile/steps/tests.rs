@@ -10,6 +10,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+mod rows;
+
 fn levels() -> impl Iterator<Item = Isa> {
     let with_code = |l: &Isa| l.has_avx2();
     Isa::available().filter(with_code)
@@ -58,6 +60,7 @@ fn kept_values_change_places_together() {
             }
             let steps = b
                 .finish(Vec::new(), Vec::new(), u32::MAX)
+                .compiled()
                 .expect("compiled");
             let first: Vec<f64> = (0..n).map(|_| random.float()).collect();
             let (mut got, mut want) = (first.clone(), first);
@@ -100,7 +103,10 @@ fn more_values_than_registers_and_more_addresses_than_pointers() {
         b.store(at(tables, 0), None, 8, sum);
         let mut advances: Vec<(u32, i32)> = (0..tables).map(|t| (t, 32)).collect();
         advances.push((tables, -8));
-        let code = b.finish(advances, Vec::new(), u32::MAX).expect("compiled");
+        let code = b
+            .finish(advances, Vec::new(), u32::MAX)
+            .compiled()
+            .expect("compiled");
         let mut rows: Vec<Vec<f64>> = (0..tables)
             .map(|t| {
                 (0..4 * steps)
@@ -148,7 +154,10 @@ fn elements_at_computed_distances() {
         let first = b.load(at(1, 8), None, 8);
         b.store(at(2, 0), None, 8, first);
         let advances = vec![(0, size_of::<T>() as i32), (2, 8)];
-        let code = b.finish(advances, vec![1], u32::MAX).expect("compiled");
+        let code = b
+            .finish(advances, vec![1], u32::MAX)
+            .compiled()
+            .expect("compiled");
         let mut starts = starts.to_vec();
         let mut memory = [0.0f64; 8];
         let mut firsts = vec![0.0f64; starts.len()];
@@ -195,6 +204,7 @@ fn a_loop_ends_when_its_condition_is_false_and_before_a_rare_step() {
         b.keep(at(2, 0), 8, y);
         let code = b
             .finish(Vec::new(), Vec::new(), u32::MAX)
+            .compiled()
             .expect("compiled");
         let run = |i: i32, limit: i32, x: f64, steps: usize| {
             let (mut i, mut limit, mut x) = ([i], [limit], [x]);
@@ -225,7 +235,7 @@ fn rare_values_are_computed_before_changes_that_they_do_not_read() {
         let square = b.body(&two(isa, Binary::Mul), &[x, x]).expect("recorded")[0];
         let y = b.body(&sine, &[square]).expect("recorded")[0];
         b.store(at(1, 8), None, 8, y);
-        let code = b.finish(Vec::new(), vec![1], u32::MAX);
+        let code = b.finish(Vec::new(), vec![1], u32::MAX).compiled();
         let code = code.expect("compiled");
         for (x, end) in [(0.5, StepsEnd::Done), (1e100, StepsEnd::Rare(1))] {
             let (mut x, mut y) = ([x], [-1.0f64, -2.0]);
@@ -243,7 +253,7 @@ fn rare_values_are_computed_before_changes_that_they_do_not_read() {
         let own = b.load(at(1, 0), None, 8);
         let y = b.body(&sine, &[own]).expect("recorded")[0];
         b.store(at(1, 8), None, 8, y);
-        assert!(b.finish(Vec::new(), vec![1], u32::MAX).is_none());
+        assert!(b.finish(Vec::new(), vec![1], u32::MAX).compiled().is_none());
     }
 }
 
@@ -306,7 +316,9 @@ fn sums_and_counts(isa: Isa) -> Steps {
     b.keep(at(7, 0), 8, carry);
     let stride = 8 * COLUMNS as i32;
     let advances = vec![(0, stride), (1, 8), (2, stride), (3, 8)];
-    b.finish(advances, Vec::new(), 7).expect("compiled")
+    b.finish(advances, Vec::new(), 7)
+        .compiled()
+        .expect("compiled")
 }
 
 /// Stacks, sums and the last carry of [`sums_and_counts`]; limits that are infinite count as 0.
@@ -386,7 +398,11 @@ fn loops_that_are_too_deep_and_values_that_leave_their_loop() {
         b.end(vec![(0, 8)]);
         b.end(Vec::new());
         b.store(at(1, 0), None, 8, x);
-        assert!(b.finish(Vec::new(), Vec::new(), u32::MAX).is_none());
+        assert!(
+            b.finish(Vec::new(), Vec::new(), u32::MAX)
+                .compiled()
+                .is_none()
+        );
     }
 }
 
@@ -410,7 +426,9 @@ unsafe extern "C" fn adds(table: *const *mut u8, context: *const u8) -> u64 {
 #[test]
 fn functions_are_called_between_the_stores_and_loads_around_them() {
     for isa in levels() {
-        for n in [1usize, 3, 40] {
+        for n in [
+            1usize, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 40,
+        ] {
             for pointers in [3u32, 14] {
                 let (add, less) = (
                     two(isa, Binary::Add),
@@ -450,6 +468,7 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                 b.store(at(2, 8), None, 8, last);
                 let code = b
                     .finish(vec![(0, 8)], Vec::new(), u32::MAX)
+                    .compiled()
                     .expect("compiled");
                 let first: Vec<f64> = (0..n).map(|k| k as f64 * 0.7 - 3.0).collect();
                 let rows = [0.5, -0.0, 2.5, 1.25, -1.0, 3.0];
@@ -501,7 +520,7 @@ fn a_function_ends_the_run_and_its_panic_continues() {
         b.call(panics, std::ptr::null());
         let x = b.load(at(0, 0), None, 8);
         b.store(at(1, 0), None, 8, x);
-        let code = b.finish(vec![(0, 8)], Vec::new(), u32::MAX);
+        let code = b.finish(vec![(0, 8)], Vec::new(), u32::MAX).compiled();
         let code = code.expect("compiled");
         let mut rows: Vec<f64> = (0..6).map(f64::from).collect();
         let mut last = [f64::NAN];

@@ -64,7 +64,10 @@ pub(super) fn compare_steps(
     }
     let all: Vec<Type> = kinds.iter().flatten().copied().collect();
     let advances = (0u32..).zip(all.iter().map(|of| of.size() as i32));
-    let Some(steps) = b.finish(advances.collect(), Vec::new(), u32::MAX) else {
+    let Some(steps) = b
+        .finish(advances.collect(), Vec::new(), u32::MAX)
+        .compiled()
+    else {
         return;
     };
     let blank: Vec<Vec<u8>> = want.iter().map(|w| vec![0x55; w.len()]).collect();
