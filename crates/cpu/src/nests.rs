@@ -13,6 +13,7 @@ pub(crate) mod lower;
 pub(crate) mod nest;
 pub(crate) mod quantity;
 pub(crate) mod ranges;
+mod saved;
 mod shared;
 pub(crate) mod text;
 pub(crate) mod verify;

@@ -179,7 +179,8 @@ impl<'a> GroupBuilder<'a> {
         let mut groups = self.groups_of(&readers);
         groups.sort_by_key(|&g| Reverse(self.draft(g).depth));
         let depth = groups.first().map_or(0, |&g| self.draft(g).depth);
-        let alone = matches!(n.what, What::Call(_) | What::Literal(_));
+        let call = matches!(n.what, What::Call(_) | What::Literal(_));
+        let alone = call || self.nests.saved.contains(&n.value);
         let mut why = None;
         for &g in groups.iter().filter(|_| !alone).take(MAX_COMPARED) {
             let other = groups.iter().find(|&&other| other != g);

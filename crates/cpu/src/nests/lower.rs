@@ -11,6 +11,7 @@ use super::nest::{
     Why,
 };
 use super::quantity::Quantity;
+use super::saved::saved_reads;
 use super::views;
 use crate::elementwise::is_elementwise;
 use cotangent_core::graph::Eqn;
@@ -18,6 +19,7 @@ use cotangent_core::ops::{
     Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
 };
 use cotangent_core::{DType, Dim, Function, Type, Val};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Maximum number of operations of an expression.
@@ -57,6 +59,7 @@ pub(crate) fn lower_with<'f>(f: &'f Function, has_kernel: &'f dyn Fn(&Op) -> boo
     Nests {
         function: f,
         nests,
+        saved: b.saved,
         results,
     }
 }
@@ -81,6 +84,8 @@ struct NestBuilder<'a> {
     f: &'a Function,
     has_kernel: &'a dyn Fn(&Op) -> bool,
     live: Vec<bool>,
+    /// Reads that are values of their own.
+    saved: FxHashSet<Val>,
     values: Vec<ValueSource>,
     /// `None`: part of the expression of its reader.
     nests: Vec<Option<Nest>>,
@@ -120,6 +125,7 @@ impl<'a> NestBuilder<'a> {
         NestBuilder {
             f,
             has_kernel,
+            saved: saved_reads(f, &live),
             live,
             values,
             nests: Vec::new(),
@@ -244,7 +250,7 @@ impl<'a> NestBuilder<'a> {
             k.is_some_and(|k| d.same(&space[k]) == Some(true))
         };
         let all = map.at.len() == space.len() && map.at.iter().zip(shape).all(axis);
-        (known.uses == 1 && all && map.starts.is_empty())
+        (known.uses == 1 && all && !self.saved.contains(&v) && map.starts.is_empty())
             .then_some(known.nest)?
             .map(|k| k as usize)
     }
@@ -287,6 +293,12 @@ impl<'a> NestBuilder<'a> {
             self.values[r.index()].eqn = eqn;
         }
         match self.lowered(&e.op, x, first) {
+            Ok(Lowered::Read(read)) if self.saved.contains(&first) => {
+                let mut expr = Expr::default();
+                expr.read(read, self.dtype(first));
+                let space = self.space(self.shape(first), &[]);
+                self.push(first, eqn, space, What::Map(expr));
+            }
             Ok(Lowered::Read(read)) => self.values[first.index()].read = Some(read),
             Ok(Lowered::Nest(space, what)) => self.push(first, eqn, space, what),
             Err(why) => {

@@ -4,6 +4,7 @@ use super::access::{IndexMap, Read};
 use super::shared::Shared;
 use cotangent_core::ops::Reduction;
 use cotangent_core::{Array, DType, Dim, Function, Op, Scalar, Type, Val};
+use rustc_hash::FxHashSet;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -286,6 +287,9 @@ pub(crate) struct Nest {
 pub(crate) struct Nests<'a> {
     pub function: &'a Function,
     pub nests: Vec<Nest>,
+    /// Values of nests that are groups of their own, so that they are computed before later nests
+    /// change what they read ([`saved`](super::saved)).
+    pub saved: FxHashSet<Val>,
     /// Each result of the function, at each index of its type.
     pub results: Vec<Read>,
 }

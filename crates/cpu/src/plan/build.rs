@@ -453,6 +453,7 @@ impl Builder<'_> {
         let nests = Nests {
             function: self.f,
             nests: vec![copy],
+            saved: FxHashSet::default(),
             results: Vec::new(),
         };
         let cx = Composition { nests: &nests };

@@ -175,6 +175,13 @@ impl LaidGroup {
     }
 }
 
+/// Values that equal an operand outside of a window, over a whole space.
+pub(crate) struct LaidUpdates {
+    pub(crate) extents: Extents,
+    /// The read of each value.
+    pub(crate) reads: Vec<NumRead>,
+}
+
 /// A phase at given extents.
 pub(crate) struct LaidCode {
     /// Number of results, and of elements that are folded to each.
@@ -187,6 +194,8 @@ pub(crate) struct LaidCode {
     pub(crate) lines: Vec<Tensor>,
     /// Parts of the space; none if it is empty.
     pub(crate) boxes: Vec<LaidBox>,
+    /// The values as updates of windows, if they are.
+    pub(crate) updates: Option<Box<LaidUpdates>>,
     /// Whether folds go along an outer axis of what they read: loops have the folded axes first,
     /// and blocks of results are computed index by index of these.
     pub(crate) columns: bool,

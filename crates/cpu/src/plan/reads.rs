@@ -85,6 +85,38 @@ pub(crate) struct NumRead {
     pub(crate) source: NumSource,
 }
 
+/// Least number of elements of an operand for an element of a window at a known start that is
+/// written where it is.
+const MIN_UPDATE_SHARE: usize = 4;
+
+/// Least number of elements of an operand with such a window.
+const MIN_UPDATED_ELEMENTS: usize = 512;
+
+impl NumRead {
+    /// Whether it is one element of an operand outside of a window, and of another value inside of
+    /// it: at a start that is read, or a small window.
+    pub(crate) fn updates_few(&self, space: &[usize]) -> bool {
+        let NumSource::Choice(c) = &self.source else {
+            return false;
+        };
+        let elements =
+            [&c.inside, &c.outside].map(|source| matches!(source, NumSource::Element(_)));
+        let is_start = |t: &NumTerm| matches!(t.var, Var::Start(_));
+        let starts = c.bounds.iter().any(|b| b.form.terms.iter().any(is_start));
+        let all: usize = space.iter().product();
+        let window = c.bounds.iter().fold(all, |n, b| {
+            let axis = b.form.terms.iter().find_map(|t| match t.var {
+                Var::Axis(k) => Some(space[k].max(1)),
+                Var::Start(_) => None,
+            });
+            let extent = usize::try_from(b.high - b.low).unwrap_or_default();
+            axis.map_or(n, |axis| n / axis * extent.min(axis))
+        });
+        let small = all >= MIN_UPDATED_ELEMENTS && window.saturating_mul(MIN_UPDATE_SHARE) <= all;
+        elements == [true; 2] && (starts || small)
+    }
+}
+
 impl NumForm {
     /// The same form with a term more.
     fn add(&mut self, term: NumTerm) {

@@ -5,12 +5,12 @@ use super::axes::{LoopAxes, LoopAxis, by_columns, plain_axes, within};
 use super::blocks::blocked;
 use super::boxes::{Decided, decided};
 use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
-use super::code::{Code, bytes_of};
+use super::code::{Code, CodeMember, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
 use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns};
 use super::laid::{
-    Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidView, NumberBytes,
-    PackedRead, Resolved, RowBlocks, is_direct,
+    Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidUpdates, LaidView,
+    NumberBytes, PackedRead, Resolved, RowBlocks, is_direct,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -268,6 +268,7 @@ impl Extent<'_> {
             numbers: Vec::new(),
             lines: Vec::new(),
             boxes: Vec::new(),
+            updates: None,
             columns: false,
             by_copies: None,
             scratch: None,
@@ -311,6 +312,7 @@ impl Extent<'_> {
         };
         let outer = axes.iter().filter(|a| a.of < first).count();
         self.boxes(code, space, &reads, parts, &mut laid)?;
+        laid.updates = updates(code, space, &reads);
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
@@ -400,6 +402,21 @@ impl Extent<'_> {
         }
         Ok(out)
     }
+}
+
+/// The values of a phase as updates of windows, if each is one.
+fn updates(code: &Code, space: &[usize], reads: &[Option<NumRead>]) -> Option<Box<LaidUpdates>> {
+    let stored = code.rank == space.len() && code.region.is_none();
+    let read = |m: &CodeMember| match m.copies[..] {
+        [Some(leaf)] => reads[leaf].as_ref().filter(|r| r.updates_few(space)),
+        _ => None,
+    };
+    let all = code.members.iter().map(read).collect::<Option<Vec<_>>>();
+    let reads = all.filter(|_| stored)?.into_iter().cloned().collect();
+    Some(Box::new(LaidUpdates {
+        extents: space.into(),
+        reads,
+    }))
 }
 
 /// An input that depends on extents alone: a number, or the indices along an axis of the space.

@@ -9,7 +9,8 @@
 
 use super::total::is_total;
 use super::updates::update_if;
-use crate::ir::{Builder, Emit, Eqn, Function, Op, Val, Vals};
+use crate::dtype::DType;
+use crate::ir::{Builder, Emit, Eqn, Function, Op, OpClass, Val, Vals};
 use crate::ops::{Binary, Comparison, Switch, Unary};
 use crate::shape::Type;
 use std::sync::Arc;
@@ -17,17 +18,20 @@ use std::sync::Arc;
 /// Largest number of branches.
 const MAX_BRANCHES: usize = 4;
 
+/// Largest number of branches that update an array.
+const MAX_UPDATE_BRANCHES: usize = 8;
+
 /// Largest number of operations of all branches.
 const MAX_OPERATIONS: usize = 12;
 
 /// Largest number of operations of branches that update an array, which would be copied otherwise.
-const MAX_UPDATE_OPERATIONS: usize = 64;
+const MAX_UPDATE_OPERATIONS: usize = 160;
 
 /// Largest number of elements of a result or of an operation in a branch.
 const MAX_ELEMENTS: usize = 4;
 
 /// Largest number of elements of an operation in branches that update an array.
-const MAX_UPDATE_ELEMENTS: usize = 64;
+const MAX_UPDATE_ELEMENTS: usize = 128;
 
 /// The results of all branches, and choices among them; `None` if a branch computes more.
 pub(super) fn computed(b: &Builder, s: &Switch, x: &[Val]) -> Option<Vals> {
@@ -46,16 +50,23 @@ pub(super) fn computed(b: &Builder, s: &Switch, x: &[Val]) -> Option<Vals> {
         let mut results = f.results().iter();
         results.all(|&r| is_small(f.ty(r), MAX_ELEMENTS))
     };
-    let (most, elements) = match s.branches.iter().all(small) {
-        true => (MAX_OPERATIONS, MAX_ELEMENTS),
-        false => (MAX_UPDATE_OPERATIONS, MAX_UPDATE_ELEMENTS),
+    let updates = !s.branches.iter().all(small);
+    let (branches, most, elements) = match updates {
+        false => (MAX_BRANCHES, MAX_OPERATIONS, MAX_ELEMENTS),
+        true => (
+            MAX_UPDATE_BRANCHES,
+            MAX_UPDATE_OPERATIONS,
+            MAX_UPDATE_ELEMENTS,
+        ),
     };
     let cheap = |f: &Function| {
         let result = |&r: &Val| is_small(f.ty(r), MAX_ELEMENTS) || is_updated(f, r);
         let results = f.results().iter().all(result);
-        results && f.bound_syms().is_empty() && f.eqns().iter().all(|e| is_cheap(f, e, elements))
+        results
+            && f.bound_syms().is_empty()
+            && f.eqns().iter().all(|e| is_cheap(f, e, elements, updates))
     };
-    let few = (1..=MAX_BRANCHES).contains(&s.branches.len()) && all <= most;
+    let few = (1..=branches).contains(&s.branches.len()) && all <= most;
     if !few || !s.branches.iter().all(|f| cheap(f)) {
         return None;
     }
@@ -94,8 +105,8 @@ fn is_updated(f: &Function, mut v: Val) -> bool {
 }
 
 /// Whether an equation takes a few instructions for each of at most `most` elements, whatever its
-/// operands are.
-fn is_cheap(f: &Function, e: &Eqn, most: usize) -> bool {
+/// operands are; those of branches that update an array may take some more.
+fn is_cheap(f: &Function, e: &Eqn, most: usize, updates: bool) -> bool {
     let small = |v: &Val| is_small(f.ty(*v), most);
     let x = f.operands(e);
     // Of an array, only the window is read or written.
@@ -127,7 +138,11 @@ fn is_cheap(f: &Function, e: &Eqn, most: usize) -> bool {
         | Op::BroadcastInDim(_)
         | Op::Reshape(_)
         | Op::Slice(_) => true,
-        _ => false,
+        Op::Concatenate(_) | Op::Iota(_) | Op::Pad(_) | Op::Reduce(_) => updates,
+        op => {
+            let types: Vec<DType> = x.iter().map(|&v| f.ty(v).dtype).collect();
+            updates && op.class(&types) == OpClass::Elementwise && op.regions().is_empty()
+        }
     };
     let of_few = x.iter().all(small) && e.results().all(|r| small(&r));
     short && of_few && is_total(f, e)

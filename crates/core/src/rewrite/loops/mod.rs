@@ -9,7 +9,8 @@
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
-//! gather, scatter, ..       ->  simpler operations              in steps, on few elements
+//! gather, scatter, ..       ->  simpler operations              in steps, on few elements; again
+//!                                                               where a number is an index
 //! cond(p, ..)               ->  select                          in steps, of few numbers
 //! dot of 16-bit floats      ->  dot of f32                      in steps
 //! x + update(0, u, i)       ->  update(x + 0, x[i] + u, i)      in steps
@@ -167,6 +168,19 @@ impl LoopPass {
     }
 }
 
+/// The loop whose steps have simpler gathers and scatters: numbers that became part of a step may
+/// be their indices.
+fn with_known_windows(op: &Op) -> Option<Op> {
+    let indexed = |f: &&Arc<Function>| {
+        let own = |op: &Op| matches!(op, Op::Gather(_) | Op::Scatter(_));
+        f.eqns().iter().any(|e| own(&e.op))
+    };
+    if !op.regions().iter().any(indexed) {
+        return None;
+    }
+    LoopPass::default().regions(op, true)
+}
+
 /// Results of a loop by a simpler one, in order; `None` for those that are not used.
 type LoopResults = Vec<Option<Val>>;
 
@@ -203,6 +217,7 @@ fn simpler(
         };
         return Some(y.into_iter().map(Some).collect());
     };
+    let op = with_known_windows(&op).unwrap_or(op);
     pass.b.set_loc(loc);
     let y = match unroll::steps(pass, &op, &x) {
         Some(y) => y,

@@ -28,7 +28,7 @@ use crate::shape::{Dim, Type};
 const MAX_WINDOWS: usize = 4;
 
 /// Largest number of elements of these windows, if they are combined with an operand's elements.
-const MAX_COMBINED: usize = 64;
+const MAX_COMBINED: usize = 1024;
 
 /// Largest number of elements along the axis of a sort.
 const MAX_SORTED: usize = 16;

@@ -12,7 +12,7 @@ use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
 use crate::plan::laid::{
-    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, is_direct, matrices,
+    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates, is_direct, matrices,
 };
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::Strides;
@@ -81,7 +81,7 @@ impl InPlaceBuilder<'_> {
         laid: &LaidCode,
         outputs: &[u32],
     ) -> Option<()> {
-        if let Some(done) = self.updates(at, code, laid, outputs) {
+        if let Some(done) = self.updates(at, laid, outputs) {
             return Some(done);
         }
         if let Some(c) = laid.by_copies.as_ref().filter(|c| c.is_all()) {
@@ -150,27 +150,18 @@ impl InPlaceBuilder<'_> {
     }
 
     /// Updates of windows.
-    fn updates(
-        &mut self,
-        at: [usize; 2],
-        code: &Code,
-        laid: &LaidCode,
-        outputs: &[u32],
-    ) -> Option<()> {
-        let [b] = &laid.boxes[..] else { return None };
-        let form = |m: &CodeMember| match m.copies[..] {
-            [Some(leaf)] => UpdateForm::of(b, leaf),
-            _ => None,
-        };
-        let forms: Vec<UpdateForm<'_>> = code.members.iter().map(form).collect::<Option<_>>()?;
+    fn updates(&mut self, at: [usize; 2], laid: &LaidCode, outputs: &[u32]) -> Option<()> {
+        let LaidUpdates { extents, reads } = &**laid.updates.as_ref()?;
+        let forms = reads.iter().map(|r| UpdateForm::of(extents, r));
+        let forms: Vec<UpdateForm<'_>> = forms.collect::<Option<_>>()?;
         let (before, starts, work) = (self.code.len(), self.starts, self.work);
-        let Some(updates) = self.updates_of(b, &forms, outputs) else {
+        let Some(updates) = self.updates_of(extents, &forms, outputs) else {
             (self.starts, self.work) = (starts, work);
             self.code.truncate(before);
             return None;
         };
         for u in updates {
-            self.push(b.volume / 8, Instruction::Update(Box::new(u)));
+            self.push(laid.rows / 8, Instruction::Update(Box::new(u)));
         }
         for (k, form) in forms.iter().enumerate() {
             // The operand may be changed if nothing reads it afterwards. That of a block is read in
@@ -192,7 +183,7 @@ impl InPlaceBuilder<'_> {
     /// The instructions of updates, after all starts were read.
     fn updates_of(
         &mut self,
-        b: &LaidBox,
+        extents: &[usize],
         forms: &[UpdateForm<'_>],
         outputs: &[u32],
     ) -> Option<Vec<Update>> {
@@ -203,7 +194,7 @@ impl InPlaceBuilder<'_> {
         let all = forms.iter().zip(&slots).zip(outputs);
         let update = |((form, slots), &output): ((&UpdateForm<'_>, &Vec<usize>), &u32)| {
             let x = [form.operand, form.update.place].map(|p| InPlace::entry(p as usize));
-            form.instruction(b, slots, InPlace::entry(output as usize), x)
+            form.instruction(extents, slots, InPlace::entry(output as usize), x)
         };
         all.map(update).collect()
     }

@@ -3,7 +3,6 @@
 
 use super::frame::{FrameAddress, State};
 use crate::nests::affine::Var;
-use crate::plan::laid::{LaidBox, LaidLeaf};
 use crate::plan::reads::{NumElement, NumForm, NumRead, NumSource};
 use crate::tensor::row_major;
 use smallvec::SmallVec;
@@ -52,34 +51,25 @@ fn starts_of(form: &NumForm) -> Option<SmallVec<[(usize, i64); 2]>> {
 }
 
 impl<'a> UpdateForm<'a> {
-    /// The form of an input of a box, if it is a window at starts that are the same at all indices,
-    /// and the operand itself elsewhere.
-    pub(super) fn of(b: &'a LaidBox, leaf: usize) -> Option<UpdateForm<'a>> {
-        let LaidLeaf::Packed(packed) = &b.leaves[leaf] else {
-            return None;
-        };
-        let read = &packed.read;
+    /// The form of a read over a space, if it is a window at starts that are the same at all
+    /// indices, and the operand itself elsewhere.
+    pub(super) fn of(extents: &[usize], read: &'a NumRead) -> Option<UpdateForm<'a>> {
         let NumSource::Choice(c) = &read.source else {
             return None;
         };
         let (NumSource::Element(update), NumSource::Element(own)) = (&c.inside, &c.outside) else {
             return None;
         };
-        let whole = b
-            .axes
-            .iter()
-            .enumerate()
-            .all(|(k, a)| a.of == k && a.low == 0 && a.step == 1);
-        let dense = row_major(&b.extents);
+        let dense = row_major(extents);
         let at_own_index = own.offset.offset == 0
             && (own.offset.terms.iter()).all(|t| {
                 let axis =
                     matches!(t.var, Var::Axis(k) if dense.get(k) == Some(&(t.scale as isize)));
                 axis && t.divisor == 1 && t.modulus.is_none()
             })
-            && (0..b.extents.len()).all(|k| {
+            && (0..extents.len()).all(|k| {
                 let axis = |t: &crate::plan::reads::NumTerm| t.var == Var::Axis(k);
-                b.extents[k] == 1 || own.offset.terms.iter().any(axis)
+                extents[k] == 1 || own.offset.terms.iter().any(axis)
             });
         let one_axis = |form: &NumForm| {
             let axes = form.terms.iter().filter(|t| matches!(t.var, Var::Axis(_)));
@@ -90,7 +80,7 @@ impl<'a> UpdateForm<'a> {
             .iter()
             .all(|b| b.step == 1 && one_axis(&b.form) && starts_of(&b.form).is_some());
         let fixed = read.starts.iter().all(|s| s.read.is_fixed());
-        (whole && at_own_index && bounds && fixed && starts_of(&update.offset).is_some()).then_some(
+        (at_own_index && bounds && fixed && starts_of(&update.offset).is_some()).then_some(
             UpdateForm {
                 operand: own.place,
                 update,
@@ -102,7 +92,7 @@ impl<'a> UpdateForm<'a> {
     /// The instruction, for the slots of the starts.
     pub(super) fn instruction(
         &self,
-        b: &LaidBox,
+        extents: &[usize],
         slots: &[usize],
         y: FrameAddress,
         x: [FrameAddress; 2],
@@ -117,7 +107,7 @@ impl<'a> UpdateForm<'a> {
         };
         let size = self.read.dtype.size();
         let mut axes: SmallVec<[WindowAxis; 4]> = SmallVec::new();
-        for ((k, &extent), &stride) in b.extents.iter().enumerate().zip(&row_major(&b.extents)) {
+        for ((k, &extent), &stride) in extents.iter().enumerate().zip(&row_major(extents)) {
             let of_update = self
                 .update
                 .offset
@@ -149,7 +139,7 @@ impl<'a> UpdateForm<'a> {
         }
         Some(Update {
             size,
-            bytes: b.volume * size,
+            bytes: extents.iter().product::<usize>() * size,
             axes,
             first: (
                 self.update.offset.offset,
