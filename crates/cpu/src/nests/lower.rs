@@ -293,13 +293,12 @@ impl<'a> NestBuilder<'a> {
             self.values[r.index()].eqn = eqn;
         }
         match self.lowered(&e.op, x, first) {
-            Ok(Lowered::Read(read)) if self.saved.contains(&first) => {
-                let mut expr = Expr::default();
-                expr.read(read, self.dtype(first));
-                let space = self.space(self.shape(first), &[]);
-                self.push(first, eqn, space, What::Map(expr));
+            Ok(Lowered::Read(read)) => {
+                self.values[first.index()].read = Some(read);
+                if self.saved.contains(&first) {
+                    self.materialize(first);
+                }
             }
-            Ok(Lowered::Read(read)) => self.values[first.index()].read = Some(read),
             Ok(Lowered::Nest(space, what)) => self.push(first, eqn, space, what),
             Err(why) => {
                 let operands = x.iter().map(|&v| self.call_operand(v)).collect();

@@ -172,10 +172,6 @@ pub(crate) struct StepLoop {
 /// A step that was recorded, with packs of its operations.
 pub(crate) struct PackedStep {
     step: StepTrace,
-    #[cfg_attr(
-        not(all(target_arch = "x86_64", target_os = "linux", not(miri))),
-        allow(dead_code)
-    )]
     packed: Option<StepTrace>,
 }
 

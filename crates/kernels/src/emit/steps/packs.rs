@@ -125,49 +125,38 @@ fn is_one(members: &[TraceId]) -> bool {
 }
 
 impl Packer<'_> {
-    /// Packs of stores that follow each other, to adjacent elements.
+    /// Packs of stores that follow each other without a load, to different elements of one size.
     fn stores(&mut self) {
-        let (effects, mut run): (_, Vec<usize>) = (&self.step.effects, Vec::new());
-        for (k, (at, e)) in effects.iter().enumerate() {
+        let effects = &self.step.effects;
+        let (mut run, mut seen) = (Vec::<usize>::new(), FxHashSet::<i32>::default());
+        let store = |k: usize| match effects[k].1 {
+            StepEffect::Store {
+                to, offset, value, ..
+            } => Some((to, offset, self.trace.size(value) as i32)),
+            _ => None,
+        };
+        let mut runs: Vec<Vec<usize>> = Vec::new();
+        for (k, (at, _)) in effects.iter().enumerate() {
+            let Some((to, offset, size)) = store(k) else {
+                runs.push(std::mem::take(&mut run));
+                continue;
+            };
             let follows = run.last().is_some_and(|&last| {
-                let (before, other) = effects[last];
-                match (e, other) {
-                    (
-                        StepEffect::Store {
-                            to, offset, value, ..
-                        },
-                        StepEffect::Store { .. },
-                    ) => {
-                        let loads = self.trace.ops[before..*at].iter().any(Op::is_load);
-                        let of_run = |&j: &usize| match effects[j].1 {
-                            StepEffect::Store {
-                                to: t,
-                                offset: o,
-                                value: v,
-                                ..
-                            } => {
-                                let size = self.trace.size(v) as i32;
-                                let here = self.trace.size(*value) as i32;
-                                let apart =
-                                    to.offset >= t.offset + size || t.offset >= to.offset + here;
-                                t.entry == to.entry && o == *offset && apart && size == here
-                            }
-                            _ => false,
-                        };
-                        !loads && run.iter().all(of_run)
-                    }
-                    _ => false,
-                }
+                let first = store(run[0]).expect("a run of stores");
+                let loads = self.trace.ops[effects[last].0..*at].iter().any(Op::is_load);
+                let like = (to.entry, offset, size) == (first.0.entry, first.1, first.2);
+                let apart = (to.offset - first.0.offset) % size == 0 && !seen.contains(&to.offset);
+                !loads && like && apart
             });
             if !follows {
-                self.of_run(&run);
-                run.clear();
+                runs.push(std::mem::take(&mut run));
+                seen.clear();
             }
-            if matches!(e, StepEffect::Store { .. }) {
-                run.push(k);
-            }
+            seen.insert(to.offset);
+            run.push(k);
         }
-        self.of_run(&run);
+        runs.push(run);
+        runs.iter().for_each(|run| self.of_run(run));
     }
 
     fn of_run(&mut self, run: &[usize]) {
