@@ -337,11 +337,17 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
 }
 
 /// The combination of at most [`CHUNK`] items in the order of a reduction with this number of
-/// lanes, for a caller that records operations instead of computing them.
+/// lanes, for a caller that records operations instead of computing them. `alike` receives the
+/// combinations of each lane.
 ///
 /// # Panics
 /// If there are no items.
-pub fn fold_in_order<A: Copy>(x: &[A], lanes: usize, combine: &mut impl FnMut(A, A) -> A) -> A {
+pub fn fold_in_order<A: Copy>(
+    x: &[A],
+    lanes: usize,
+    combine: &mut impl FnMut(A, A) -> A,
+    alike: &mut impl FnMut(&[A]),
+) -> A {
     /// The pairwise tree over every `lanes`-th item.
     fn lane<A: Copy>(x: &[A], lanes: usize, combine: &mut impl FnMut(A, A) -> A) -> A {
         let n = x.len().div_ceil(lanes);
@@ -358,6 +364,7 @@ pub fn fold_in_order<A: Copy>(x: &[A], lanes: usize, combine: &mut impl FnMut(A,
     for (l, a) in all[..count].iter_mut().enumerate() {
         *a = lane(&x[l..], lanes, combine);
     }
+    alike(&all[..count]);
     let mut half = count.next_power_of_two() / 2;
     while half > 0 {
         for l in half..count {

@@ -113,6 +113,16 @@ tuning! {
     /// Minimum row length, in elements, for one call of compiled code per row if a row ends in a
     /// partial vector.
     pub(crate) MIN_ROW_ELEMENTS: usize = 256;
+    /// Estimated time to pack a short row of an input, in ps, and an element of a shorter one.
+    pub(crate) PACKED_ROW_PS: usize = 4_500;
+    pub(crate) PACKED_ELEMENT_PS: usize = 600;
+    /// Estimated time of a row of compiled code besides its vectors, in ps, and of each operand.
+    pub(crate) CODE_ROW_PS: usize = 4_000;
+    pub(crate) CODE_ROW_OPERAND_PS: usize = 700;
+    /// Estimated time of a call of compiled code for some rows, in ps.
+    pub(crate) CODE_CALL_PS: usize = 20_000;
+    /// Assumed time of an instruction of a body on a vector, in ps.
+    pub(crate) VECTOR_STEP_PS: usize = 600;
     /// Maximum number of instructions of a body that is compiled.
     pub(crate) MAX_CODE_STEPS: usize = 1000;
     /// Maximum size of all registers of a body together, in bytes. A body with very many registers

@@ -60,7 +60,7 @@ pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
 use step::StepTrace;
-pub(crate) use step::{StepCall, StepRecorder};
+pub(crate) use step::{ElementCopies, StepCall, StepRecorder};
 pub(crate) use trace::{Record, StepAddress, Trace, TraceId};
 
 /// Compiled code of a trace.
@@ -167,6 +167,14 @@ impl Looped {
 pub(crate) struct StepLoop {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     code: memory::Code,
+    copies: ElementCopies,
+}
+
+impl StepLoop {
+    /// The elements that are copied before the steps.
+    pub(crate) fn copies(&self) -> &ElementCopies {
+        &self.copies
+    }
 }
 
 /// A step that was recorded, with packs of its operations.
@@ -199,10 +207,17 @@ impl PackedStep {
 impl StepLoop {
     /// Compiles a step. Returns `None` if it cannot be compiled.
     pub(crate) fn compile(step: PackedStep) -> Option<StepLoop> {
-        let code = step.packed.and_then(steps::compile);
-        let code = code.or_else(|| steps::compile(step.step))?;
+        let of_packs = step.packed.and_then(|step| {
+            let copies = step.copies.clone();
+            Some((steps::compile(step)?, copies))
+        });
+        let (code, copies) = match of_packs {
+            Some(done) => done,
+            None => (steps::compile(step.step)?, ElementCopies::default()),
+        };
         Some(StepLoop {
             code: memory::Code::new(&code)?,
+            copies,
         })
     }
 

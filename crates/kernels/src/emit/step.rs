@@ -78,6 +78,54 @@ pub(crate) struct KeptValue {
     pub(super) lanes: u8,
 }
 
+/// A copy of an element, made before the steps.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementCopy {
+    pub(super) from: StepAddress,
+    /// Distance of the copy from the first one, in bytes.
+    pub(super) to: i32,
+    /// In bytes: 4 or 8.
+    pub(super) size: usize,
+}
+
+/// Copies of elements that are the same in all steps, where adjacent lanes read elements that are
+/// not adjacent.
+#[derive(Clone, Default)]
+pub(crate) struct ElementCopies {
+    /// Entries of the table that do not advance and lead to memory that no step changes.
+    pub(super) constant: Vec<u32>,
+    /// The entry of the copies.
+    pub(super) entry: u32,
+    pub(super) all: Vec<ElementCopy>,
+    /// Size of all copies, in bytes.
+    pub(super) bytes: usize,
+}
+
+impl ElementCopies {
+    /// Copies the elements.
+    ///
+    /// # Safety
+    /// The addresses of the table are valid for the elements, and that of the copies for all.
+    pub(crate) unsafe fn copy(&self, table: &[*mut u8]) {
+        for c in &self.all {
+            // SAFETY: the caller guarantees the addresses (# Safety).
+            unsafe {
+                let from = table[c.from.entry as usize].offset(c.from.offset as isize);
+                let to = table[self.entry as usize].offset(c.to as isize);
+                match c.size {
+                    4 => to.cast::<u32>().write(from.cast::<u32>().read()),
+                    _ => to.cast::<u64>().write(from.cast::<u64>().read()),
+                }
+            }
+        }
+    }
+
+    /// Size of all copies, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
 /// A recorded step.
 pub(crate) struct StepTrace {
     pub(super) trace: Trace,
@@ -94,6 +142,9 @@ pub(crate) struct StepTrace {
     pub(super) loops: Vec<InnerLoop>,
     /// Number of iterations after which loops with a condition ask whether the run should end.
     pub(super) look_after: u32,
+    pub(super) copies: ElementCopies,
+    /// Values that were computed alike, in groups.
+    pub(super) alike: Vec<Vec<TraceId>>,
 }
 
 impl StepTrace {
@@ -153,6 +204,8 @@ impl StepRecorder {
                 changed: Vec::new(),
                 loops: Vec::new(),
                 look_after: u32::MAX,
+                copies: ElementCopies::default(),
+                alike: Vec::new(),
             },
             open: Vec::new(),
         }
@@ -421,6 +474,18 @@ impl StepRecorder {
     /// `a b + c` of floats of `size` bytes, rounded once.
     pub(crate) fn fma(&mut self, a: TraceId, b: TraceId, c: TraceId) -> TraceId {
         with(|p| p.fma(a, b, c))
+    }
+
+    /// Entries that do not advance and lead to memory that no step changes. Copies of its elements
+    /// are at the entry `copies`.
+    pub(crate) fn constants(&mut self, entries: Vec<u32>, copies: u32) {
+        self.step.copies.constant = entries;
+        self.step.copies.entry = copies;
+    }
+
+    /// Values that were computed alike, such as the lanes of a reduction.
+    pub(crate) fn alike(&mut self, values: Vec<TraceId>) {
+        self.step.alike.push(values);
     }
 
     /// The number of operations besides loads.

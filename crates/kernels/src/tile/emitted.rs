@@ -14,7 +14,9 @@ use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, Trace
 use crate::environment::chosen;
 use crate::simd::Isa;
 use crate::tuning::{
-    COMPILE_FIRST_ELEMENTS, MAX_CODE_STEPS, MIN_ROW_ELEMENTS, RARE_NEIGHBOURHOOD_ELEMENTS,
+    CODE_CALL_PS, CODE_ROW_OPERAND_PS, CODE_ROW_PS, COMPILE_FIRST_ELEMENTS, MAX_CODE_STEPS,
+    MIN_ROW_ELEMENTS, PACKED_ELEMENT_PS, PACKED_ROW_PS, RARE_NEIGHBOURHOOD_ELEMENTS,
+    VECTOR_STEP_PS,
 };
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -186,7 +188,8 @@ impl Body {
     }
 
     /// The rows of inputs with these layouts, if code should process them one by one: a row fills
-    /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements.
+    /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements, or a masked vector for each row
+    /// takes less time than packing rows.
     fn rows(&self, layouts: &[ViewLayout], isa: Isa) -> Option<RowLoop> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
@@ -202,16 +205,24 @@ impl Body {
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if isa == Isa::Avx512 { 64 } else { 32 } / self.widest.min(8);
         let masked = isa == Isa::Avx512 && self.widest <= 8;
-        let full = if masked {
-            len >= lanes
-        } else {
-            len.is_multiple_of(lanes)
-        };
         let even = strided().map(|nest| nest.rows(len).0).min()?;
+        let full = match masked {
+            true => len >= lanes || self.gains_by_masks(strided().count(), [len, lanes, even]),
+            false => len.is_multiple_of(lanes),
+        };
         match full {
             true => Some(RowLoop { len, even }),
             false => (len >= MIN_ROW_ELEMENTS).then_some(RowLoop { len, even: 1 }),
         }
+    }
+
+    /// Whether a masked vector of code for each row of `len` elements, of which `even` are a
+    /// constant stride apart, takes less time than packing the rows of some inputs.
+    fn gains_by_masks(&self, packed: usize, [len, lanes, even]: [usize; 3]) -> bool {
+        let operands = self.inputs.len() + self.outputs.len();
+        let idle = self.steps.len() * VECTOR_STEP_PS * (lanes - len) / lanes;
+        let row = CODE_ROW_PS + operands * CODE_ROW_OPERAND_PS + idle + CODE_CALL_PS / even.max(1);
+        row < packed * PACKED_ROW_PS.min(len * PACKED_ELEMENT_PS)
     }
 
     /// Compiles the body for an instruction set.

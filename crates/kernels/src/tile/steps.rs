@@ -233,6 +233,18 @@ impl StepsBuilder {
         self.recorder.end(advances);
     }
 
+    /// Describes entries that do not advance and lead to memory that no step changes: the code may
+    /// read copies of its elements at the entry `copies` ([`Steps::copy`]).
+    pub fn constants(&mut self, entries: Vec<u32>, copies: u32) {
+        self.recorder.constants(entries, copies);
+    }
+
+    /// Describes values that were computed alike, such as the lanes of a reduction: they may become
+    /// operations on a vector.
+    pub fn alike(&mut self, values: &[StepValue]) {
+        self.recorder.alike(values.iter().map(|x| x.0).collect());
+    }
+
     /// The number of values so far, which tells what is recorded later.
     pub fn recorded(&self) -> usize {
         self.recorder.recorded()
@@ -305,6 +317,21 @@ pub struct Steps {
 }
 
 impl Steps {
+    /// Size of the copies that steps read, in bytes.
+    pub fn copied_bytes(&self) -> usize {
+        self.code.copies().bytes()
+    }
+
+    /// Copies elements that are the same in all steps, for a run. O(elements).
+    ///
+    /// # Safety
+    /// The addresses of `table` are valid for the operands of constant entries that were recorded,
+    /// and that of the copies is one of [`Steps::copied_bytes`] bytes, aligned to 8.
+    pub unsafe fn copy(&self, table: &[*mut u8]) {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { self.code.copies().copy(table) }
+    }
+
     /// Runs up to `steps` steps. O(steps × operations).
     ///
     /// # Panics
@@ -315,7 +342,7 @@ impl Steps {
     /// `table`, as steps advance them, are valid for the operands that were recorded, for each step
     /// that runs and for the next one. Elements that were recorded as fixed do not change in a step
     /// before their last use. Functions that were recorded can be called with this table and their
-    /// contexts, and do not unwind.
+    /// contexts, and do not unwind. The copies were made ([`Steps::copy`]).
     pub unsafe fn run(&self, table: &mut [*mut u8], steps: usize) -> StepsEnd {
         if steps == 0 {
             return StepsEnd::Done;

@@ -2,9 +2,10 @@
 
 use super::carries::{CarryBuffers, is_in_place};
 use super::element_loop::ElementLoop;
-use super::frame::State;
 use super::in_place::InPlace;
-use super::steps::{Compiled, LoopMemory, LoopSteps, NotCode, Placed, StepRecorder, table};
+use super::steps::{
+    Compiled, LoopMemory, LoopSteps, NotCode, PartMemory, Placed, StepRecorder, table,
+};
 use crate::interrupt::{Pulse, interrupted};
 use crate::plan::nested::RoomFn;
 use cotangent_core::Result;
@@ -166,6 +167,7 @@ fn record_scan<'a>(
 ) -> Option<Vec<(u32, i32)>> {
     let [consts, carry] = counts;
     let p = r.add(body);
+    r.constant(p, consts);
     carries(r, p, counts);
     let mut advances = Vec::new();
     for (k, form) in body.outputs.iter().enumerate().skip(carry) {
@@ -197,6 +199,8 @@ fn record_while<'a>(
     let carry = body.inputs.len() - of_body;
     let p = r.add(body);
     let q = r.add(cond);
+    r.constant(p, of_body);
+    r.constant(q, of_cond);
     carries(r, p, [of_body, carry]);
     for k in 0..carry {
         r.alias(
@@ -264,7 +268,7 @@ unsafe fn with_buffers<R>(
     counts: [usize; 2],
     y: &[*mut u8],
     first: impl Fn(usize) -> *const u8,
-    run: impl FnOnce(&CarryBuffers<'_>, &[State]) -> Result<R>,
+    run: impl FnOnce(&CarryBuffers<'_>, &PartMemory) -> Result<R>,
 ) -> Result<R> {
     let LoopMemory { carries, parts } = code.memory(body, counts)?;
     let buffers = CarryBuffers::in_memory(body, counts, y, carries);
@@ -292,9 +296,11 @@ pub(super) unsafe fn run_scan(
 ) -> Result<()> {
     let most = steps_of_a_call(body.work);
     let mut pulse = Pulse::new(body.work.saturating_mul(most));
-    let run = |buffers: &CarryBuffers<'_>, parts: &[State]| {
+    let run = |buffers: &CarryBuffers<'_>, parts: &PartMemory| {
         body.with_state(|s| {
             buffers.set_first(s, x);
+            // SAFETY: constants are valid (# Safety).
+            unsafe { code.code.copy(&table(&[s], parts)) };
             let (mut done, mut span) = (0, InterpretedSpan::default());
             while done < steps {
                 if pulse.is_interrupted() {
@@ -349,12 +355,14 @@ pub(super) unsafe fn run_while(
     let work = cond.work + body.work;
     let most = steps_of_a_call(work);
     let mut pulse = Pulse::new(work.saturating_mul(most));
-    let run = |buffers: &CarryBuffers<'_>, parts: &[State]| {
+    let run = |buffers: &CarryBuffers<'_>, parts: &PartMemory| {
         cond.with_state(|t| {
             body.with_state(|s| {
                 let mut holds = 0u8;
                 buffers.set_first(s, &x[of_cond..]);
                 buffers.set_condition(cond, t, &x[..of_cond], &raw mut holds);
+                // SAFETY: as in `run_scan`.
+                unsafe { code.code.copy(&table(&[s, t], parts)) };
                 let (mut done, mut span) = (0, InterpretedSpan::default());
                 let mut rows: SmallVec<[*mut u8; 4]> = SmallVec::new();
                 rows.resize(body.outputs.len() - carry, std::ptr::null_mut());

@@ -50,14 +50,18 @@ impl StepRecorder<'_> {
         };
         let mut recorded = true;
         let b = &mut self.b;
-        let value = fold_in_order(items, f.lanes(), &mut |a, c| {
+        let mut lanes = Vec::new();
+        let mut alike = |x: &[StepValue]| lanes.extend_from_slice(x);
+        let mut combined = |a, c| {
             let both = match is_complex_product {
                 true => complex_product(b, &combine, [a, c], f.dtype.size()),
                 false => b.body(&combine, &[a, c]).map(|y| y[0]),
             };
             recorded &= both.is_some();
             both.unwrap_or(a)
-        });
+        };
+        let value = fold_in_order(items, f.lanes(), &mut combined, &mut alike);
+        self.b.alike(&lanes);
         recorded.then_some(())?;
         match &f.narrow {
             Some(narrow) => Some(self.b.body(narrow, &[value])?[0]),

@@ -52,6 +52,8 @@ pub(super) struct StepRecorder<'a> {
     pub(super) arms: usize,
     /// Kernels that the step calls.
     pub(super) calls: Vec<Arc<CodeCall>>,
+    /// Entries with elements that are the same in all steps.
+    constants: Vec<u32>,
     /// The first reason for which the step is no code.
     why: Option<NotCode>,
 }
@@ -146,7 +148,14 @@ struct LoopPart {
 pub(super) struct LoopMemory {
     /// Of the second buffers of carries.
     pub(super) carries: Arena,
-    pub(super) parts: Vec<State>,
+    pub(super) parts: PartMemory,
+}
+
+/// Memory of the parts of a loop's code.
+pub(super) struct PartMemory {
+    states: Vec<State>,
+    /// Copies of elements that are the same in all steps.
+    copies: Arena,
 }
 
 /// The entries of a function in place in the table of a loop.
@@ -172,6 +181,7 @@ impl<'a> StepRecorder<'a> {
             repeated: 0,
             arms: 0,
             calls: Vec::new(),
+            constants: Vec::new(),
             why: None,
         })
     }
@@ -222,6 +232,7 @@ impl<'a> StepRecorder<'a> {
         }));
         for &(entry, _) in &f.constants {
             self.entries[first + entry].memory = EntryMemory::Fixed;
+            self.constants.push((first + entry) as u32);
         }
         for &(entry, _) in &f.entries {
             self.entries[first + entry].has_memory = true;
@@ -237,6 +248,11 @@ impl<'a> StepRecorder<'a> {
             f,
             first: first as u32,
         }
+    }
+
+    /// The first inputs of a function, which are the same in all steps.
+    pub(super) fn constant(&mut self, p: Placed<'_>, count: usize) {
+        self.constants.extend(p.first..p.first + count as u32);
     }
 
     /// Forgets all values of a function.
@@ -277,12 +293,17 @@ impl<'a> StepRecorder<'a> {
 
     /// The loop: entries advance by bytes after each step. Inner loops with a condition ask
     /// after `look_after` iterations whether the run should end.
-    pub(super) fn finish(self, advances: Vec<(u32, i32)>, look_after: u32) -> Compiled<LoopSteps> {
+    pub(super) fn finish(
+        mut self,
+        advances: Vec<(u32, i32)>,
+        look_after: u32,
+    ) -> Compiled<LoopSteps> {
         let changed = self.entries.iter().enumerate();
         let changed = changed
             .filter(|(_, e)| e.memory == EntryMemory::Changed)
             .map(|(k, _)| k as u32)
             .collect();
+        self.b.constants(self.constants, self.entries.len() as u32);
         let recorded = self.b.finish(advances, changed, look_after);
         let operations = recorded.operations();
         let all = operations.saturating_add(self.repeated);
@@ -500,10 +521,11 @@ impl Placed<'_> {
     }
 }
 
-/// The table of a loop: that of a run of each function.
-pub(super) fn table(own: &[&State], parts: &[State]) -> SmallVec<[*mut u8; 64]> {
-    let all = own.iter().copied().chain(parts);
+/// The table of a loop: that of a run of each function, and the address of copies.
+pub(super) fn table(own: &[&State], parts: &PartMemory) -> SmallVec<[*mut u8; 64]> {
+    let all = own.iter().copied().chain(&parts.states);
     all.flat_map(|s| s.table.iter().map(|at| at.get()))
+        .chain([parts.copies.ptr()])
         .collect()
 }
 
@@ -535,18 +557,22 @@ impl LoopSteps {
         }
         Ok(LoopMemory {
             carries: Arena::new(second_buffers(body, counts))?,
-            parts: self
-                .parts
-                .iter()
-                .map(|p| p.form.new_part_state(p.written.clone()))
-                .collect::<Result<_>>()?,
+            parts: PartMemory {
+                states: self
+                    .parts
+                    .iter()
+                    .map(|p| p.form.new_part_state(p.written.clone()))
+                    .collect::<Result<_>>()?,
+                copies: Arena::new(self.code.copied_bytes())?,
+            },
         })
     }
 
     /// Keeps the memory of a run for the next one, unless it is large.
     pub(super) fn keep(&self, memory: LoopMemory) {
-        let frames = memory.parts.iter().map(|s| s.frame.bytes());
-        if memory.carries.bytes() + frames.sum::<usize>() <= MAX_KEPT_FRAME_BYTES {
+        let frames = memory.parts.states.iter().map(|s| s.frame.bytes());
+        let all = frames.chain([memory.carries.bytes(), memory.parts.copies.bytes()]);
+        if all.sum::<usize>() <= MAX_KEPT_FRAME_BYTES {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.push(memory);
         }

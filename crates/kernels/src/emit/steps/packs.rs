@@ -4,11 +4,12 @@
 //! ```text
 //! y[0] = x[0] * a      y[1] = x[1] * a    ..         ->   y[0..4] = x[0..4] * a
 //! ```
-//! A pack begins where adjacent elements are stored, and where several conditions need the scalar
-//! fallback. It is made if each of its operands is a pack: of adjacent elements, of equal values,
-//! of constants, or of operations that are packs themselves. Each lane has the instruction that its
-//! element had, so that results keep their bits. A value of a pack that others read is moved out of
-//! its lane.
+//! A pack begins where adjacent elements are stored, where several conditions need the scalar
+//! fallback, and at the lanes of a reduction. It is made if each of its operands is a pack: of
+//! adjacent elements, of equal values, of constants, or of operations that are packs themselves.
+//! Elements that are the same in all steps are copied side by side before the loop. Each lane has
+//! the instruction that its element had, so that results keep their bits. A value of a pack that
+//! others read is moved out of its lane.
 
 use super::order::LoopPlaces;
 use crate::emit::plan::{ELEMENT_VECTOR_BYTES, Target};
@@ -36,6 +37,8 @@ enum PackForm {
     Numbers,
     /// Adjacent elements.
     Row,
+    /// Copies of elements that are the same in all steps.
+    Copies,
     /// An operation on packs.
     Op(SmallVec<[u32; 3]>),
 }
@@ -60,6 +63,8 @@ enum SeedKind {
     Kept(SmallVec<[usize; 8]>),
     /// Conditions that need the scalar fallback.
     Rare,
+    /// Values that were computed alike.
+    Alike,
 }
 
 struct Seed {
@@ -98,7 +103,7 @@ pub(super) fn packed(step: &StepTrace) -> Option<StepTrace> {
     };
     packer.stores();
     packer.kept();
-    if packer.seeds.is_empty() {
+    if packer.seeds.is_empty() && step.alike.is_empty() {
         return None;
     }
     packer.rare();
@@ -228,6 +233,36 @@ impl Packer<'_> {
         all.filter(move |n| matches!(size, 4 | 8) && fits(n))
     }
 
+    /// Packs of values that were computed alike, and that the step would compute one by one.
+    fn alike(&mut self, needed: &[bool]) {
+        let step = self.step;
+        for group in &step.alike {
+            if group.iter().all(|&id| needed[id as usize]) {
+                self.parts(group, self.trace.size(group[0]), || SeedKind::Alike);
+            }
+        }
+    }
+
+    /// The largest packs of adjacent values of a group, whose elements have `size` bytes.
+    fn parts(&mut self, group: &[TraceId], size: usize, kind: impl Fn() -> SeedKind) {
+        let mut at = 0;
+        while at < group.len() {
+            let left = &group[at..];
+            let found = self
+                .counts(size)
+                .filter(|&n| n <= left.len())
+                .find_map(|n| Some((n, self.pack(&left[..n], 0)?)));
+            if let Some((_, pack)) = found {
+                self.seeds.push(Seed {
+                    kind: kind(),
+                    pack,
+                    alive: true,
+                });
+            }
+            at += found.map_or(1, |f| f.0);
+        }
+    }
+
     /// Packs of conditions of one form.
     fn rare(&mut self) {
         let mut groups: FxHashMap<u64, Vec<TraceId>> = FxHashMap::default();
@@ -243,26 +278,7 @@ impl Packer<'_> {
         }
         for signature in order {
             let all = &groups[&signature];
-            let mut at = 0;
-            while at < all.len() {
-                let size = self.trace.size(all[at]).max(4);
-                let left = &all[at..];
-                let found = self
-                    .counts(size)
-                    .filter(|&n| n <= left.len())
-                    .find_map(|n| {
-                        let members: Members = left[..n].iter().copied().collect();
-                        Some((n, self.pack(&members, 0)?))
-                    });
-                if let Some((_, pack)) = found {
-                    self.seeds.push(Seed {
-                        kind: SeedKind::Rare,
-                        pack,
-                        alive: true,
-                    });
-                }
-                at += found.map_or(1, |f| f.0);
-            }
+            self.parts(all, self.trace.size(all[0]).max(4), || SeedKind::Rare);
         }
     }
 
@@ -323,7 +339,9 @@ impl Packer<'_> {
                 let constant = |op: &Op| matches!(op, Op::Constant(..));
                 ops.iter().all(constant).then_some(PackForm::Numbers)
             }
-            Op::Input(_) | Op::Load(..) => self.is_row(members, &ops).then_some(PackForm::Row),
+            Op::Input(_) | Op::Load(..) if self.is_row(members, &ops) => Some(PackForm::Row),
+            Op::Input(_) => self.is_constant(members, &ops).then_some(PackForm::Copies),
+            Op::Load(..) => None,
             _ => self.operation(members, &ops, depth),
         }
     }
@@ -358,6 +376,19 @@ impl Packer<'_> {
                     };
                     same && place(op) == Some(next)
                 })
+    }
+
+    /// Whether these are elements that are the same in all steps.
+    fn is_constant(&self, members: &[TraceId], ops: &[Op]) -> bool {
+        let fills = self.trace.size(members[0]) * members.len() >= ELEMENT_VECTOR_BYTES;
+        let constant = |op: &Op| match op {
+            Op::Input(k) => {
+                let entry = self.step.loads[*k as usize].entry;
+                self.step.copies.constant.contains(&entry)
+            }
+            _ => false,
+        };
+        fills && ops.iter().all(constant)
     }
 
     fn operation(&mut self, members: &[TraceId], ops: &[Op], depth: usize) -> Option<PackForm> {

@@ -19,29 +19,42 @@ pub(super) struct Alone {
 }
 
 impl Packer<'_> {
-    /// Drops packs that take more operations than they save, until none does.
+    /// Drops packs that take more operations than they save, until none does: first without those
+    /// of values that were computed alike, which other packs may compute.
     pub(super) fn gaining(&mut self) -> Option<Alone> {
+        let alone = self.settled()?;
+        self.alike(&alone.needed);
+        let alone = self.settled()?;
+        self.seeds.iter().any(|s| s.alive).then_some(alone)
+    }
+
+    /// Drops packs that take more operations than they save.
+    fn settled(&mut self) -> Option<Alone> {
         for _ in 0..MAX_ROUNDS {
             let alone = self.alone();
             let mut dropped = false;
             for k in 0..self.seeds.len() {
                 let pack = self.seeds[k].pack;
-                if self.seeds[k].alive && self.gain(&alone, pack) <= 0 {
+                let effects = match self.seeds[k].kind {
+                    SeedKind::Alike => 0,
+                    _ => self.packs[pack as usize].members.len() as isize - 1,
+                };
+                if self.seeds[k].alive && effects + self.gain(&alone, pack) <= 0 {
                     self.seeds[k].alive = false;
                     dropped = true;
                 }
             }
             if !dropped {
-                return self.seeds.iter().any(|s| s.alive).then_some(alone);
+                return Some(alone);
             }
         }
         None
     }
 
-    /// The number of operations that the pack of a seed saves.
+    /// The number of operations that the pack of a seed saves, besides effects.
     fn gain(&self, alone: &Alone, seed: u32) -> isize {
         let n = self.packs[seed as usize].members.len() as isize;
-        let (mut sum, mut left) = (n - 1, vec![seed]);
+        let (mut sum, mut left) = (0, vec![seed]);
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         while let Some(p) = left.pop() {
             if !seen.insert(p) {
@@ -59,8 +72,8 @@ impl Packer<'_> {
                     }
                 }
                 // Elements are operands where they are, in AVX-512.
-                PackForm::Row if self.trace.wide => -1,
-                PackForm::Row => n - 1 - kept,
+                PackForm::Row | PackForm::Copies if self.trace.wide => -1,
+                PackForm::Row | PackForm::Copies => n - 1 - kept,
                 PackForm::Splat(id) => -isize::from(!self.is_read(*id)),
                 PackForm::Numbers => 0,
             };
@@ -86,6 +99,7 @@ impl Packer<'_> {
                 SeedKind::Stores(at) => stored.extend(at.iter().copied()),
                 SeedKind::Kept(at) => kept.extend(at.iter().copied()),
                 SeedKind::Rare => rare.extend(&self.packs[s.pack as usize].members),
+                SeedKind::Alike => {}
             }
         }
         // Operands of packs were made before them.
@@ -116,7 +130,7 @@ impl Packer<'_> {
                         used[x as usize] = 0;
                     }
                 }
-                PackForm::Numbers => {}
+                PackForm::Numbers | PackForm::Copies => {}
             }
         }
         let mut uses = |id: TraceId, at: usize| {

@@ -2,7 +2,7 @@
 
 use super::gain::Alone;
 use super::{PackForm, Packer, SeedKind};
-use crate::emit::step::{KeptValue, StepEffect, StepTrace};
+use crate::emit::step::{ElementCopy, KeptValue, StepEffect, StepTrace};
 use crate::emit::trace::{LaneType, Op, StepAddress, TraceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -80,6 +80,8 @@ impl<'p, 'a> PackWriter<'p, 'a> {
                 changed: step.changed.clone(),
                 loops: step.loops.clone(),
                 look_after: step.look_after,
+                copies: step.copies.clone(),
+                alike: Vec::new(),
             },
             of_value: vec![TraceId::MAX; packer.trace.ops.len()],
             of_pack: vec![TraceId::MAX; packer.packs.len()],
@@ -148,6 +150,10 @@ impl<'p, 'a> PackWriter<'p, 'a> {
                 };
                 self.push(row, kind, n)
             }
+            PackForm::Copies => {
+                let input = self.copies(&pack.members, kind);
+                self.push(Op::Row(input), kind, n)
+            }
             PackForm::Op(operands) => {
                 let x: SmallVec<[TraceId; 3]> =
                     operands.iter().map(|&p| self.of_pack[p as usize]).collect();
@@ -159,6 +165,29 @@ impl<'p, 'a> PackWriter<'p, 'a> {
             let kind = self.packer.trace.kind(id);
             self.of_value[id as usize] = self.push(Op::Lane(lane, new), kind, 1);
         }
+    }
+
+    /// An input that is the first one of adjacent copies of elements.
+    fn copies(&mut self, members: &[TraceId], kind: LaneType) -> u32 {
+        let packer = self.packer;
+        let size = packer.trace.size(members[0]);
+        let copies = &mut self.out.copies;
+        let first = copies.bytes.next_multiple_of(size * members.len());
+        for (lane, &id) in members.iter().enumerate() {
+            let input = packer.trace.op(id).input().expect("an element");
+            copies.all.push(ElementCopy {
+                from: packer.step.loads[input as usize],
+                to: (first + lane * size) as i32,
+                size,
+            });
+        }
+        copies.bytes = first + size * members.len();
+        self.out.loads.push(StepAddress {
+            entry: copies.entry,
+            offset: first as i32,
+        });
+        self.out.trace.inputs.push(kind);
+        self.out.loads.len() as u32 - 1
     }
 
     fn effect(&mut self, k: usize, e: StepEffect) {
@@ -223,7 +252,7 @@ impl<'p, 'a> PackWriter<'p, 'a> {
                         lanes: pack.members.len() as u8,
                     });
                 }
-                SeedKind::Stores(_) => {}
+                SeedKind::Stores(_) | SeedKind::Alike => {}
             }
         }
         let others = packer.trace.rare.iter().filter(|id| !rare.contains(id));
