@@ -17,7 +17,7 @@ use super::extent_sum::ExtentSum;
 use super::fold::is_positive_zero;
 use super::pass::{Pass, Writer};
 use crate::array::{Scalar, Wide};
-use crate::ir::{Emit, Op, Primitive, Val};
+use crate::ir::{Builder, Emit, Op, Primitive, Val};
 use crate::ops::{Binary, Bounds, Combine, Gather, Pad, Reshape, Scatter, Slice, Value, Windows};
 use crate::shape::{Dim, Shape, Type};
 
@@ -236,22 +236,25 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     if let Some(y) = one_scatter(p, s, x) {
         return Some(y);
     }
-    let is_zero = is_positive_zero(&p.b, x[0]);
-    if s.combine != Combine::Add || s.bounds == Bounds::Error || !is_zero {
+    is_positive_zero(&p.b, x[0]).then_some(())?;
+    let (part, updates) = of_padded(&p.b, s, x)?;
+    let indices = p.one(part, &[x[1]]);
+    Some(p.one(s.clone(), &[x[0], indices, updates]))
+}
+
+/// The slice of the indices and the updates of a scatter without the zeros around its updates,
+/// which change no element but `-0`.
+pub(super) fn of_padded(b: &Builder, s: &Scatter, x: &[Val]) -> Option<(Slice, Val)> {
+    if s.combine != Combine::Add || s.bounds == Bounds::Error {
         return None;
     }
-    let (pad, updates) = p.b.with_def(x[2], |op, x| match op {
+    let (pad, updates) = b.with_def(x[2], |op, x| match op {
         Op::Pad(pad) if x.len() == 1 => Some((pad.clone(), x[0])),
         _ => None,
     })??;
-    let (small, shape, indices) = (
-        p.b.ty(updates).shape,
-        p.b.ty(x[2]).shape,
-        p.b.ty(x[1]).shape,
-    );
+    let [small, shape, indices] = [updates, x[2], x[1]].map(|v| b.ty(v).shape);
     let part = of_indices(&kept(&pad, &small)?, &shape, &s.windows, &indices)?;
-    let indices = p.one(part, &[x[1]]);
-    Some(p.one(s.clone(), &[x[0], indices, updates]))
+    Some((part, updates))
 }
 
 /// The slice of a padded array that is its operand, if the padding removes no elements.

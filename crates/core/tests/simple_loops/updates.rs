@@ -1,7 +1,7 @@
 //! Updates of windows in the steps of a loop: gradients of reads, and branches.
 
-use super::{additions, build, scan_of, simple};
-use cotangent_core::ops::{Binary, Comparison};
+use super::{additions, build, scan_of, simple, with_zeros};
+use cotangent_core::ops::{Binary, Bounds, Combine, Comparison, Pad};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
 use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val, reference};
@@ -165,5 +165,54 @@ fn branches_that_update_windows_are_updates() {
                 .any(|e| e.op.name() == "select" && e.results().any(|r| *f.ty(r) == arrays))
         });
         assert!(!selects, "{kind} {g}");
+    }
+}
+
+/// Zeros around the updates of a scatter change nothing in a carry that is never `-0`: the one
+/// window that is left is written where it is.
+#[test]
+fn zeros_around_updates_are_not_added() {
+    let ty = Type::new(DType::F64, [9]);
+    let types = [
+        ty.clone(),
+        Type::new(DType::F64, [20]),
+        Type::new(DType::I32, [20, 5]),
+    ];
+    let adding = |first: Option<i64>| {
+        build(&types, |cx, x| {
+            let body = |cx: &dyn Emit, _: &[Val], c: &[Val], row: &[Val]| {
+                let u = cx.reshape(row[0], &[1.into()]);
+                let pad = Pad {
+                    low: vec![2],
+                    high: vec![2],
+                    interior: vec![0],
+                };
+                let u = cx.op(pad, &[u]);
+                (
+                    vec![cx.put(Combine::Add, c[0], row[1], u, 0, Bounds::Drop)],
+                    vec![],
+                )
+            };
+            let first = match first {
+                Some(n) => cx.full(&ty, n),
+                None => x[0],
+            };
+            cx.scan(&[], &[first], &x[1..], &20.into(), false, body).0
+        })
+    };
+    let x = [
+        with_zeros(&ty, 0),
+        Array::vector((0..20).map(|k| k as f64 - 3.5).collect::<Vec<_>>()),
+        Array::from_vec(
+            vec![20, 5],
+            (0..100).map(|k| k * 7 % 12 - 1).collect::<Vec<i32>>(),
+        )
+        .unwrap(),
+    ];
+    for (first, scatters) in [(Some(0), 0), (Some(2), 0), (None, 1)] {
+        let g = simple(&adding(first), &x);
+        let names = scan_of(&g).1;
+        let count = names.iter().filter(|n| *n == "scatter").count();
+        assert_eq!(count, scatters, "{first:?} {g}");
     }
 }

@@ -169,7 +169,7 @@ impl LoopPass {
 }
 
 /// The loop whose steps have simpler gathers and scatters: numbers that became part of a step may
-/// be their indices.
+/// be their indices, and some have fewer updates.
 fn with_known_windows(op: &Op) -> Option<Op> {
     let indexed = |f: &&Arc<Function>| {
         let own = |op: &Op| matches!(op, Op::Gather(_) | Op::Scatter(_));
@@ -213,7 +213,11 @@ fn simpler(
     let Some((op, x, results)) = new else {
         let y = match unroll::steps(pass, op, x) {
             Some(y) => y,
-            None => pass.b.emit(sums?, x).to_vec(),
+            None => {
+                let op = sums?;
+                let op = with_known_windows(&op).unwrap_or(op);
+                pass.b.emit(op, x).to_vec()
+            }
         };
         return Some(y.into_iter().map(Some).collect());
     };

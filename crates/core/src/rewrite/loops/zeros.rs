@@ -3,6 +3,7 @@
 //! ```text
 //! x + 0                            =  x                        if no element of x is -0
 //! c' = update(c + 0, c[i] + u, i)  =  update(c, c[i] + u, i)   if c begins with +0
+//! scatter_add(c, i, pad(u))        =  scatter_add(c, slice(i), u)
 //! ```
 //! A sum is `-0` only if both terms are. So a carry that begins without `-0`, and of which each
 //! step computes sums with itself or with zero, never has one. That is assumed of the carries that
@@ -11,9 +12,10 @@
 
 use super::form::LoopForm;
 use crate::array::Scalar;
-use crate::ir::{Builder, Emit, Eqn, Function, Op, Val, Visit, Walk};
-use crate::ops::{Binary, Bounds, Scan, Unary, Value};
+use crate::ir::{Builder, Def, Emit, Eqn, Function, Op, Val, Visit, Walk};
+use crate::ops::{Binary, Bounds, Combine, Scan, Unary, Value};
 use crate::rewrite::fold::{has_negative_zero, is_zero, number_everywhere};
+use crate::rewrite::windows::of_padded;
 use std::sync::Arc;
 
 /// Largest depth of regions that are looked into.
@@ -40,8 +42,13 @@ pub(super) fn of_loop(before: &Builder, form: &LoopForm<'_>) -> Vec<bool> {
 /// Whether a function or one of its regions has a sum with zero.
 fn adds_zero(f: &Function) -> bool {
     let zeros = Numbers::of(f);
+    let is_pad = |v: Val| match f.def(v) {
+        Def::Eqn(k) => matches!(f.eqns()[k].op, Op::Pad(_)),
+        Def::Param(_) => false,
+    };
     f.eqns().iter().any(|e| {
         zeros.added_to(f, &e.op, f.operands(e)).is_some()
+            || matches!(e.op, Op::Scatter(_)) && is_pad(f.operands(e)[2])
             || e.op.regions().into_iter().any(|r| adds_zero(r))
     })
 }
@@ -73,6 +80,16 @@ fn simpler(f: &Function, given: &[bool]) -> Option<Function> {
         {
             changed = true;
             eqn.results().for_each(|r| walk.set_named(&b, r, x[k]));
+            continue;
+        }
+        if let Op::Scatter(s) = &eqn.op
+            && known[f.operands(eqn)[0].index()]
+            && let Some((part, updates)) = of_padded(&b, s, &x)
+        {
+            changed = true;
+            let indices = b.emit(part.into(), &[x[1]])[0];
+            let y = b.emit(eqn.op.clone(), &[x[0], indices, updates])[0];
+            eqn.results().for_each(|r| walk.set_named(&b, r, y));
             continue;
         }
         let mut op = op.into_owned();
@@ -149,6 +166,7 @@ fn without_negative_zero(f: &Function, given: &[bool]) -> Vec<bool> {
             | Op::DynamicSlice(_)
             | Op::DynamicUpdateSlice(_) => all,
             Op::Gather(g) => all && g.bounds != Bounds::Error,
+            Op::Scatter(s) if s.combine == Combine::Add => known[x[0].index()],
             Op::Scan(s) if s.body.depth() < MAX_DEPTH => {
                 let given = of_parameters(f, e, s, &known);
                 let known_there = without_negative_zero(&s.body, &given);
