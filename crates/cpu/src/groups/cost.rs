@@ -2,8 +2,10 @@
 
 use crate::nests::access::{Bound, Choice, Source};
 use crate::nests::nest::{Expr, ExprOp};
-use crate::nests::quantity::Quantity;
-use crate::tuning::{ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, STEP_PS};
+use crate::tuning::{
+    ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, PACKED_PS_PER_ELEMENT,
+    STEP_PS,
+};
 use cotangent_core::{DType, Dim, Env, Function, Op, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -22,6 +24,9 @@ pub(crate) const MAX_BLOCK_BYTES: f64 = 262144.0;
 
 /// Maximum number of indices of unrolled axes.
 pub(crate) const MAX_UNROLLED: usize = 64;
+
+/// Least number of rows for each index of unrolled axes that precede the axes of rows.
+pub(crate) const MIN_UNROLLED_ROWS: usize = 4;
 
 /// Maximum number of indices of unrolled axes along which elements of an operand are adjacent: more
 /// are strided reads of whole rows.
@@ -82,7 +87,10 @@ impl Estimate {
         for n in &e.nodes {
             let size = n.dtype.size() as f64;
             sum += match &n.op {
-                ExprOp::Read(_) => LOAD_BYTE_PS as f64 * size,
+                ExprOp::Read(r) => {
+                    let packed = r.starts.iter().filter(|s| s.read.has_axis()).count();
+                    LOAD_BYTE_PS as f64 * size + packed as f64 * PACKED_PS_PER_ELEMENT as f64
+                }
                 ExprOp::Number(_) | ExprOp::Extent(_) => 0.0,
                 ExprOp::Index(_) => ARITHMETIC_BYTE_PS as f64 * size,
                 ExprOp::Apply { op, operands } => {
@@ -148,13 +156,13 @@ pub(crate) fn recomputes(n: f64, r: f64, cost: f64, size: usize, step: bool) -> 
     (r - 1.0) * n * cost <= stored
 }
 
-/// The share of the indices of a space at which a bound holds.
+/// The share of the indices of a space at which a bound holds, if its numbers are known.
 fn share_of(b: &Bound, space: &[Dim]) -> f64 {
-    let number = |q: &Quantity| q.as_number().map(|n| n as f64);
-    let extent = b.form.as_axis().and_then(|k| space.get(k)?.as_const());
-    match (number(&b.low), number(&b.high), extent) {
-        (Some(low), Some(high), Some(n)) if n > 0 => {
-            let count = (high.min(n as f64) - low.max(0.0)) / b.step as f64;
+    let range = b.range(&Env::default());
+    let known = range.and_then(|(k, ends)| Some((space.get(k)?.as_const()?, ends)));
+    match known {
+        Some((n, [low, end])) if n > 0 => {
+            let count = (end.min(n as i64) - low.max(0)) as f64 / b.step as f64;
             (count / n as f64).clamp(0.0, 1.0)
         }
         _ => 1.0,

@@ -1,6 +1,7 @@
 //! Groups, their members and their schedules, as data.
 
 use crate::nests::access::{Access, Starts};
+use crate::nests::affine::Var;
 use cotangent_core::Dim;
 use smallvec::SmallVec;
 
@@ -45,6 +46,20 @@ pub(crate) struct GroupAccess {
     pub element: Access,
     /// The starts that the indices mention.
     pub starts: Starts,
+}
+
+impl GroupAccess {
+    /// The axis of which consecutive indices read consecutive elements.
+    pub(crate) fn unit_axis(&self) -> Option<u8> {
+        let form = self.element.at.last()?;
+        form.terms.iter().find_map(|t| {
+            let unit = t.is_plain() && matches!(t.coefficient.as_number(), Some(1 | -1));
+            match t.var {
+                Var::Axis(k) if unit => Some(k as u8),
+                Var::Axis(_) | Var::Start(_) => None,
+            }
+        })
+    }
 }
 
 /// The numbers at which an axis is divided into ranges. In each, every bound of a read that

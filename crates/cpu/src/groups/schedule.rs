@@ -7,7 +7,6 @@ use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, St
 use crate::nests::access::{Bound, Choice, Source};
 use crate::nests::affine::Var;
 use crate::nests::nest::Nests;
-use crate::nests::quantity::Quantity;
 use cotangent_core::{Env, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -22,6 +21,10 @@ pub(crate) const MAX_RANGES: usize = 9;
 /// Maximum number of indices of an axis that is unrolled although its elements are adjacent. More
 /// elements are lanes, also if they are small and fill no vector.
 const MAX_UNROLLED_LANES: usize = 16;
+
+/// Least number of indices of the ranges of an axis that is lanes although its elements fill no
+/// vector.
+const MIN_RANGE: usize = 2;
 
 /// Target size of what a block of rows reads, keeps and writes, in bytes: a part of the L2 cache.
 /// The calls of a phase take as long as some hundred elements.
@@ -53,6 +56,7 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
         };
     }
     let size = size_of_elements(group);
+    let cuts = cuts(group, &extents, env);
     let order = axes_by_stride(group, &extents);
     let is_row = |a: u8| (a as usize) < group.space.rows;
     // The other axes of a row are unrolled, too, if rows are the lanes.
@@ -64,7 +68,9 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     let (mut lanes, mut all) = (None, 1usize);
     for &a in &order {
         let n = extents[a as usize];
-        let vector = n.saturating_mul(size) >= VECTOR_BYTES || n > MAX_UNROLLED_LANES;
+        let vector = n.saturating_mul(size) >= VECTOR_BYTES
+            || n > MAX_UNROLLED_LANES
+            || is_line(group, &cuts, a, n);
         let long = vector || !is_short_axis(a, all);
         if lanes.is_none() && long {
             lanes = Some(a);
@@ -82,7 +88,7 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     }
     Schedule {
         lanes,
-        split: splits(group, &extents, &unrolled, env),
+        split: splits(cuts, &unrolled),
         transposed: transposed(group, lanes, &unrolled),
         block: block(group, &extents, lanes, size),
         unrolled,
@@ -138,23 +144,11 @@ fn axes_by_stride(group: &Scheduled<'_>, extents: &[usize]) -> SmallVec<[u8; 8]>
     order
 }
 
-/// The axis of which consecutive indices read consecutive elements.
-fn unit_axis(access: &GroupAccess) -> Option<u8> {
-    let form = access.element.at.last()?;
-    form.terms.iter().find_map(|t| {
-        let unit = t.is_plain() && matches!(t.coefficient.as_number(), Some(1 | -1));
-        match t.var {
-            Var::Axis(k) if unit => Some(k as u8),
-            Var::Axis(_) | Var::Start(_) => None,
-        }
-    })
-}
-
 /// The reads of which another axis than that of the lanes, which is not unrolled, has consecutive
 /// elements, and that depend on the lanes.
 fn transposed(group: &Scheduled<'_>, lanes: Option<u8>, unrolled: &[u8]) -> SmallVec<[u32; 2]> {
     let is_across = |access: &GroupAccess| {
-        let unit = unit_axis(access).filter(|a| !unrolled.contains(a));
+        let unit = access.unit_axis().filter(|a| !unrolled.contains(a));
         let terms = || access.element.at.iter().flat_map(|form| &form.terms);
         let has_lanes = |a: u8| terms().any(|t| t.var == Var::Axis(a as usize));
         unit.is_some() && unit != lanes && lanes.is_some_and(has_lanes)
@@ -163,25 +157,6 @@ fn transposed(group: &Scheduled<'_>, lanes: Option<u8>, unrolled: &[u8]) -> Smal
     all.filter(|(_, r)| is_across(r))
         .map(|(k, _)| k as u32)
         .collect()
-}
-
-/// The axis of which a bound is a range, and the least indices in and after the range.
-fn range(b: &Bound, env: &Env) -> Option<(usize, [i64; 2])> {
-    let [t] = b.form.terms.as_slice() else {
-        return None;
-    };
-    let Var::Axis(k) = t.var else {
-        return None;
-    };
-    let number = |q: &Quantity| q.eval(env).ok();
-    let (low, high) = (number(&b.low)?, number(&b.high)?);
-    let offset = number(&b.form.offset)?;
-    let ends = match t.coefficient.as_number().filter(|_| t.is_plain())? {
-        1 => [low - offset, high - offset],
-        -1 => [offset - high + 1, offset - low + 1],
-        _ => return None,
-    };
-    Some((k, ends))
 }
 
 /// Visits all bounds of a source.
@@ -198,20 +173,15 @@ fn bounds(s: &Source, visit: &mut dyn FnMut(&Bound)) {
     }
 }
 
-/// The ranges of the axes that bounds of reads divide.
-fn splits(
-    group: &Scheduled<'_>,
-    extents: &[usize],
-    unrolled: &[u8],
-    env: &Env,
-) -> SmallVec<[Split; 1]> {
+/// The indices at which bounds of reads divide each axis.
+fn cuts(group: &Scheduled<'_>, extents: &[usize], env: &Env) -> Vec<BTreeSet<usize>> {
     let mut cuts: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); extents.len()];
     let value = |m: &Member| group.nests.nests[m.nest as usize].value;
     let by_value: MemberOf<'_> = group.members.iter().map(|m| (value(m), m)).collect();
     for m in group.members.iter().filter(|m| m.at != Storage::Inline) {
         let _affine = visit_reads(group.nests, &by_value, m, &mut |read, _, labels| {
             bounds(&read.source, &mut |b| {
-                let Some((k, ends)) = range(b, env) else {
+                let Some((k, ends)) = b.range(env) else {
                     return;
                 };
                 let Some(&axis) = labels.get(k) else {
@@ -224,6 +194,30 @@ fn splits(
             });
         });
     }
+    cuts
+}
+
+/// Whether rows along a short axis are lanes: reads are chosen, nothing is folded along the axis,
+/// every access has adjacent elements along it or one element, and ranges have a few indices. Then
+/// unrolled instructions are many, and read rows element by element.
+fn is_line(group: &Scheduled<'_>, cuts: &[BTreeSet<usize>], a: u8, n: usize) -> bool {
+    let folds = |m: &Member| {
+        let value = group.nests.nests[m.nest as usize].value;
+        m.axes[group.nests.function.ty(value).rank()..].contains(&a)
+    };
+    let is_along = |access: &GroupAccess| {
+        let mut terms = access.element.at.iter().flat_map(|form| &form.terms);
+        access.unit_axis() == Some(a) || terms.all(|t| t.var != Var::Axis(a as usize))
+    };
+    let ranges = cuts[a as usize].len() + 1;
+    n >= ranges * MIN_RANGE
+        && cuts.iter().any(|c| !c.is_empty())
+        && group.reads.iter().chain(group.writes).all(is_along)
+        && !group.members.iter().any(folds)
+}
+
+/// The ranges of the axes that bounds of reads divide.
+fn splits(cuts: Vec<BTreeSet<usize>>, unrolled: &[u8]) -> SmallVec<[Split; 1]> {
     let split = |(axis, at): (usize, BTreeSet<usize>)| {
         let axis = axis as u8;
         let fits = !at.is_empty() && at.len() < MAX_RANGES && !unrolled.contains(&axis);

@@ -7,7 +7,7 @@
 use super::affine::{Affine, Limits, Term, Var};
 use super::quantity::Quantity;
 use super::shared::Shared;
-use cotangent_core::{Dim, Scalar, Val};
+use cotangent_core::{Dim, Env, Scalar, Val};
 use std::ops::{Deref, DerefMut};
 
 /// The index along each axis of a value.
@@ -35,6 +35,25 @@ impl Bound {
     pub(crate) fn mentions_starts(&self) -> bool {
         let is_start = |t: &Term| matches!(t.var, Var::Start(_));
         self.form.terms.iter().any(is_start)
+    }
+
+    /// The axis of which the bound is a range, and the least indices in and after the range.
+    pub(crate) fn range(&self, env: &Env) -> Option<(usize, [i64; 2])> {
+        let [t] = self.form.terms.as_slice() else {
+            return None;
+        };
+        let Var::Axis(k) = t.var else {
+            return None;
+        };
+        let number = |q: &Quantity| q.eval(env).ok();
+        let (low, high) = (number(&self.low)?, number(&self.high)?);
+        let offset = number(&self.form.offset)?;
+        let ends = match t.coefficient.as_number().filter(|_| t.is_plain())? {
+            1 => [low - offset, high - offset],
+            -1 => [offset - high + 1, offset - low + 1],
+            _ => return None,
+        };
+        Some((k, ends))
     }
 }
 
@@ -246,6 +265,14 @@ impl Read {
         for s in &self.starts {
             s.read.elements(visit);
         }
+    }
+
+    /// Whether different indices of the space may have different elements.
+    pub(crate) fn has_axis(&self) -> bool {
+        let is_axis = |t: &Term| matches!(t.var, Var::Axis(_));
+        let mut any = false;
+        self.elements(&mut |a| any |= a.at.iter().any(|f| f.terms.iter().any(is_axis)));
+        any
     }
 
     /// Whether it may read an element of a value.
