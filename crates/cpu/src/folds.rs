@@ -2,10 +2,11 @@
 //! plan: the one place that chooses them.
 
 use crate::element::{
-    PlainElement, compute, compute_exact, for_any, for_compute, for_compute_ordered, pick,
+    PlainElement, compute, compute_exact, for_any, for_compute, for_compute_ordered, for_size, pick,
 };
 use cotangent_core::DType;
 use cotangent_core::ops::Reduction;
+use cotangent_kernels::copy::copy_into;
 use cotangent_kernels::gemm::{gemm, gemm_leave_out_zeros};
 use cotangent_kernels::{Fallible, View, reduce as fold};
 
@@ -94,6 +95,25 @@ impl<'a> RawView<'a> {
             std::slice::from_raw_parts(first, (high - low) as usize + 1)
         };
         View::new(data, -low as usize, self.shape, self.strides)
+    }
+}
+
+impl RawView<'_> {
+    /// Copies the elements, of a type of this size, in row-major order.
+    ///
+    /// # Safety
+    /// All elements between the lowest and the highest address of the view are initialised, and
+    /// nothing writes to them. `to` is valid for as many elements as the view has, and aligned to
+    /// them.
+    pub(crate) unsafe fn copy_to(self, to: *mut u8, dtype: DType) {
+        let n: usize = self.shape.iter().product();
+        for_size!(dtype, W => {
+            // SAFETY: the caller guarantees both operands (# Safety); any bytes are a `W`.
+            unsafe {
+                let to = std::slice::from_raw_parts_mut(to.cast::<W>(), n);
+                copy_into(to, self.typed::<W>());
+            }
+        });
     }
 }
 

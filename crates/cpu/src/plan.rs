@@ -21,6 +21,7 @@ mod code;
 mod compose;
 pub(crate) mod control;
 mod execute;
+mod factors;
 mod fastest;
 mod folded;
 mod gather;

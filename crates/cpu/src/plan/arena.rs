@@ -2,7 +2,8 @@
 
 use super::build::{CodeStep, Home, PlanParts, StepKind};
 use super::code::{Code, Finish};
-use super::laid::{LaidCode, LaidGroup, LaidStep, Resolved, is_direct, writes_over};
+use super::factors::is_direct;
+use super::laid::{LaidCode, LaidGroup, LaidStep, Resolved, writes_over};
 use crate::tensor::Extents;
 use cotangent_core::{Result, bail};
 use cotangent_kernels::memory::{Bytes, MIN_POOLED_BYTES, capacity, give, take};

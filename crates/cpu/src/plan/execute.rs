@@ -7,9 +7,8 @@
 
 use super::build::CodeStep;
 use super::code::{Code, CodeMember, ElementSlot};
-use super::laid::{
-    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks, is_direct,
-};
+use super::factors::is_direct;
+use super::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks};
 use super::pack::{Addresses, Table};
 use crate::element::for_size;
 use crate::tuning::{CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};

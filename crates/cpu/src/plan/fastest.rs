@@ -2,13 +2,13 @@
 //! parts are shorter, and whether inputs are copied first so that no axis is cut.
 
 use super::axes::{
-    AxisSplits, BlockLoops, LoopAxes, LoopAxis, line_axis, loop_axes, outputs, whole,
+    AxisSplits, BlockLoops, LoopAxes, LoopAxis, LoopForm, line_axis, loop_axes, outputs, whole,
 };
 use super::boxes::{Decided, boxes, decided};
 use super::code::{Code, CodeMember, ElementSlot, Finish};
 use super::halo::{halo_reads, whole_copy};
 use super::laid::{ByCopies, LaidBox, LaidCode, LaidLeaf, box_overhead};
-use super::reads::NumRead;
+use super::reads::{NumRead, NumSource};
 use crate::tuning::{
     BLOCK_PS, GENERAL_FORM_PERCENT, MIN_BLOCK_ELEMENTS, MOVE_PS, PACKED_PS_PER_ELEMENT,
     PHASE_PS_PER_ELEMENT, SHORT_BLOCK_PS,
@@ -31,13 +31,39 @@ pub(super) fn folds_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) ->
     };
     let mut adjacent = [0, 0];
     for r in reads {
-        if let Some(Decided::Strided(s)) = decided(r, axes) {
-            let [outer, inner] = [s.strides[result], s.strides[folded]];
-            adjacent[0] += usize::from(outer.abs() == 1 && inner != 0);
-            adjacent[1] += usize::from(inner.abs() == 1 && outer != 0);
-        }
+        let [outer, inner] = [result, folded].map(|k| Along::of(r, axes, k));
+        adjacent[0] += usize::from(outer == Along::Adjacent && inner != Along::Same);
+        adjacent[1] += usize::from(inner == Along::Adjacent && outer != Along::Same);
     }
     code.members.iter().all(fold) && adjacent[0] > adjacent[1]
+}
+
+/// The elements of a read at consecutive indices of a loop axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Along {
+    Same,
+    Adjacent,
+    Apart,
+}
+
+impl Along {
+    /// The elements of a read along axis `k`, also if the read has starts that differ from index to
+    /// index of other axes.
+    fn of(r: &NumRead, axes: &LoopAxes, k: usize) -> Along {
+        let step = match (decided(r, axes), &r.source) {
+            (Some(Decided::Number(_)), _) => 0,
+            (Some(Decided::Strided(s)), _) => s.strides[k].unsigned_abs(),
+            (None, NumSource::Element(e)) if !r.starts_depend_on(axes[k].of) => {
+                LoopForm::of(&e.offset, axes).scales[k].unsigned_abs() as usize
+            }
+            (None, _) => return Along::Apart,
+        };
+        match step {
+            0 => Along::Same,
+            1 => Along::Adjacent,
+            _ => Along::Apart,
+        }
+    }
 }
 
 /// The axes of a loop and its boxes, which may cut the axes of the space from `first` on: with a

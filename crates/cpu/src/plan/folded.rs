@@ -6,7 +6,8 @@
 use super::arena::padded;
 use super::code::{CodeMember, Finish, FoldCode};
 use super::execute::{BLOCK_ELEMENTS, CodeRun, pieces, with_scratch};
-use super::laid::{LaidBox, LaidLeaf, matrices, row_stride, strides};
+use super::factors::{Factor, FactorView, factors, factors_in_place, is_direct};
+use super::laid::{LaidBox, LaidLeaf, row_stride, strides};
 use crate::folds::{RawProduct, RawView};
 use crate::tensor::{Extents, Strides};
 use crate::tuning::CLAIM_NS;
@@ -83,20 +84,63 @@ impl CodeRun<'_> {
                         f.fold.run(to.get(), n, x, &axes);
                     }
                     Finish::Product(p) => {
-                        let factors = matrices(self.code, b, m, &b.extents);
+                        let factors = factors(self.code, b, m, &b.extents);
                         let factors = factors.expect("checked by `is_direct`");
-                        let view = |k: usize| RawView {
-                            first: self.copied(b, m, k),
-                            shape: &factors[k].0,
-                            strides: &factors[k].1,
-                        };
-                        p.run(to.get(), n, [view(0), view(1)])?;
+                        self.product((b, m, p), to.get(), &factors)?;
                     }
                     Finish::Store => unreachable!("a fold"),
                 }
             }
         }
         Ok(())
+    }
+
+    /// Computes a product of factors, of which some are copied first.
+    ///
+    /// # Safety
+    /// The preconditions of [`CodeRun::run`]; `to` is initialised memory for the results.
+    unsafe fn product(
+        &self,
+        (b, m, p): (&LaidBox, &CodeMember, &RawProduct),
+        to: *mut u8,
+        factors: &[Factor; 2],
+    ) -> Fallible {
+        let n = self.laid.rows;
+        let view = |k: usize, first: *const u8| RawView {
+            first,
+            shape: &factors[k].matrices.shape,
+            strides: &factors[k].matrices.strides,
+        };
+        let own = |k: usize| self.copied(b, m, k);
+        if factors.iter().all(|f| f.copied.is_none()) {
+            // SAFETY: the caller guarantees memory for the results. Inputs are strided inside of
+            // their values, over all indices of the box.
+            return unsafe { p.run(to, n, [view(0, own(0)), view(1, own(1))]) };
+        }
+        let bytes = |k: usize| {
+            let elements = factors[k].copied.as_ref().map_or(0, FactorView::volume);
+            elements * m.outputs[k].size()
+        };
+        with_scratch(1, &[bytes(0), bytes(1)], |memory| {
+            let first = |k: usize| {
+                let Some(elements) = &factors[k].copied else {
+                    return own(k);
+                };
+                let x = RawView {
+                    first: own(k),
+                    shape: &elements.shape,
+                    strides: &elements.strides,
+                };
+                // SAFETY: the memory has room for the elements of the input, which is inside of
+                // its value.
+                unsafe { x.copy_to(memory[k], m.outputs[k]) };
+                memory[k].cast_const()
+            };
+            let (a, c) = (first(0), first(1));
+            // SAFETY: the caller guarantees memory for the results (# Safety). Inputs are strided
+            // inside of their values, and the copies have the elements of all matrices.
+            unsafe { p.run(to, n, [view(0, a), view(1, c)]) }
+        })
     }
 
     /// Folds inputs in place to these results. Returns whether all members are such folds.
@@ -108,6 +152,10 @@ impl CodeRun<'_> {
         results: &Range<usize>,
         count: usize,
     ) -> Fallible<bool> {
+        if *results == (0..self.laid.rows) && is_direct(self.code, self.laid) {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.direct().map(|()| true) };
+        }
         let [b] = &self.laid.boxes[..] else {
             return Ok(false);
         };
@@ -120,7 +168,9 @@ impl CodeRun<'_> {
         });
         let steps = self.code.members.iter().map(|m| match &m.finish {
             Finish::Fold(f) if f.narrow.is_none() => row_stride(b, strides(b, m, 0)?, rank),
-            Finish::Product(_) => last.and(matrices(self.code, b, m, &b.extents)).map(|_| 0),
+            Finish::Product(_) => last
+                .and(factors_in_place(self.code, b, m, &b.extents))
+                .map(|_| 0),
             _ => None,
         });
         let Some(steps) = steps.collect::<Option<SmallVec<[isize; 4]>>>() else {
@@ -190,7 +240,8 @@ impl CodeRun<'_> {
                 let mut extents = b.extents.clone();
                 extents[..at.len()].fill(1);
                 extents[at.len()] = own.len();
-                let factors = matrices(self.code, b, m, &extents).expect("parts of matrices");
+                let factors = factors_in_place(self.code, b, m, &extents);
+                let factors = factors.expect("parts of matrices");
                 let view = |k: usize| {
                     let steps = strides(b, m, k).expect("a strided factor");
                     let all = at.iter().chain([&own.start]).zip(steps);
@@ -198,8 +249,8 @@ impl CodeRun<'_> {
                     let size = m.outputs[k].size() as isize;
                     RawView {
                         first: self.copied(b, m, k).wrapping_offset(moved * size),
-                        shape: &factors[k].0,
-                        strides: &factors[k].1,
+                        shape: &factors[k].shape,
+                        strides: &factors[k].strides,
                     }
                 };
                 let n = extents[at.len()..=last].iter().product::<usize>() * of_row;

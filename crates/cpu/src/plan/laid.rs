@@ -2,7 +2,7 @@
 
 use super::axes::{BlockLoops, LoopAxes, LoopAxis, outputs};
 use super::build::{CallStep, CodeStep, PlaceView};
-use super::code::{Code, CodeMember, Finish};
+use super::code::{Code, CodeMember};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
@@ -338,66 +338,10 @@ pub(crate) fn row_stride(b: &LaidBox, strides: &[isize], rank: usize) -> Option<
     Some(rows.map_or(0, |r| r.1))
 }
 
-/// Shape and strides of batched matrices.
-pub(crate) type Matrices = (SmallVec<[usize; 6]>, SmallVec<[isize; 6]>);
-
-/// Whether a step folds strided inputs, in place.
-pub(crate) fn is_direct(code: &Code, laid: &LaidCode) -> bool {
-    let [b] = &laid.boxes[..] else {
-        return false;
-    };
-    code.rank < code.space.len()
-        && code.members.iter().all(|m| match &m.finish {
-            Finish::Product(_) => matrices(code, b, m, &b.extents).is_some(),
-            Finish::Fold(f) => f.narrow.is_none() && strides(b, m, 0).is_some(),
-            Finish::Store => false,
-        })
-}
-
 /// Strides of the input that an output is a copy of.
 pub(crate) fn strides<'b>(b: &'b LaidBox, m: &CodeMember, k: usize) -> Option<&'b Strides> {
     match &b.leaves[m.copies[k]?] {
         LaidLeaf::Strided { strides, .. } => Some(strides),
         LaidLeaf::Packed(_) => None,
     }
-}
-
-/// The factors `a[.., m, k]` and `b[.., k, n]` of a product over these extents of a box, if they
-/// are strided. The last axis of the result is `n` if `a` is the same along it, the one before is
-/// `m` if `b` is; all others are batch axes.
-pub(crate) fn matrices(
-    code: &Code,
-    b: &LaidBox,
-    m: &CodeMember,
-    extents: &[usize],
-) -> Option<[Matrices; 2]> {
-    let mut par: SmallVec<[(usize, [isize; 2]); 4]> = SmallVec::new();
-    let mut sum: Option<(usize, [isize; 2])> = None;
-    let (x, y) = (strides(b, m, 0)?, strides(b, m, 1)?);
-    for (k, (axis, &n)) in b.axes.iter().zip(extents).enumerate() {
-        let steps = if n == 1 { [0, 0] } else { [x[k], y[k]] };
-        if axis.of < code.rank {
-            par.push((n, steps));
-        } else if n > 1 {
-            sum = match sum {
-                None => Some((n, steps)),
-                Some((len, outer)) if outer == steps.map(|s| s * n as isize) => {
-                    Some((len * n, steps))
-                }
-                Some(_) => return None,
-            };
-        }
-    }
-    let mut last = |k: usize| match par.last() {
-        Some(&(_, steps)) if steps[k] == 0 => par.pop(),
-        _ => None,
-    };
-    let columns = last(0).unwrap_or((1, [0, 0]));
-    let rows = last(1).unwrap_or((1, [0, 0]));
-    let sum = sum.unwrap_or((1, [0, 0]));
-    let matrices = |k: usize, inner: [(usize, [isize; 2]); 2]| {
-        let all = par.iter().chain(&inner);
-        all.map(|&(n, steps)| (n, steps[k])).unzip()
-    };
-    Some([matrices(0, [rows, sum]), matrices(1, [sum, columns])])
 }

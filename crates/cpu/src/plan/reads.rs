@@ -115,6 +115,19 @@ impl NumRead {
         let small = all >= MIN_UPDATED_ELEMENTS && window.saturating_mul(MIN_UPDATE_SHARE) <= all;
         elements == [true; 2] && (starts || small)
     }
+
+    /// Whether a start differs from index to index of an axis of the space.
+    pub(crate) fn starts_depend_on(&self, axis: usize) -> bool {
+        self.starts.iter().any(|s| s.read.depends_on(axis))
+    }
+
+    fn depends_on(&self, axis: usize) -> bool {
+        let has_axis = |f: &NumForm| f.terms.iter().any(|t| t.var == Var::Axis(axis));
+        let mut any = self.starts_depend_on(axis);
+        self.source.elements(&mut |e| any |= has_axis(&e.offset));
+        self.source.bounds(&mut |b| any |= has_axis(&b.form));
+        any
+    }
 }
 
 impl NumForm {

@@ -7,10 +7,11 @@ use super::boxes::{Decided, decided};
 use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
 use super::code::{Code, CodeMember, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
+use super::factors::is_direct;
 use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns};
 use super::laid::{
     Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidUpdates, LaidView,
-    NumberBytes, PackedRead, Resolved, RowBlocks, is_direct,
+    NumberBytes, PackedRead, Resolved, RowBlocks,
 };
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, Numbers, ValueLayout};
@@ -316,7 +317,10 @@ impl Extent<'_> {
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
-        if self.by_rows && folds_columns(code, &axes, &all) && !is_direct(code, &laid) {
+        // Folds in place are instructions for rows, but not if a read is packed.
+        let packed = || all.iter().any(|r| decided(r, &axes).is_none());
+        if (self.by_rows || packed()) && folds_columns(code, &axes, &all) && !is_direct(code, &laid)
+        {
             let axes = by_columns(&axes, outer, [rows, len]);
             let parts = fastest_boxes(code, space, &axes, 0..axes.len() - outer, &all);
             laid.columns = true;

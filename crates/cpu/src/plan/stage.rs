@@ -287,7 +287,7 @@ impl<'a> Stage<'a> {
     /// One phase over the axes that are not unrolled, if that saves tests, folds or phases.
     fn unrolled(&self) -> Option<Staged> {
         let (s, space) = (&self.g.schedule, &self.g.space);
-        if self.g.members.iter().any(|m| self.needs_starts(m)) {
+        if self.g.members.iter().any(|m| self.needs_starts(m)) || self.reads_rows_at_indices() {
             return None;
         }
         let is_unrolled = |a: &u8| s.unrolled.contains(a);
@@ -363,6 +363,16 @@ impl<'a> Stage<'a> {
             rows: None,
             whole,
             blocks: Vec::new(),
+        })
+    }
+
+    /// Whether a read has rows along an unrolled axis, at indices that differ: these are packed row
+    /// by row, not element by element.
+    fn reads_rows_at_indices(&self) -> bool {
+        let unrolled = &self.g.schedule.unrolled;
+        self.g.reads.iter().any(|r| {
+            let along = r.unit_axis().is_some_and(|a| unrolled.contains(&a));
+            along && r.starts.iter().any(|s| s.read.has_axis())
         })
     }
 

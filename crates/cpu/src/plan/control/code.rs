@@ -11,9 +11,8 @@ use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
-use crate::plan::laid::{
-    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates, is_direct, matrices,
-};
+use crate::plan::factors::{factors, is_direct};
+use crate::plan::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates};
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::Strides;
 use cotangent_core::DType;
@@ -42,6 +41,10 @@ pub(super) enum PartLeaf {
 
 /// Largest number of tiles of a part of a space.
 const MAX_TILES: usize = 64;
+
+/// Largest number of multiplications of a product whose factors are gathered element by element: to
+/// copy them to matrices takes a general step.
+const MAX_GATHERED_PRODUCT: usize = 512;
 
 impl InPlaceBuilder<'_> {
     /// Slots of starts that are the same at all indices, which instructions read.
@@ -478,7 +481,8 @@ impl InPlaceBuilder<'_> {
         let [b] = &laid.boxes[..] else { return None };
         let (n, rows, len) = (b.volume, laid.rows, laid.len);
         let narrow = |m: &CodeMember| matches!(&m.finish, Finish::Fold(f) if f.narrow.is_some());
-        if laid.scratch.is_some() || len == 0 || code.members.iter().any(narrow) {
+        let by_rows = laid.scratch.is_none() && !laid.columns;
+        if !by_rows || len == 0 || code.members.iter().any(narrow) {
             return None;
         }
         let slots = self.starts(&laid.starts)?;
@@ -488,7 +492,10 @@ impl InPlaceBuilder<'_> {
                 .iter()
                 .all(|m| matches!(m.finish, Finish::Product(_)));
         if views {
-            return self.products(code, laid, &slots, outputs);
+            let done = self.products(code, laid, &slots, outputs);
+            if done.is_some() || n > MAX_GATHERED_PRODUCT {
+                return done;
+            }
         }
         let [part] = &decided_parts(b)?[..] else {
             return None;
@@ -563,13 +570,27 @@ impl InPlaceBuilder<'_> {
         outputs: &[u32],
     ) -> Option<()> {
         let b = &laid.boxes[0];
+        let is_place = |leaf: &Option<usize>| {
+            let place = |base: &Base| matches!(base, Base::Place(_));
+            leaf.is_some_and(
+                |k| matches!(&b.leaves[k], LaidLeaf::Strided { base, .. } if place(base)),
+            )
+        };
+        let in_place = |m: &CodeMember| {
+            let factors = factors(code, b, m, &b.extents);
+            let in_place = factors.is_some_and(|f| f.iter().all(|f| f.copied.is_none()));
+            in_place && m.copies.iter().all(is_place)
+        };
+        if !code.members.iter().all(in_place) {
+            return None;
+        }
         for (m, &p) in code.members.iter().zip(outputs) {
             let Finish::Product(product) = &m.finish else {
                 return None;
             };
-            let factors = matrices(code, b, m, &b.extents)?;
+            let factors = factors(code, b, m, &b.extents)?;
             let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
-            for (j, (shape, strides)) in factors.into_iter().enumerate() {
+            for (j, factor) in factors.into_iter().enumerate() {
                 let LaidLeaf::Strided {
                     base: Base::Place(place),
                     offset,
@@ -595,8 +616,8 @@ impl InPlaceBuilder<'_> {
                 }
                 x.push(StridedOperand {
                     at,
-                    shape: shape.into_iter().collect(),
-                    strides: strides.into_iter().collect(),
+                    shape: factor.matrices.shape.into_iter().collect(),
+                    strides: factor.matrices.strides.into_iter().collect(),
                 });
             }
             let x = x.into_inner().ok()?;

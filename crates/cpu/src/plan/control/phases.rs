@@ -97,6 +97,7 @@ impl StepRecorder<'_> {
             .into_iter()
             .map(|v| v.into_iter().collect::<Option<Vec<_>>>())
             .collect::<Option<_>>()?;
+        let items = |output: usize, r: usize| folded_to(laid, &values[output], r);
         for (m, &place) in phase.code.members.iter().zip(&phase.places) {
             let y = FrameAddress {
                 base: place,
@@ -117,10 +118,9 @@ impl StepRecorder<'_> {
                 }
                 Finish::Fold(f) => {
                     for r in 0..laid.rows {
-                        let items = &values[m.output][r * laid.len..(r + 1) * laid.len];
-                        let value = match items.is_empty() {
-                            true => self.b.constant(&f.empty),
-                            false => self.folded(f, items)?,
+                        let value = match laid.len {
+                            0 => self.b.constant(&f.empty),
+                            _ => self.folded(f, &items(m.output, r))?,
                         };
                         self.write(p.element(y, r, size), size, value)?;
                     }
@@ -128,9 +128,8 @@ impl StepRecorder<'_> {
                 Finish::Product(product) => {
                     let mut nan = None;
                     for r in 0..laid.rows {
-                        let row = r * laid.len..(r + 1) * laid.len;
-                        let [a, c] = [0, 1].map(|k| &values[m.output + k][row.clone()]);
-                        let pairs = a.iter().copied().zip(c.iter().copied());
+                        let [a, c] = [0, 1].map(|k| items(m.output + k, r));
+                        let pairs = a.into_iter().zip(c);
                         let value = self.chain(product, m.dtype, pairs, &mut nan)?;
                         self.write(p.element(y, r, size), size, value)?;
                     }
@@ -352,6 +351,16 @@ fn position(b: &LaidBox, k: usize) -> usize {
         rest /= count;
     }
     at
+}
+
+/// The values of an output that are folded to a result.
+fn folded_to(laid: &LaidCode, values: &[StepValue], result: usize) -> Vec<StepValue> {
+    let (first, step) = match laid.columns {
+        true => (result, laid.rows),
+        false => (result * laid.len, 1),
+    };
+    let own = values[first..].iter().step_by(step);
+    own.take(laid.len).copied().collect()
 }
 
 /// The integer of these bytes.
