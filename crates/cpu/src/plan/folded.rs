@@ -61,7 +61,7 @@ impl CodeRun<'_> {
     /// Folds of inputs in place.
     ///
     /// # Safety
-    /// The preconditions of [`CodeRun::run`], and [`is_direct`](super::laid::is_direct).
+    /// The preconditions of [`CodeRun::run`], and [`is_direct`].
     pub(super) unsafe fn direct(&self) -> Fallible {
         let b = &self.laid.boxes[0];
         for (m, to) in self.code.members.iter().zip(&self.outputs) {
