@@ -6,10 +6,10 @@ use cotangent_core::{Array, C128, DType, Dim, Emit, Function, Type, Val, Wide};
 use std::sync::Arc;
 
 /// A linear congruential generator (Knuth's MMIX constants).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)

@@ -1,31 +1,19 @@
 //! Products, folds and stencils whose axes are short or in an unusual order, alone and in the steps
 //! of a loop.
 
+use super::common::products::Random;
 use super::{build, compare};
 use cotangent_core::ops::{Bounds, DotGeneral, Reduction};
 use cotangent_core::{Array, DType, Emit, Function, Type, Val, reference};
 use std::sync::Arc;
 
-/// Numbers below 2^64 that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
+/// The numbers below `n` in another order.
+fn shuffled(random: &mut Random, n: usize) -> Vec<usize> {
+    let mut out: Vec<usize> = (0..n).collect();
+    for k in (1..n).rev() {
+        out.swap(k, random.below(k + 1));
     }
-
-    /// The numbers below `n` in another order.
-    fn order(&mut self, n: usize) -> Vec<usize> {
-        let mut out: Vec<usize> = (0..n).collect();
-        for k in (1..n).rev() {
-            out.swap(k, self.below(k + 1));
-        }
-        out
-    }
+    out
 }
 
 fn numbers(ty: &Type) -> Array {
@@ -78,7 +66,7 @@ fn factors_of_products_have_any_order_of_axes() {
         let dtype = [DType::F64, DType::F32, DType::C128, DType::I32][random.below(4)];
         let mut factor = |free: &[usize]| {
             let all = [&batch[..], free, &folded[..]].concat();
-            let order = random.order(all.len());
+            let order = shuffled(&mut random, all.len());
             let shape: Vec<usize> = order.iter().map(|&k| all[k]).collect();
             // Where each axis is among those in order.
             let at = |k: usize| order.iter().position(|&o| o == k).unwrap();
