@@ -104,20 +104,22 @@ impl Draft {
             .filter(|(a, keeps)| a.row && !**keeps)
             .map(|(a, _)| &a.extent)
             .collect();
+        if lost.is_empty() {
+            return true;
+        }
         // Rows are contiguous: no axis of a row precedes one of rows.
         let last_row = keeps.iter().rposition(|&k| k);
         let first_lost = (0..keeps.len()).position(|k| self.axes[k].row && !keeps[k]);
         let apart = last_row.is_some() && last_row > first_lost;
-        // Unrolled axes are instructions, each of which reads its operands over all rows.
-        let rows = (0..keeps.len()).filter(|&k| keeps[k]);
-        let rows = known_volume(rows.map(|k| &self.axes[k].extent));
-        let few = rows.is_some_and(|n| {
-            let lost = known_volume(lost.iter().copied()).unwrap_or(usize::MAX);
-            n < lost.saturating_mul(MIN_UNROLLED_ROWS)
-        });
-        let unrolled = is_short(lost.iter().copied()) && is_short(own.iter().copied());
-        if lost.is_empty() || unrolled && !(apart && few) {
-            return true;
+        if is_short(lost.iter().copied()) && is_short(own.iter().copied()) {
+            // Unrolled axes are instructions, each of which reads its operands over all rows.
+            let unrolled = known_volume(lost.iter().copied()).unwrap_or(1);
+            let rows = (0..keeps.len()).filter(|&k| keeps[k]);
+            let rows = known_volume(rows.map(|k| &self.axes[k].extent));
+            let few = rows.is_some_and(|n| n < unrolled * MIN_UNROLLED_ROWS);
+            if !(apart && few) {
+                return true;
+            }
         }
         if self.has_long_rows() || apart {
             return false;

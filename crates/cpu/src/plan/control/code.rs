@@ -577,18 +577,16 @@ impl InPlaceBuilder<'_> {
             )
         };
         let in_place = |m: &CodeMember| {
-            let factors = factors(code, b, m, &b.extents);
-            let in_place = factors.is_some_and(|f| f.iter().all(|f| f.copied.is_none()));
-            in_place && m.copies.iter().all(is_place)
+            let own = factors(code, b, m, &b.extents)?;
+            let in_place = own.iter().all(|f| f.copied.is_none()) && m.copies.iter().all(is_place);
+            in_place.then_some(own)
         };
-        if !code.members.iter().all(in_place) {
-            return None;
-        }
-        for (m, &p) in code.members.iter().zip(outputs) {
+        let all = code.members.iter().map(in_place);
+        let all: Vec<_> = all.collect::<Option<_>>()?;
+        for ((m, &p), factors) in code.members.iter().zip(outputs).zip(all) {
             let Finish::Product(product) = &m.finish else {
                 return None;
             };
-            let factors = factors(code, b, m, &b.extents)?;
             let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
             for (j, factor) in factors.into_iter().enumerate() {
                 let LaidLeaf::Strided {
