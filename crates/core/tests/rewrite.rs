@@ -446,6 +446,23 @@ fn cuts(shape: &[usize]) -> Vec<Slice> {
     all.into_iter().map(slice).collect()
 }
 
+/// A window without elements may be read at an axis of extent 0, which has no slice of extent 1.
+#[test]
+fn windows_without_elements_stay_gathers() {
+    let x = Array::zeros(DType::F64, [0, 0]).unwrap();
+    for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
+        let sizes = [Dim::Const(1), Dim::Const(0)];
+        let f = build(x.ty(), |cx, x| {
+            let indices = cx.constant(Array::from_vec([1], vec![0i32]).unwrap());
+            cx.gather(&Windows::parts(2, 0, 1), &sizes, bounds, x, indices)
+        });
+        let simple = simplify(&f);
+        assert_eq!(ops(&simple), ["constant", "gather"]);
+        let y = reference::run(&simple, std::slice::from_ref(&x)).unwrap();
+        assert_eq!(y[0].shape(), [1, 0]);
+    }
+}
+
 #[test]
 fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
     let x = Array::from_vec(

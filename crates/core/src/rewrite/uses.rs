@@ -7,8 +7,12 @@ use crate::ir::Val;
 pub(super) struct UseCounts(Vec<usize>);
 
 impl UseCounts {
-    /// Notes that a value of the source with `n` uses became this one.
+    /// Notes that a value of the source with `n` uses became this one, unless that is the poison
+    /// value of a failed rewrite.
     pub(super) fn add(&mut self, v: Val, n: usize) {
+        if v == Val::POISON {
+            return;
+        }
         self.0.resize(self.0.len().max(v.index() + 1), 0);
         self.0[v.index()] += n;
     }

@@ -153,7 +153,9 @@ pub(super) fn fixed_start<W: Writer>(
 ) -> Option<Vec<Dim>> {
     let counts = w.ty(indices).shape;
     let alone = (0..counts.rank()).all(|k| k == windows.vector || counts[k].is(1));
-    let at = alone.then(|| integers(w, indices, MAX_FOLLOWED))??;
+    // A window without elements may be larger than the operand along another axis.
+    let fits = shape.iter().chain(sizes).all(|n| !n.is(0));
+    let at = (alone && fits).then(|| integers(w, indices, MAX_FOLLOWED))??;
     let mut start = vec![Dim::Const(0); shape.len()];
     for (&axis, i) in windows.axes.iter().zip(at) {
         let last = ExtentSum::extent(&shape[axis]).minus(&ExtentSum::extent(&sizes[axis]));
