@@ -70,25 +70,26 @@ pub fn cast<T: Cast<U>, U: Element>() -> TileOp {
         widest(
             #[inline(always)]
             || {
-                for i in (0..n).step_by(GROUP) {
-                    let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
-                    // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements
-                    // are left of each operand, and they fit a group.
+                let whole = n - n % GROUP;
+                for i in (0..whole).step_by(GROUP) {
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and a group is
+                    // left of each operand.
                     unsafe {
-                        match few {
-                            GROUP => from = x.add(i).cast::<[T; GROUP]>().read_unaligned(),
-                            _ => std::ptr::copy_nonoverlapping(x.add(i), from.as_mut_ptr(), few),
-                        }
+                        let from = x.add(i).cast::<[T; GROUP]>().read_unaligned();
+                        let to = y.add(i).cast::<[U; GROUP]>();
+                        to.write_unaligned(T::cast(&from));
                     }
+                }
+                if whole == n {
+                    return;
+                }
+                let mut from = [T::default(); GROUP];
+                // SAFETY: the caller guarantees the preconditions of `TileFn`, and the elements
+                // after the whole groups fit one.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(x.add(whole), from.as_mut_ptr(), n - whole);
                     let to = T::cast(&from);
-                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few`
-                    // elements are left of the output.
-                    unsafe {
-                        match few {
-                            GROUP => y.add(i).cast::<[U; GROUP]>().write_unaligned(to),
-                            _ => std::ptr::copy_nonoverlapping(to.as_ptr(), y.add(i), few),
-                        }
-                    }
+                    std::ptr::copy_nonoverlapping(to.as_ptr(), y.add(whole), n - whole);
                 }
             },
         )
