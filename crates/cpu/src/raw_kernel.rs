@@ -32,7 +32,13 @@ type RawFn = dyn Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync;
 pub(crate) type RawChoice = fn(&Op, &[RawForm<'_>], &[bool]) -> Option<RawKernel>;
 
 /// A kernel on memory.
-pub(crate) struct RawKernel(Box<RawFn>);
+pub(crate) struct RawKernel {
+    run: Box<RawFn>,
+    /// Whether the first result may have the memory of the first operand.
+    changes_operand: bool,
+    /// Whether it may leave the operation to the kernel on tensors.
+    may_fail: bool,
+}
 
 impl RawKernel {
     /// # Safety
@@ -41,16 +47,50 @@ impl RawKernel {
     pub(crate) unsafe fn new(
         f: impl Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync + 'static,
     ) -> RawKernel {
-        RawKernel(Box::new(f))
+        RawKernel {
+            run: Box::new(f),
+            changes_operand: false,
+            may_fail: true,
+        }
+    }
+
+    /// This kernel, of which the first result may have the memory of the first operand.
+    ///
+    /// # Safety
+    /// The function may be called with the same pointer for both.
+    pub(crate) unsafe fn changing_operand(self) -> RawKernel {
+        RawKernel {
+            changes_operand: true,
+            ..self
+        }
+    }
+
+    /// This kernel, which never leaves the operation to the kernel on tensors.
+    pub(crate) fn never_failing(self) -> RawKernel {
+        RawKernel {
+            may_fail: false,
+            ..self
+        }
+    }
+
+    /// Whether it may leave the operation to the kernel on tensors.
+    pub(crate) fn may_fail(&self) -> bool {
+        self.may_fail
+    }
+
+    /// Whether the first result may have the memory of the first operand.
+    pub(crate) fn changes_operand(&self) -> bool {
+        self.changes_operand
     }
 
     /// Runs. `false`: it could not, and the kernel on tensors returns the error.
     ///
     /// # Safety
     /// Each operand points to its element at index 0, and its elements are initialised. Each result
-    /// that is read is valid for its elements, row-major, and overlaps nothing else. Nothing else
-    /// accesses them during the call.
+    /// that is read is valid for its elements, row-major, and overlaps nothing else; the first one
+    /// may be the first operand, if the kernel [changes it](RawKernel::changes_operand). Nothing
+    /// else accesses them during the call.
     pub(crate) unsafe fn run(&self, y: &[*mut u8], x: &[*const u8]) -> bool {
-        (self.0)(y, x)
+        (self.run)(y, x)
     }
 }

@@ -1,6 +1,8 @@
 //! Loops and branches in place, against steps over tensors.
 
 mod common;
+#[path = "in_place/scatters.rs"]
+mod scatters;
 #[path = "in_place/steps.rs"]
 mod steps;
 #[path = "in_place/tables.rs"]

@@ -12,6 +12,13 @@ use cotangent_kernels::index::Position;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::SmallVec;
 
+/// Number of elements of the operand for each update from which only those that are updated have
+/// accumulators.
+const MIN_ELEMENTS_PER_UPDATE: usize = 4;
+
+/// A factor that spreads offsets over a hash table: `2^64` divided by the golden ratio.
+const HASH: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Offsets of a window, in elements: of its index vector, of its first update, and of its batch in
 /// the operand.
 struct Window {
@@ -177,13 +184,19 @@ impl Geometry {
         starts: &Starts,
         f: impl Fn(A, T) -> A,
     ) {
-        let one = |at: isize, from: isize| {
+        self.each(starts, |at, from| {
             // SAFETY: windows are in bounds, so both offsets are those of elements (# Safety).
             unsafe {
                 let to = y.offset(at);
                 *to = f(*to, *u.offset(from));
             }
-        };
+        });
+    }
+
+    /// Calls `one` with the offset of each element of the result that is updated, and that of its
+    /// update, in order.
+    #[inline(always)]
+    fn each(&self, starts: &Starts, mut one: impl FnMut(isize, isize)) {
         match self.elements[..] {
             [(to, from)] => {
                 for &(start, update) in starts {
@@ -246,12 +259,58 @@ impl<T: Copy + 'static, S: Copy + 'static> Sums<T, S> {
         starts: &Starts,
         (of, more, nearest): (impl Fn(T) -> S, impl Fn(S, T) -> S, impl Fn(S) -> T),
     ) {
+        if starts.len() * g.elements.len() * MIN_ELEMENTS_PER_UPDATE <= g.n {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { Self::sum_few(g, y, u, starts, (of, more, nearest)) };
+        }
         // SAFETY: the result has `n` elements (# Safety).
         let y = unsafe { std::slice::from_raw_parts_mut(y, g.n) };
         let mut sums: SmallVec<[S; 64]> = y.iter().map(|&y| of(y)).collect();
         // SAFETY: there is one sum for each element; the caller guarantees the rest (# Safety).
         unsafe { g.combine(sums.as_mut_ptr(), u, starts, more) };
         y.iter_mut().zip(sums).for_each(|(y, s)| *y = nearest(s));
+    }
+
+    /// As [`Sums::sum`], with accumulators of the elements that are updated alone. A hash table
+    /// finds that of an element.
+    ///
+    /// # Safety
+    /// The preconditions of [`Geometry::combine`].
+    unsafe fn sum_few(
+        g: &Geometry,
+        y: *mut T,
+        u: *const T,
+        starts: &Starts,
+        (of, more, nearest): (impl Fn(T) -> S, impl Fn(S, T) -> S, impl Fn(S) -> T),
+    ) {
+        let updates = starts.len() * g.elements.len();
+        let bits = (4 * updates).max(2).next_power_of_two().trailing_zeros();
+        let mask = (1 << bits) - 1;
+        // The number of an accumulator, counted from 1.
+        let mut numbers: SmallVec<[u32; 256]> = SmallVec::from_elem(0, 1 << bits);
+        let mut sums: SmallVec<[(isize, S); 64]> = SmallVec::new();
+        g.each(starts, |at, from| {
+            let mut h = ((at as u64).wrapping_mul(HASH) >> (u64::BITS - bits)) as usize;
+            let k = loop {
+                match numbers[h] {
+                    0 => {
+                        // SAFETY: the offset is that of an element (# Safety).
+                        sums.push((at, of(unsafe { *y.offset(at) })));
+                        numbers[h] = sums.len() as u32;
+                        break sums.len() - 1;
+                    }
+                    k if sums[k as usize - 1].0 == at => break k as usize - 1,
+                    _ => h = (h + 1) & mask,
+                }
+            };
+            // SAFETY: the offset is that of an update (# Safety).
+            sums[k].1 = more(sums[k].1, unsafe { *u.offset(from) });
+        });
+        for (at, s) in sums {
+            // SAFETY: the offset is that of an element of the result, which the caller guarantees
+            // (# Safety).
+            unsafe { *y.offset(at) = nearest(s) };
+        }
     }
 }
 
@@ -341,6 +400,7 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     let (dtype, of_indices) = (y.dtype, indices.dtype);
     let g = Geometry::of(s, x)?;
     let applied = applied(s, dtype, super::has_plain_sums(s, indices.shape))?;
+    let (row_major, may_fail) = (g.operand.is_none(), g.error);
     let run = move |y: &[*mut u8], x: &[*const u8]| {
         // SAFETY: the caller of `RawKernel::run` guarantees operands and the result of these forms.
         unsafe {
@@ -351,11 +411,23 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
             if !all {
                 return false;
             }
-            for_size!(dtype, W => g.copy(y[0].cast::<W>(), x[0].cast::<W>()));
+            if y[0].cast_const() != x[0] {
+                for_size!(dtype, W => g.copy(y[0].cast::<W>(), x[0].cast::<W>()));
+            }
             applied.apply(&g, y[0], x[2], &starts);
         }
         true
     };
     // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
-    Some(unsafe { RawKernel::new(run) })
+    // If the operand has the form of the result, it is the result before the updates.
+    unsafe {
+        let mut kernel = RawKernel::new(run);
+        if !may_fail {
+            kernel = kernel.never_failing();
+        }
+        Some(match row_major {
+            true => kernel.changing_operand(),
+            false => kernel,
+        })
+    }
 }

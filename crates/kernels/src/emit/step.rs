@@ -42,6 +42,16 @@ pub(crate) struct StepCall {
     /// Address of the function.
     pub(crate) function: u64,
     pub(crate) context: u64,
+    pub(crate) effects: CallEffects,
+}
+
+/// Effects of a function that a step calls.
+#[derive(Clone, Copy, Debug)]
+pub struct CallEffects {
+    /// Whether it changes memory that the step reads. Where it fails it changed nothing.
+    pub changes: bool,
+    /// Whether it may return 1.
+    pub may_fail: bool,
 }
 
 impl StepEffect {

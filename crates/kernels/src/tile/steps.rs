@@ -6,6 +6,7 @@
 
 use super::Body;
 use super::emitted::is_wanted;
+pub use crate::emit::CallEffects;
 use crate::emit::{PackedStep, StepAddress, StepCall, StepLoop, StepRecorder, TraceId};
 use crate::simd::Isa;
 
@@ -201,10 +202,11 @@ impl StepsBuilder {
     /// Calls a function after the loads and stores that were recorded, and before those to come.
     /// Where it fails the loop ends before this step, which must not have changed memory that it
     /// reads.
-    pub fn call(&mut self, f: StepFn, context: *const u8) {
+    pub fn call(&mut self, f: StepFn, context: *const u8, effects: CallEffects) {
         self.recorder.call(StepCall {
             function: f as usize as u64,
             context: context as usize as u64,
+            effects,
         });
     }
 

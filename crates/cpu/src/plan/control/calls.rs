@@ -6,13 +6,17 @@ use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::in_place::InPlace;
 use super::instruction::{InPlaceCall, Instruction, LentOperand};
 use crate::contract::RawContraction;
-use crate::plan::build::CallStep;
+use crate::plan::build::{CallStep, Home};
 use crate::plan::laid::LaidView;
 use crate::plan::nested::NestedRun;
 use crate::raw_kernel::{RawChoice, RawForm, RawKernel};
 use crate::tensor::{Extents, row_major};
 use cotangent_core::{DType, Op};
 use smallvec::SmallVec;
+
+/// Minimum size of a carry that a kernel changes where it is. To copy a smaller one takes little
+/// time, and the code of a step calls kernels that may fail only before it changes something.
+const MIN_CHANGED_BYTES: usize = 1024;
 
 impl InPlaceBuilder<'_> {
     /// A region in place, or a kernel on tensors.
@@ -41,9 +45,6 @@ impl InPlaceBuilder<'_> {
                 ),
                 Some((offset, shape, strides)) => (*offset, shape.clone(), strides.clone()),
             };
-            if self.bytes(v.place) > MAX_LENT_BYTES {
-                return None;
-            }
             operands.push(LentOperand {
                 dtype: v.ty.dtype,
                 at: FrameAddress {
@@ -54,31 +55,32 @@ impl InPlaceBuilder<'_> {
                 strides: strides.into_iter().collect(),
             });
         }
-        let mut results = Vec::with_capacity(c.results.len());
-        for p in &c.results {
-            results.push(match *p {
-                None => None,
-                Some(p) => {
-                    let bytes = self.bytes(p);
-                    if bytes > MAX_LENT_BYTES {
-                        return None;
-                    }
-                    let form = InPlaceForm {
-                        dtype: self.plan.parts.places[p as usize].ty.dtype,
-                        shape: self.shape(p).clone(),
-                        bytes,
-                    };
-                    Some((InPlace::entry(p as usize), form))
-                }
-            });
+        let result = |p: u32| {
+            let form = InPlaceForm {
+                dtype: self.plan.parts.places[p as usize].ty.dtype,
+                shape: self.shape(p).clone(),
+                bytes: self.bytes(p),
+            };
+            (InPlace::entry(p as usize), form)
+        };
+        let results: Vec<_> = c.results.iter().map(|p| p.map(result)).collect();
+        let read: SmallVec<[bool; 4]> = results.iter().map(Option::is_some).collect();
+        let raw = self.raw(k, c.raw, &operands, &read);
+        let changed = (raw.as_ref()).and_then(|raw| self.changed_operand(k, c, raw, &operands));
+        let places = c.operands.iter().map(|v| v.place);
+        let others = places.chain(c.results.iter().flatten().copied());
+        let mut others = others.filter(|&p| changed.is_none_or(|changed| !changed.contains(&p)));
+        if others.any(|p| self.bytes(p) > MAX_LENT_BYTES) {
+            return None;
         }
         if let Some(product) = &c.product
             && self.contraction(product, &operands, &results).is_some()
         {
             return Some(());
         }
-        let read: SmallVec<[bool; 4]> = results.iter().map(Option::is_some).collect();
-        let raw = self.raw(k, c.raw, &operands, &read);
+        if let Some([operand, result]) = changed {
+            self.changes[result as usize] = Some(operand);
+        }
         let call = InPlaceCall {
             step: k,
             operands,
@@ -87,6 +89,27 @@ impl InPlaceBuilder<'_> {
         };
         self.push(1 << 10, Instruction::Call(Box::new(call)));
         Some(())
+    }
+
+    /// The first operand and the first result of a call whose kernel changes a carry that nothing
+    /// reads afterwards.
+    fn changed_operand(
+        &self,
+        k: usize,
+        c: &CallStep,
+        raw: &RawKernel,
+        operands: &[LentOperand],
+    ) -> Option<[u32; 2]> {
+        let (x, result) = (operands.first()?, (*c.results.first()?)?);
+        let place = x.at.base;
+        let carry = matches!(self.plan.parts.places[place as usize].home, Home::Argument);
+        let whole = x.at.offset == 0 && self.bytes(place) == self.bytes(result);
+        let once = operands.iter().filter(|o| o.at.base == place).count() == 1;
+        let changes = raw.changes_operand() && self.bytes(place) >= MIN_CHANGED_BYTES;
+        let last = self.last_read[place as usize] == Some(k);
+        let written = self.output_entries.contains(&(result as usize));
+        let all = changes && carry && whole && once && last && written;
+        all.then_some([place, result])
     }
 
     /// The kernel of a step on memory.

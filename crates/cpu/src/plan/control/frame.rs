@@ -10,7 +10,7 @@ use cotangent_kernels::parallel::Shared;
 use smallvec::SmallVec;
 
 /// An address: an entry of the table, and a number of bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameAddress {
     pub(super) base: u32,
     pub(super) offset: isize,

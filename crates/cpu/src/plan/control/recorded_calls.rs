@@ -1,15 +1,17 @@
 //! Kernels and guards in a step of code: the code calls a kernel, a guard is operations.
 
 use super::called::{CallAddresses, Callee, CodeCall, call_of_code};
-use super::elements::EntryMemory;
+use super::elements::{Entry, EntryMemory};
 use super::frame::FrameAddress;
 use super::instruction::{InPlaceCall, LentOperand};
 use super::steps::{Placed, StepRecorder};
 use crate::axes::positions;
 use crate::plan::nested::NestedRun;
+use crate::raw_kernel::RawKernel;
 use crate::tensor::{Extents, row_major};
 use crate::tuning::{CALL_PS, CONTROL_PS, OPERATION_PS};
 use cotangent_core::{DType, Op};
+use cotangent_kernels::tile::CallEffects;
 use std::sync::Arc;
 
 impl<'a> StepRecorder<'a> {
@@ -22,7 +24,10 @@ impl<'a> StepRecorder<'a> {
         }
         let results = c.results.iter().flatten().map(|(at, _)| *at);
         self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
-        self.called(p, Callee::Kernel(c), &c.operands, results)
+        let changes = c.raw.as_ref().is_some_and(RawKernel::changes_operand);
+        let may_fail = c.raw.as_ref().is_none_or(RawKernel::may_fail);
+        let effects = CallEffects { changes, may_fail };
+        self.called(p, Callee::Kernel(c), &c.operands, results, effects)
     }
 
     /// A loop with code of its own, which the code calls.
@@ -44,24 +49,36 @@ impl<'a> StepRecorder<'a> {
         self.repeated = self
             .repeated
             .saturating_add(CONTROL_PS.div_ceil(OPERATION_PS));
-        self.called(p, Callee::Loop(run), &operands, y.iter().copied())
+        let effects = CallEffects {
+            changes: false,
+            may_fail: true,
+        };
+        self.called(p, Callee::Loop(run), &operands, y.iter().copied(), effects)
     }
 
+    /// With `effects.changes`, the first result may be the first operand.
     fn called(
         &mut self,
         p: Placed<'a>,
         callee: Callee,
         operands: &[LentOperand],
         results: impl Iterator<Item = FrameAddress>,
+        effects: CallEffects,
     ) -> Option<()> {
-        let operands = operands
+        let operands: CallAddresses<FrameAddress> = operands
             .iter()
             .map(|x| self.operand_in_memory(p.at(x.at), x))
             .collect::<Option<_>>()?;
-        let results: CallAddresses<FrameAddress> = results
-            .map(|at| self.result_in_memory(p.at(at)))
-            .collect::<Option<_>>()?;
-        for y in &results {
+        let results: CallAddresses<FrameAddress> =
+            results.map(|at| self.resolved(p.at(at))).collect();
+        let first = (operands.first(), results.first());
+        let is_changed = |e: &Entry| e.memory == EntryMemory::Changed;
+        let mut changes = false;
+        for (k, y) in results.iter().enumerate() {
+            let same = k == 0 && matches!(first, (Some(x), Some(y)) if x == y);
+            let changed = effects.changes && same && is_changed(&self.entries[y.base as usize]);
+            (changed || self.is_in_memory(*y)).then_some(())?;
+            changes |= changed;
             let e = &mut self.entries[y.base as usize];
             e.known.clear();
             e.complete = true;
@@ -72,7 +89,9 @@ impl<'a> StepRecorder<'a> {
             operands,
             results,
         });
-        self.b.call(call_of_code, Arc::as_ptr(&call).cast());
+        let effects = CallEffects { changes, ..effects };
+        let context = Arc::as_ptr(&call).cast();
+        self.b.call(call_of_code, context, effects);
         self.calls.push(call);
         Some(())
     }
@@ -136,11 +155,10 @@ impl<'a> StepRecorder<'a> {
         Some(at)
     }
 
-    /// The address of a result of a call, which is all of a value of the step.
-    fn result_in_memory(&mut self, at: FrameAddress) -> Option<FrameAddress> {
-        let at = self.resolved(at);
+    /// Whether a result of a call is all of a value of the step that has memory.
+    fn is_in_memory(&self, at: FrameAddress) -> bool {
         let e = &self.entries[at.base as usize];
         let own = matches!(e.memory, EntryMemory::Written | EntryMemory::Stored);
-        (own && e.has_memory && at.offset == 0 && !self.moved.contains_key(&at.base)).then_some(at)
+        own && e.has_memory && at.offset == 0 && !self.moved.contains_key(&at.base)
     }
 }

@@ -228,7 +228,11 @@ pub(super) fn items(
 
 /// Whether an item changes memory that the step reads.
 fn changes(step: &StepTrace, item: CodeItem) -> bool {
-    matches!(item, CodeItem::Effect(StepEffect::Store { to, .. }) if step.changed.contains(&to.entry))
+    match item {
+        CodeItem::Effect(StepEffect::Store { to, .. }) => step.changed.contains(&to.entry),
+        CodeItem::Effect(StepEffect::Call(call)) => call.effects.changes,
+        _ => false,
+    }
 }
 
 /// Moves what may end a step early to the place before the step changes memory that it reads, with
@@ -297,7 +301,8 @@ fn before_changes(step: &StepTrace, all: Vec<CodeItem>) -> Vec<CodeItem> {
 fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
     let ends = |i: &CodeItem| match i {
         CodeItem::Rare(_) => true,
-        CodeItem::Effect(e) => matches!(e, StepEffect::Continue(_) | StepEffect::Call(_)),
+        CodeItem::Effect(StepEffect::Call(call)) => call.effects.may_fail,
+        CodeItem::Effect(e) => matches!(e, StepEffect::Continue(_)),
         _ => false,
     };
     let (mut changed, mut open) = (false, Vec::new());
@@ -309,10 +314,11 @@ fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
                 open.pop();
             }
             item if changes(step, item) => {
-                changed = true;
                 // The next iteration of a loop may end early.
-                let first = open.first().copied().unwrap_or(at);
-                may_end = all[first..at].iter().any(ends);
+                let again = open.first().map(|&first| &all[first..=at]);
+                let again = again.is_some_and(|all| all.iter().any(ends));
+                may_end = changed && may_end || again;
+                changed = true;
             }
             _ => {}
         }

@@ -12,6 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod rows;
 
+/// Effects of a function that may fail and changes nothing that the step reads.
+const FAILS: CallEffects = CallEffects {
+    changes: false,
+    may_fail: true,
+};
+
 fn levels() -> impl Iterator<Item = Isa> {
     let with_code = |l: &Isa| l.has_avx2();
     Isa::available().filter(with_code)
@@ -451,7 +457,7 @@ fn functions_are_called_between_the_stores_and_loads_around_them() {
                     b.store(at(1, 8 * k as i32), None, 8, x);
                 }
                 let context: &'static usize = Box::leak(Box::new(n));
-                b.call(adds, std::ptr::from_ref(context).cast());
+                b.call(adds, std::ptr::from_ref(context).cast(), FAILS);
                 for k in 0..n {
                     let called = b.load(at(1, 8 * k as i32), None, 8);
                     let chosen = b.select(smaller[k], called, more[k]);
@@ -517,7 +523,7 @@ unsafe extern "C" fn panics(table: *const *mut u8, _: *const u8) -> u64 {
 fn a_function_ends_the_run_and_its_panic_continues() {
     for isa in levels() {
         let mut b = StepsBuilder::at(isa).expect("a level with code");
-        b.call(panics, std::ptr::null());
+        b.call(panics, std::ptr::null(), FAILS);
         let x = b.load(at(0, 0), None, 8);
         b.store(at(1, 0), None, 8, x);
         let code = b.finish(vec![(0, 8)], Vec::new(), u32::MAX).compiled();
