@@ -34,6 +34,7 @@ pub(crate) mod nested;
 mod pack;
 mod reads;
 mod resolve;
+mod rows;
 mod run;
 mod stage;
 mod step_info;

@@ -44,6 +44,7 @@ use crate::interrupt::{Pulse, interrupted};
 use crate::tensor::{Extents, Strides, row_major};
 use crate::tuning::{MIN_COMPILED_STEPS, MIN_LOOP_ELEMENTS};
 use carries::CarryBuffers;
+use code::MAX_TILE_BYTES;
 use cotangent_core::{DType, Dim, Env, Function, Result, Type, reference};
 pub(crate) use direct::DirectProgram;
 use element_loop::ElementLoop;
@@ -99,7 +100,7 @@ impl ControlRegion {
         }
         let env = self.bound(inputs, outer).ok();
         let body = env
-            .and_then(|env| build::in_place(&self.plan, inputs, env))
+            .and_then(|env| build::in_place(&self.plan, inputs, env, MAX_TILE_BYTES))
             .map(|form| Arc::new(LoopBody::new(form, self.compiled_after)));
         let mut known = known();
         known.insert(

@@ -10,6 +10,7 @@ use super::code::{Code, CodeMember, ElementSlot};
 use super::factors::is_direct;
 use super::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks};
 use super::pack::{Addresses, Table};
+use super::rows::copy_rows;
 use crate::element::for_size;
 use crate::tuning::{CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
 use cotangent_core::DType;
@@ -538,36 +539,6 @@ pub(super) fn pieces(
         start += runs * len;
     }
     Ok(())
-}
-
-/// Copies rows of this many bytes, each to and from its offset in bytes.
-///
-/// # Safety
-/// `from` is valid for reading the rows, `to` for writing them, and they do not overlap.
-pub(super) unsafe fn copy_rows(
-    bytes: usize,
-    to: *mut u8,
-    from: *const u8,
-    rows: impl Iterator<Item = (isize, isize)>,
-) {
-    macro_rules! rows {
-        ($($n:literal $T:ty),*) => {
-            match bytes {
-                $($n => for (at, of) in rows {
-                    // SAFETY: the caller guarantees both (# Safety).
-                    unsafe {
-                        let value = from.offset(of).cast::<$T>().read_unaligned();
-                        to.offset(at).cast::<$T>().write_unaligned(value);
-                    }
-                },)*
-                _ => for (at, of) in rows {
-                    // SAFETY: the caller guarantees both (# Safety).
-                    unsafe { to.offset(at).copy_from_nonoverlapping(from.offset(of), bytes) };
-                },
-            }
-        };
-    }
-    rows!(1 u8, 2 u16, 4 u32, 8 u64, 16 u128);
 }
 
 /// Copies adjacent elements to the outputs of a piece.

@@ -10,9 +10,9 @@
 //! thin, and the code runs once for each, on columns. If the array is small, a copy takes less
 //! time.
 //!
-//! Reads of one value with equal strides share a copy. In the largest box they differ by offsets,
-//! which place each read in the copy; what they read in the other boxes fills its border. If two
-//! reads need different elements at one position, there is no copy.
+//! Reads of one value with equal strides share a copy, if they overlap. In the largest box they
+//! differ by offsets, which place each read in the copy; what they read in the other boxes fills
+//! its border. If two reads need different elements at one position, there is no copy.
 
 use super::axes::LoopAxes;
 use super::boxes::{Decided, decided};
@@ -122,7 +122,11 @@ pub(super) fn halo_reads(
         if boxes.iter().zip(&sources).all(everywhere) {
             continue;
         }
-        let own = |g: &&mut Group| (g.size, g.place, &g.strides) == (size, *place, strides);
+        let own = |g: &&mut Group| {
+            let distance = offset - g.members[0].offset;
+            (g.size, g.place, &g.strides) == (size, *place, strides)
+                && indices_apart(axes, strides, distance).is_some_and(|i| is_near(axes, &i))
+        };
         let member = Member {
             leaf,
             offset,
@@ -235,6 +239,30 @@ fn continued(place: u32, offset: i64, strides: &Strides, b: &LoopAxes) -> FoundS
     }
 }
 
+/// The indices between two elements of a strided read, this many elements apart.
+fn indices_apart(axes: &LoopAxes, strides: &Strides, distance: i64) -> Option<SmallVec<[i64; 4]>> {
+    let mut order: SmallVec<[usize; 4]> = (0..axes.len()).collect();
+    order.retain(|a| axes[*a].extent > 1);
+    order.sort_by_key(|&a| std::cmp::Reverse(strides[a].abs()));
+    let mut rest = distance;
+    let mut own: SmallVec<[i64; 4]> = SmallVec::from_elem(0, axes.len());
+    for &a in &order {
+        let stride = strides[a] as i64;
+        (stride != 0).then_some(())?;
+        // The nearest multiple of the stride.
+        own[a] = (rest + stride.abs() / 2).div_euclid(stride.abs()) * stride.signum();
+        rest -= own[a] * stride;
+    }
+    (rest == 0).then_some(own)
+}
+
+/// Whether a read that is moved by these indices overlaps with itself. Others are different parts
+/// of a value, such as its components, which have copies of their own.
+fn is_near(axes: &LoopAxes, indices: &[i64]) -> bool {
+    let mut both = indices.iter().zip(axes);
+    both.all(|(i, a)| i.unsigned_abs() < a.extent as u64)
+}
+
 impl FoundSource {
     /// The source from this index on, over these extents.
     fn part(&self, from: &[usize], extents: &[usize]) -> FoundSource {
@@ -283,23 +311,14 @@ impl Group {
 
     /// The index in the copy of each read's first element.
     fn places(&self, axes: &LoopAxes) -> Option<Vec<SmallVec<[usize; 4]>>> {
-        let mut order: SmallVec<[usize; 4]> = (0..axes.len()).collect();
-        order.retain(|a| axes[*a].extent > 1);
-        order.sort_by_key(|&a| std::cmp::Reverse(self.strides[a].abs()));
         let mut low: SmallVec<[i64; 4]> = SmallVec::from_elem(0, axes.len());
         let mut at: Vec<SmallVec<[i64; 4]>> = Vec::with_capacity(self.members.len());
         for m in &self.members {
-            let mut rest = m.offset - self.members[0].offset;
-            let mut own: SmallVec<[i64; 4]> = SmallVec::from_elem(0, axes.len());
-            for &a in &order {
-                let stride = self.strides[a] as i64;
-                (stride != 0).then_some(())?;
-                // The nearest multiple of the stride.
-                own[a] = (rest + stride.abs() / 2).div_euclid(stride.abs()) * stride.signum();
-                rest -= own[a] * stride;
-                low[a] = low[a].min(own[a]);
+            let distance = m.offset - self.members[0].offset;
+            let own = indices_apart(axes, &self.strides, distance)?;
+            for (low, i) in low.iter_mut().zip(&own) {
+                *low = (*low).min(*i);
             }
-            (rest == 0).then_some(())?;
             at.push(own);
         }
         let index = |own: &SmallVec<[i64; 4]>| -> SmallVec<[usize; 4]> {

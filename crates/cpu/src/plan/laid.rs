@@ -5,8 +5,9 @@ use super::build::{CallStep, CodeStep, PlaceView};
 use super::code::{Code, CodeMember};
 use super::lines::{LineRead, LineStart};
 use super::reads::{NumRead, NumStart};
+use super::rows::rows_time;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
-use crate::tuning::{BOX_INPUT_PS, BOX_PS, COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
+use crate::tuning::{BOX_INPUT_PS, BOX_PS};
 use cotangent_core::{DType, Error};
 use cotangent_kernels::tile::{Body, InputLayouts};
 use smallvec::SmallVec;
@@ -41,6 +42,15 @@ pub(crate) enum Base {
 pub(crate) struct PackedRead {
     pub(crate) read: NumRead,
     pub(crate) lines: LineRead,
+}
+
+impl PackedRead {
+    /// Estimated time to pack it at all positions, in ps.
+    fn time(&self) -> usize {
+        let mut choices = 1;
+        self.read.source.bounds(&mut |_| choices += 1);
+        self.lines.time().saturating_mul(choices)
+    }
 }
 
 /// An input in a box.
@@ -81,6 +91,15 @@ pub(crate) struct LaidBox {
 }
 
 impl LaidBox {
+    /// Estimated time to pack its inputs, in ps.
+    pub(crate) fn packing_time(&self) -> usize {
+        let time = |l: &LaidLeaf| match l {
+            LaidLeaf::Packed(r) => r.time(),
+            LaidLeaf::Strided { .. } => 0,
+        };
+        self.leaves.iter().map(time).sum()
+    }
+
     /// The box `b` of a loop with these inputs, whose code is `decided` if it is not that of all
     /// boxes.
     pub(crate) fn of(
@@ -222,15 +241,6 @@ impl ByCopies {
 /// Estimated time of a box with this many inputs besides its elements, in ps.
 pub(crate) fn box_overhead(inputs: usize) -> usize {
     BOX_PS + inputs * BOX_INPUT_PS
-}
-
-/// Estimated time to copy rows of this many bytes, in ps.
-pub(crate) fn rows_time(bytes: usize, rows: usize) -> usize {
-    let row = match bytes {
-        1 | 2 | 4 | 8 | 16 => MOVE_PS,
-        _ => KERNEL_PS / 4 + bytes * COPIED_BYTE_PS,
-    };
-    KERNEL_PS + rows * row
 }
 
 impl LaidCode {

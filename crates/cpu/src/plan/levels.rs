@@ -15,13 +15,17 @@ use cotangent_core::Val;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A member, as far as gathers matter.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Gathered {
     /// The number of phases that come before it, because starts and folds are computed in them.
     level: usize,
-    /// Whether its expression contains a gather.
+    /// Whether a read of its own is a gather.
     gathers: bool,
-    /// The least and the greatest level of its readers.
+    /// Whether it is in memory: it is no inline member, or a start is read from it.
+    stored: bool,
+    /// The members that it reads, without those of starts.
+    reads: Vec<usize>,
+    /// The least and the greatest level of the phases that compute its readers.
     readers: Option<(usize, usize)>,
 }
 
@@ -29,52 +33,78 @@ struct Gathered {
 /// O(reads).
 pub(super) fn needed_again(cx: &Composition<'_>, g: &NestGroup) -> FxHashSet<u32> {
     let nest = |m: &Member| -> &Nest { &cx.nests.nests[m.nest as usize] };
-    let members = g.members.iter().enumerate();
-    let number: FxHashMap<Val, usize> = members.map(|(k, m)| (nest(m).value, k)).collect();
     let own = |r: &Read| r.starts.iter().any(|s| varies(&s.read));
     if !g.members.iter().any(|m| nest(m).reads().any(own)) {
         return FxHashSet::default();
     }
-    let mut all = vec![Gathered::default(); g.members.len()];
-    let mut reads: Vec<Vec<usize>> = Vec::with_capacity(g.members.len());
+    let mut all = members(cx, g);
     for (k, m) in g.members.iter().enumerate() {
-        let (mut level, mut inside) = (0, Vec::new());
+        all[k].gathers = nest(m).reads().any(own);
+    }
+    let before = contain_gathers(&all);
+    let mut kept = Vec::new();
+    for k in (0..all.len()).rev() {
+        let again = all[k].readers.is_some_and(|(least, most)| least < most);
+        if !all[k].stored && before[k] && again {
+            all[k].stored = true;
+            kept.push(k);
+        }
+        // A reader that is inline is computed where its own readers are.
+        let own = (all[k].level, all[k].level);
+        let levels = all[k].readers.filter(|_| !all[k].stored).unwrap_or(own);
+        for j in all[k].reads.clone() {
+            let (least, most) = all[j].readers.unwrap_or(levels);
+            all[j].readers = Some((least.min(levels.0), most.max(levels.1)));
+        }
+    }
+    // What is computed from stored values alone is computed again.
+    let after = contain_gathers(&all);
+    let kept = kept.iter().filter(|&&k| after[k]);
+    kept.map(|&k| g.members[k].nest).collect()
+}
+
+/// Whether the expression of each member contains a gather: its own, or one of a member that it
+/// reads and that is not in memory.
+fn contain_gathers(all: &[Gathered]) -> Vec<bool> {
+    let mut gathers: Vec<bool> = Vec::with_capacity(all.len());
+    for x in all {
+        let inlined = x.reads.iter().any(|&j| !all[j].stored && gathers[j]);
+        gathers.push(x.gathers || inlined);
+    }
+    gathers
+}
+
+/// The members with their levels and what they read.
+fn members(cx: &Composition<'_>, g: &NestGroup) -> Vec<Gathered> {
+    let nest = |m: &Member| -> &Nest { &cx.nests.nests[m.nest as usize] };
+    let number = g.members.iter().enumerate();
+    let number: FxHashMap<Val, usize> = number.map(|(k, m)| (nest(m).value, k)).collect();
+    let mut all: Vec<Gathered> = Vec::with_capacity(g.members.len());
+    for m in &g.members {
+        let mut own = Gathered {
+            stored: m.at != Storage::Inline,
+            ..Gathered::default()
+        };
         for r in nest(m).reads() {
             r.source.elements(&mut |a| {
                 if let Some(&j) = number.get(&a.of) {
                     let fold = matches!(nest(&g.members[j]).what, What::Fold { .. });
-                    level = level.max(all[j].level + usize::from(fold));
-                    inside.push(j);
+                    own.level = own.level.max(all[j].level + usize::from(fold));
+                    own.reads.push(j);
                 }
             });
             for s in &r.starts {
                 s.read.elements(&mut |a| {
                     if let Some(&j) = number.get(&a.of) {
-                        level = level.max(all[j].level + 1);
+                        own.level = own.level.max(all[j].level + 1);
+                        all[j].stored = true;
                     }
                 });
             }
         }
-        all[k].level = level;
-        for &j in &inside {
-            let (least, most) = all[j].readers.unwrap_or((level, level));
-            all[j].readers = Some((least.min(level), most.max(level)));
-        }
-        reads.push(inside);
+        all.push(own);
     }
-    let mut kept = FxHashSet::default();
-    for (k, m) in g.members.iter().enumerate() {
-        let inlined = |j: &usize| {
-            let m = &g.members[*j];
-            m.at == Storage::Inline && !kept.contains(&m.nest) && all[*j].gathers
-        };
-        all[k].gathers = nest(m).reads().any(own) || reads[k].iter().any(inlined);
-        let again = all[k].readers.is_some_and(|(least, most)| least < most);
-        if m.at == Storage::Inline && all[k].gathers && again {
-            kept.insert(m.nest);
-        }
-    }
-    kept
+    all
 }
 
 /// Whether a read has different elements at different indices.

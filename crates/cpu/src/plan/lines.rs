@@ -6,7 +6,9 @@
 
 use super::axes::{LoopAxes, LoopForm, line_axis};
 use super::reads::{NumRead, NumSource, NumStart, NumTerm};
+use super::rows::rows_time;
 use crate::nests::affine::Var;
+use crate::tuning::MOVE_PS;
 use cotangent_core::DType;
 use smallvec::SmallVec;
 
@@ -89,6 +91,27 @@ impl LineRead {
             starts,
             source: source(&r.source, axes),
         }
+    }
+
+    /// Estimated time to pack it at all positions, without that of its choices, in ps.
+    pub(crate) fn time(&self) -> usize {
+        let along = line_axis(&self.axes);
+        let len = along.map_or(1, |k| self.axes[k].extent);
+        let positions: usize = self.axes.iter().map(|a| a.extent).product();
+        let lines = positions / len.max(1);
+        let start = |s: &LineStart| {
+            let numbers = if s.varies { positions } else { lines };
+            numbers * MOVE_PS + s.read.time()
+        };
+        let starts: usize = self.starts.iter().map(start).sum();
+        let adjacent = |f: &LoopForm| along.is_some_and(|k| f.scales[k] == 1);
+        let by_rows =
+            self.starts.iter().all(|s| !s.varies) && !any_form(&self.source, &|f| !adjacent(f));
+        starts
+            + match by_rows {
+                true => rows_time(len * self.dtype.size(), lines),
+                false => positions * MOVE_PS,
+            }
     }
 
     /// Whether an axis continues the one inside of it, of this extent, in every form.

@@ -9,6 +9,7 @@
 use super::axes::{LoopAxis, LoopForm, line_axis};
 use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, LineStart};
 use super::reads::NumTerm;
+use super::rows::copy_row;
 use crate::element::{for_integer_or_bool, for_size};
 use crate::nests::affine::Var;
 use cotangent_kernels::index::{Term, clamp_numbers, copy_elements};
@@ -35,9 +36,6 @@ impl Addresses<'_> {
         local.map_or_else(|| self.table[place as usize].get(), |l| l.1.get())
     }
 }
-
-/// Maximum size of a row that is copied without a call, in bytes.
-const MAX_SHORT_ROW_BYTES: usize = 128;
 
 /// Number of positions or lines for which starts are read together.
 const START_ELEMENTS: usize = 1024;
@@ -630,32 +628,6 @@ impl LinePacker<'_> {
                     }
                 });
             }
-        }
-    }
-}
-
-/// Copies bytes; a short row without a call.
-///
-/// # Safety
-/// Both pointers are valid for the bytes, which do not overlap.
-#[inline]
-unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
-    type Words = [u64; 4];
-    let words = if bytes <= MAX_SHORT_ROW_BYTES {
-        bytes / size_of::<Words>()
-    } else {
-        0
-    };
-    // SAFETY: the caller guarantees the bytes (# Safety).
-    unsafe {
-        for k in 0..words {
-            let x = from.cast::<Words>().add(k).read_unaligned();
-            to.cast::<Words>().add(k).write_unaligned(x);
-        }
-        let done = words * size_of::<Words>();
-        if done < bytes {
-            to.add(done)
-                .copy_from_nonoverlapping(from.add(done), bytes - done);
         }
     }
 }

@@ -5,9 +5,9 @@
 //! make many small boxes together, for each of which the code would run. Alone, each is few runs.
 
 use super::build::InPlaceBuilder;
-use super::code::{MAX_TILE_BYTES, PartLeaf, output_layout};
+use super::code::{PartLeaf, output_layout};
 use super::frame::FrameAddress;
-use super::instruction::{Instruction, TileCode};
+use super::instruction::{Instruction, TileCode, TileInput, TileRun};
 use crate::axes::positions;
 use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::boxes;
@@ -39,19 +39,27 @@ impl InPlaceBuilder<'_> {
     ) -> Option<()> {
         let n = laid.rows * laid.len;
         let volume: usize = laid.boxes.iter().map(|b| b.volume).sum();
-        if n != volume || n * code.body.widest() > MAX_TILE_BYTES {
+        if n != volume || n * code.body.widest() > self.tile_bytes {
             return None;
         }
         self.scratch.used = 0;
-        let mut inputs: SmallVec<[FrameAddress; 8]> = SmallVec::new();
+        let scalars = TileRun::is_compiled(&code.body, n);
+        let mut inputs: SmallVec<[TileInput; 8]> = SmallVec::new();
         for (k, leaf) in code.leaves.iter().enumerate() {
             let size = leaf.dtype.size();
+            if let Some(at) = (scalars.then(|| self.scalar(laid, k, size, slots))).flatten() {
+                inputs.push(TileInput {
+                    at,
+                    is_scalar: true,
+                });
+                continue;
+            }
             let mut runs = Vec::new();
             for b in &laid.boxes {
                 self.runs((laid, b), (k, size), slots, &mut runs)?;
                 (runs.len() <= MAX_RUNS).then_some(())?;
             }
-            inputs.push(self.copied(merged(runs), n, size));
+            inputs.push(TileInput::each(self.copied(merged(runs), n, size)));
         }
         let y = |&place: &u32| FrameAddress {
             base: place,
@@ -60,6 +68,38 @@ impl InPlaceBuilder<'_> {
         let to: SmallVec<[FrameAddress; 2]> = outputs.iter().map(y).collect();
         let own = TileCode { at, decided: None };
         self.tiles(own, &code.body, n, &inputs, &to)
+    }
+
+    /// An input that is one element at all indices.
+    fn scalar(
+        &mut self,
+        laid: &LaidCode,
+        k: usize,
+        size: usize,
+        slots: &[usize],
+    ) -> Option<FrameAddress> {
+        let leaf = |b: &LaidBox| match &b.leaves[k] {
+            LaidLeaf::Strided {
+                base,
+                offset,
+                strides,
+                dynamic,
+            } if strides.iter().all(|s| *s == 0) => Some((*base, *offset, dynamic.clone())),
+            _ => None,
+        };
+        let first = leaf(laid.boxes.first()?)?;
+        let same = |b: &LaidBox| leaf(b).as_ref() == Some(&first);
+        laid.boxes.iter().all(same).then_some(())?;
+        let (base, offset, dynamic) = first;
+        Some(match base {
+            Base::Number(n) => self.constant(laid.numbers[n].0[..size].to_vec()),
+            Base::Place(p) => {
+                let moves: SmallVec<[(usize, i64); 1]> =
+                    dynamic.iter().map(|&(s, by)| (slots[s], by)).collect();
+                self.element_at(p, offset, &moves, size)
+            }
+            _ => return None,
+        })
     }
 
     /// The runs of an input in a box.

@@ -2,14 +2,16 @@
 
 use super::frame::{FrameAddress, InPlaceForm, frame_entry};
 use super::in_place::InPlace;
-use super::instruction::Instruction;
+use super::instruction::{Instruction, body_time};
 use super::steps::MAX_OPERATIONS;
 use super::views::{copy_of, is_dense};
 use crate::plan::Plan;
 use crate::plan::arena::{ArenaLayout, padded};
 use crate::plan::build::{CodeStep, Home, PlaceView, StepKind};
 use crate::plan::code::ElementSlot;
-use crate::plan::laid::{LaidGroup, LaidStep, LaidView, Resolved, box_overhead, writes_over};
+use crate::plan::laid::{
+    LaidBox, LaidGroup, LaidStep, LaidView, Resolved, box_overhead, writes_over,
+};
 use crate::plan::resolve::Extent;
 use crate::tensor::{Extents, Strides, row_major};
 use crate::tuning::{GENERAL_FORM_PERCENT, MIN_GENERAL_ELEMENTS, PHASE_PS};
@@ -29,7 +31,13 @@ pub(super) const INSTRUCTION_WORK: usize = 16;
 const MAX_NESTED_REGIONS: u32 = 8;
 
 /// The function of a plan in place, for inputs of these extents; `None` if it has no such form.
-pub(super) fn in_place(plan: &Arc<Plan>, inputs: &[Extents], env: Env) -> Option<InPlace> {
+/// Instructions compute values of at most `tile_bytes`.
+pub(super) fn in_place(
+    plan: &Arc<Plan>,
+    inputs: &[Extents],
+    env: Env,
+    tile_bytes: usize,
+) -> Option<InPlace> {
     let (f, parts) = (&plan.function, &plan.parts);
     if parts.segments.len() != 1 || f.depth() > MAX_NESTED_REGIONS {
         return None;
@@ -46,7 +54,7 @@ pub(super) fn in_place(plan: &Arc<Plan>, inputs: &[Extents], env: Env) -> Option
     if !known {
         return None;
     }
-    let mut b = InPlaceBuilder::new(plan, &resolved, &env);
+    let mut b = InPlaceBuilder::new(plan, &resolved, &env, tile_bytes);
     b.results_after(None)?;
     for k in 0..parts.steps.len() {
         b.step(k)?;
@@ -86,6 +94,8 @@ pub(super) struct InPlaceBuilder<'a> {
     pub(super) table: usize,
     pub(super) starts: usize,
     pub(super) work: usize,
+    /// Largest number of bytes of a value that instructions compute.
+    pub(super) tile_bytes: usize,
 }
 
 /// How a result gets its elements.
@@ -103,7 +113,12 @@ fn scratch_entry(places: usize) -> usize {
 }
 
 impl<'a> InPlaceBuilder<'a> {
-    fn new(plan: &'a Arc<Plan>, resolved: &'a Arc<Resolved>, env: &'a Env) -> InPlaceBuilder<'a> {
+    fn new(
+        plan: &'a Arc<Plan>,
+        resolved: &'a Arc<Resolved>,
+        env: &'a Env,
+        tile_bytes: usize,
+    ) -> InPlaceBuilder<'a> {
         let places = plan.parts.places.len();
         let mut b = InPlaceBuilder {
             plan,
@@ -124,6 +139,7 @@ impl<'a> InPlaceBuilder<'a> {
             table: places + 2,
             starts: 0,
             work: 0,
+            tile_bytes,
         };
         b.results();
         b.places();
@@ -378,7 +394,8 @@ impl<'a> InPlaceBuilder<'a> {
             .by_copies
             .as_ref()
             .map_or(0, |c| c.copy_time() as usize);
-        let of_elements = elements.saturating_mul(code.cost as usize);
+        let packed: usize = laid.run_boxes().iter().map(LaidBox::packing_time).sum();
+        let of_elements = body_time(&code.body, elements, code.cost as usize) + packed;
         let time = |percent: usize| {
             let own = (PHASE_PS + boxes) * percent / 100 + copies;
             of_elements.saturating_add(own)

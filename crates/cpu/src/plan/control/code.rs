@@ -3,7 +3,7 @@
 use super::build::{INSTRUCTION_WORK, InPlaceBuilder};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
-use super::instruction::{Instruction, Tile, TileBody, TileCode, TileRun};
+use super::instruction::{Instruction, Tile, TileBody, TileCode, TileInput, TileRun};
 use super::update::{Update, UpdateForm};
 use super::views::{copy_of, is_dense};
 use crate::axes::positions;
@@ -19,9 +19,13 @@ use cotangent_core::DType;
 use cotangent_kernels::tile::{self, Body};
 use smallvec::SmallVec;
 
-/// Largest number of bytes of a value that instructions compute tile by tile. Larger ones run by
-/// the step's code, which is compiled.
-pub(super) const MAX_TILE_BYTES: usize = 4096;
+/// Largest number of bytes of a value that the instructions of a loop compute tile by tile. Larger
+/// ones run by the step's code, which is compiled.
+pub(super) const MAX_TILE_BYTES: usize = 16384;
+
+/// Largest number of bytes of such a value in a program, which keeps memory for it as long as it is
+/// known: there may be programs for many extents.
+pub(super) const MAX_DIRECT_TILE_BYTES: usize = 4096;
 
 /// A strided input over a part of a box.
 pub(super) struct StridedLeaf {
@@ -142,7 +146,7 @@ impl InPlaceBuilder<'_> {
         let mut parts = 0;
         for b in &laid.boxes {
             for part in decided_parts(b)? {
-                for tile in tiles_of(b, part, body_of(code, b).widest())? {
+                for tile in tiles_of(b, part, (body_of(code, b).widest(), self.tile_bytes))? {
                     self.scratch.used = 0;
                     self.part(at, (code, laid, b), &tile, slots, outputs)?;
                     parts += 1;
@@ -230,7 +234,8 @@ impl InPlaceBuilder<'_> {
             decided: b.decided.clone(),
         };
         let leaves = b.inputs();
-        let inputs = self.inputs((code, leaves), laid, b, part, slots)?;
+        let scalars = TileRun::is_compiled(body_of(code, b), n);
+        let inputs = self.inputs((code, leaves), laid, b, (part, scalars), slots)?;
         let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
         let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
@@ -255,28 +260,33 @@ impl InPlaceBuilder<'_> {
         Some(())
     }
 
-    /// The instructions of code with this body on `n` elements.
+    /// The instructions of code with this body on `n` elements. Only compiled code takes broadcast
+    /// scalars.
     pub(super) fn tiles(
         &mut self,
         code: TileCode,
         body: &Body,
         n: usize,
-        inputs: &[FrameAddress],
+        inputs: &[TileInput],
         outputs: &[FrameAddress],
     ) -> Option<()> {
         let widest = body.widest();
-        if n * widest > MAX_TILE_BYTES {
+        if n * widest > self.tile_bytes {
             return None;
         }
         let steps = body.steps();
         let run = match TileRun::is_compiled(body, n) {
             true => {
                 self.work += INSTRUCTION_WORK + steps * n;
-                let dense = inputs.iter().map(|_| &[1][..]);
-                let layouts = Box::new(body.laid(&[n], dense));
+                let strides: SmallVec<[[isize; 1]; 8]> =
+                    inputs.iter().map(|x| [x.stride()]).collect();
+                let layouts = Box::new(body.laid(&[n], strides.iter().map(|s| &s[..])));
                 TileRun::Compiled { layouts, steps }
             }
-            false => TileRun::Kernels(self.kernels(body, n, [inputs, outputs])),
+            false => {
+                let inputs: SmallVec<[FrameAddress; 8]> = inputs.iter().map(|x| x.at).collect();
+                TileRun::Kernels(self.kernels(body, n, [&inputs, outputs]))
+            }
         };
         let body = TileBody {
             n,
@@ -319,26 +329,37 @@ impl InPlaceBuilder<'_> {
         tiles
     }
 
-    /// These leaves of the code over a part of a box, contiguous.
+    /// These leaves of the code over a part of a box, contiguous, or broadcast scalars if
+    /// `scalars` allows them.
     fn inputs(
         &mut self,
         (code, leaves): (&Code, impl Iterator<Item = usize>),
         laid: &LaidCode,
         b: &LaidBox,
-        part: &LoopAxes,
+        (part, scalars): (&LoopAxes, bool),
         slots: &[usize],
-    ) -> Option<SmallVec<[FrameAddress; 8]>> {
+    ) -> Option<SmallVec<[TileInput; 8]>> {
         let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
         let n: usize = extents.iter().product();
         let mut out = SmallVec::new();
         for k in leaves {
             let size = code.leaves[k].dtype.size();
-            if n * size > MAX_TILE_BYTES {
+            if n * size > self.tile_bytes {
                 return None;
             }
+            let scalar = |at: FrameAddress| TileInput {
+                at,
+                is_scalar: true,
+            };
             out.push(match self.leaf(laid, b, (k, size), part, slots)? {
-                PartLeaf::Number(bytes) => self.constant(bytes.repeat(n)),
-                PartLeaf::Strided(leaf) => self.input(laid, leaf, size, &extents)?,
+                PartLeaf::Number(bytes) if scalars => scalar(self.constant(bytes)),
+                PartLeaf::Number(bytes) => TileInput::each(self.constant(bytes.repeat(n))),
+                PartLeaf::Strided(leaf) => match leaf.base {
+                    Base::Place(p) if scalars && leaf.strides.iter().all(|s| *s == 0) => {
+                        scalar(self.element_at(p, leaf.offset, &leaf.dynamic, size))
+                    }
+                    _ => TileInput::each(self.input(laid, leaf, size, &extents)?),
+                },
             });
         }
         Some(out)
@@ -500,7 +521,11 @@ impl InPlaceBuilder<'_> {
         let [part] = &decided_parts(b)?[..] else {
             return None;
         };
-        let inputs = self.inputs((code, 0..code.leaves.len()), laid, b, part, &slots)?;
+        // A copy of an input is the input.
+        let copies = (code.members.iter()).all(|m| m.copies.iter().all(Option::is_some));
+        let scalars = !copies && TileRun::is_compiled(&code.body, n);
+        let leaves = 0..code.leaves.len();
+        let inputs = self.inputs((code, leaves), laid, b, (part, scalars), &slots)?;
         let types: Vec<DType> = code
             .members
             .iter()
@@ -511,15 +536,10 @@ impl InPlaceBuilder<'_> {
             let own = self.temporary(n * d.size());
             values.push(own);
         }
-        // A copy of an input is the input.
-        let copies = code
-            .members
-            .iter()
-            .all(|m| m.copies.iter().all(Option::is_some));
         match copies {
             true => {
                 let all = code.members.iter().flat_map(|m| m.copies.iter().flatten());
-                values = all.map(|&leaf| inputs[leaf]).collect();
+                values = all.map(|&leaf| inputs[leaf].at).collect();
             }
             false => {
                 let own = TileCode { at, decided: None };
@@ -635,19 +655,19 @@ impl InPlaceBuilder<'_> {
     }
 }
 
-/// A part of a box in tiles. One tile unless a read is packed: then instructions are faster than
-/// the step's code, which packs element by element.
-fn tiles_of(b: &LaidBox, part: LoopAxes, widest: usize) -> Option<Vec<LoopAxes>> {
+/// A part of a box in tiles of at most `most` bytes. One tile unless a read is packed: then
+/// instructions are faster than the step's code, which packs element by element.
+fn tiles_of(b: &LaidBox, part: LoopAxes, (widest, most): (usize, usize)) -> Option<Vec<LoopAxes>> {
     let size = |part: &LoopAxes| part.iter().map(|a| a.extent).product::<usize>() * widest;
     let packed = b.leaves.iter().any(|l| matches!(l, LaidLeaf::Packed(_)));
     let mut out = vec![part];
-    while packed && out.iter().any(|part| size(part) > MAX_TILE_BYTES) {
+    while packed && out.iter().any(|part| size(part) > most) {
         if out.len() > MAX_TILES {
             return None;
         }
         out = out
             .into_iter()
-            .flat_map(|part| match size(&part) > MAX_TILE_BYTES {
+            .flat_map(|part| match size(&part) > most {
                 true => halves(part),
                 false => vec![part],
             })

@@ -2,6 +2,7 @@
 //! and executes instructions. It creates no tensors but its results.
 
 use super::build::in_place;
+use super::code::MAX_DIRECT_TILE_BYTES;
 use super::frame::{InPlaceForm, State};
 use super::in_place::InPlace;
 use super::instruction::Instruction;
@@ -85,7 +86,7 @@ impl DirectProgram {
         (f.depth() == 0 && elements <= MAX_DIRECT_ELEMENTS).then_some(())?;
         let inputs = f.params().iter().map(|&p| small(f.ty(p)));
         let inputs: Vec<Extents> = inputs.collect::<Option<_>>()?;
-        let form = in_place(plan, &inputs, Env::default())?;
+        let form = in_place(plan, &inputs, Env::default(), MAX_DIRECT_TILE_BYTES)?;
         (form.memory() <= MAX_FRAME_BYTES).then_some(())?;
         let state = Mutex::new(DirectState::new(&form).ok()?);
         let calls =

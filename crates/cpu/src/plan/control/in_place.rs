@@ -9,8 +9,9 @@ use crate::plan::Plan;
 use crate::plan::arena::{Arena, padded};
 use crate::plan::build::StepKind;
 use crate::plan::code::{CodeMember, Finish};
-use crate::plan::execute::{GroupRun, copy_rows};
+use crate::plan::execute::GroupRun;
 use crate::plan::laid::{LaidStep, Resolved};
+use crate::plan::rows::copy_rows;
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
@@ -270,9 +271,11 @@ impl InPlace {
     /// # Safety
     /// The preconditions of [`InPlace::execute`].
     unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &InputLayouts) {
-        let x: SmallVec<[*const u8; 8]> = b.inputs.iter().map(|&x| s.at(x).cast_const()).collect();
+        let x: SmallVec<[*const u8; 8]> =
+            b.inputs.iter().map(|x| s.at(x.at).cast_const()).collect();
         let y: SmallVec<[*mut u8; 4]> = b.outputs.iter().map(|&y| s.at(y)).collect();
-        // SAFETY: the caller guarantees the table (# Safety); inputs and outputs are contiguous.
+        // SAFETY: the caller guarantees the table (# Safety); outputs are contiguous, and
+        // the layouts are those of the inputs.
         unsafe { self.body(&b.code).run(layouts, 0..b.n, &x, &y) }
     }
 

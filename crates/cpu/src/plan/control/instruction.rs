@@ -3,8 +3,9 @@
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::folds::RawProduct;
-use crate::plan::laid::{DecidedCode, rows_time};
+use crate::plan::laid::DecidedCode;
 use crate::plan::nested::NestedRun;
+use crate::plan::rows::rows_time;
 use crate::raw_kernel::RawKernel;
 use crate::tuning::{
     BODY_PS, CALL_PS, COMPILED_BYTE_PS, CONTROL_PS, COPIED_BYTE_PS, ELEMENT_PS, KERNEL_PS,
@@ -47,14 +48,37 @@ pub(super) struct TileCode {
     pub(super) decided: Option<Arc<DecidedCode>>,
 }
 
-/// Code on a tile of `n` elements: how it runs, and its operands.
+/// An input of code on a tile: an element for each one of the tile, or a broadcast scalar.
+#[derive(Clone, Copy)]
+pub(super) struct TileInput {
+    pub(super) at: FrameAddress,
+    pub(super) is_scalar: bool,
+}
+
+impl TileInput {
+    /// Adjacent elements.
+    pub(super) fn each(at: FrameAddress) -> TileInput {
+        TileInput {
+            at,
+            is_scalar: false,
+        }
+    }
+
+    /// The distance of its elements.
+    pub(super) fn stride(&self) -> isize {
+        isize::from(!self.is_scalar)
+    }
+}
+
+/// Code on a tile of `n` elements: how it runs, and its operands. Kernels have inputs with an
+/// element for each one of the tile.
 pub(super) struct TileBody {
     pub(super) n: usize,
     /// Bytes of an element of the widest type.
     pub(super) widest: usize,
     pub(super) run: TileRun,
     pub(super) code: TileCode,
-    pub(super) inputs: SmallVec<[FrameAddress; 8]>,
+    pub(super) inputs: SmallVec<[TileInput; 8]>,
     pub(super) outputs: SmallVec<[FrameAddress; 2]>,
 }
 
@@ -75,6 +99,15 @@ impl TileRun {
         let (steps, bytes) = (body.steps(), n * body.widest());
         let less = compiled_time(steps, bytes) < kernels_time(steps, bytes);
         bytes >= MIN_COMPILED_BYTES && less && body.is_compiled()
+    }
+}
+
+/// Estimated time of a body on `n` elements, in ps: of its compiled code if that takes less time,
+/// otherwise by the time for each element.
+pub(super) fn body_time(body: &Body, n: usize, of_element: usize) -> usize {
+    match TileRun::is_compiled(body, n) {
+        true => compiled_time(body.steps(), n * body.widest()),
+        false => n.saturating_mul(of_element),
     }
 }
 

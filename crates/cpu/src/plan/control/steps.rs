@@ -488,8 +488,9 @@ impl<'a> StepRecorder<'a> {
         let body = p.f.body(&b.code);
         for k in 0..b.n {
             let mut inputs: SmallVec<[StepValue; 8]> = SmallVec::new();
-            for (j, &x) in b.inputs.iter().enumerate() {
-                inputs.push(self.operand(p, x, k as isize, body.input_size(j))?);
+            for (j, x) in b.inputs.iter().enumerate() {
+                let k = k as isize * x.stride();
+                inputs.push(self.operand(p, x.at, k, body.input_size(j))?);
             }
             let outputs = self.b.body(body, &inputs)?;
             for (j, (&y, value)) in b.outputs.iter().zip(outputs).enumerate() {

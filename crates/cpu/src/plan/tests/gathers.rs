@@ -1,13 +1,13 @@
 //! Elements at computed indices: packed line by line, or on one line where all axes continue one
 //! another.
 
-use super::super::build::StepKind;
+use super::super::build::{PlanStep, StepKind};
 use super::super::compose::{Leaf, LeafSource};
 use super::memory::parts_of;
 use super::{PlannedFunction, layouts};
 use crate::nests::tests::function;
 use cotangent_core::ops::{Bounds, Comparison, Windows};
-use cotangent_core::{Array, DType, Dim, Emit, Env, Type, Val, reference};
+use cotangent_core::{Array, DType, Dim, Emit, Env, Function, Type, Val, reference};
 
 /// Rows at computed indices of a concatenation of rows at computed indices: an index is read only
 /// where its piece has it.
@@ -195,6 +195,52 @@ fn values_of_updates_of_windows_are_stored() {
     }
 }
 
+/// The reads at computed indices in all phases of a function.
+fn gathers(f: &Function) -> usize {
+    let parts = parts_of(&std::sync::Arc::new(f.clone()));
+    let of_step = |s: &PlanStep| match &s.kind {
+        StepKind::Code(c) => {
+            let leaves = c.phases.iter().flat_map(|p| &p.code.leaves);
+            let gather = |l: &&Leaf| match &l.source {
+                LeafSource::Read(r) => !r.starts.is_empty(),
+                _ => false,
+            };
+            leaves.filter(gather).count()
+        }
+        _ => 0,
+    };
+    parts.steps.iter().map(of_step).sum()
+}
+
+/// Walks down a tree: each step gathers a key and compares it. The number of the node is needed as
+/// an index, wrapped around, and for the number of the next node, which only the next step reads.
+#[test]
+fn a_walk_gathers_once_in_each_step() {
+    let steps = 5;
+    let types = [Type::new(DType::F32, [63]), Type::new(DType::F32, [40])];
+    let f = function(&types, |cx, x| {
+        let ty = Type::new(DType::I32, [40]);
+        let full = |k: i64| cx.full(&ty, k);
+        let mut node = cx.zeros(&ty);
+        for _ in 0..steps {
+            let negative = cx.compare(node, Comparison::Lt, full(0));
+            let wrapped = cx.select(negative, cx.add(node, full(63)), node);
+            let key = cx.take(x[0], wrapped, 0, Bounds::Clip);
+            let right = cx.compare(x[1], Comparison::Gt, key);
+            let twice = cx.mul(full(2), node);
+            node = cx.select(right, cx.add(twice, full(2)), cx.add(twice, full(1)));
+        }
+        vec![node]
+    });
+    assert_eq!(gathers(&f), steps);
+    let x = Array::vector((0..63).map(|k| (k * 29 % 63) as f32).collect::<Vec<_>>());
+    let q = Array::vector((0..40).map(|k| k as f32 * 1.6 - 1.0).collect::<Vec<_>>());
+    for x in layouts(&x) {
+        let args = [x, crate::tensor::Tensor::from(&q)];
+        PlannedFunction::new(&f).check("a walk", &args);
+    }
+}
+
 /// Steps of a search by bisection: each gathers once, and what it finds is stored for the next.
 #[test]
 fn a_search_gathers_once_in_each_step() {
@@ -213,23 +259,7 @@ fn a_search_gathers_once_in_each_step() {
         }
         vec![high]
     });
-    let parts = parts_of(&std::sync::Arc::new(f.clone()));
-    let gathers: usize = parts
-        .steps
-        .iter()
-        .map(|s| match &s.kind {
-            StepKind::Code(c) => {
-                let leaves = c.phases.iter().flat_map(|p| &p.code.leaves);
-                let gather = |l: &&Leaf| match &l.source {
-                    LeafSource::Read(r) => !r.starts.is_empty(),
-                    _ => false,
-                };
-                leaves.filter(gather).count()
-            }
-            _ => 0,
-        })
-        .sum();
-    assert_eq!(gathers, steps);
+    assert_eq!(gathers(&f), steps);
     let x = Array::vector((0..100).map(|k| (k / 2) as f32).collect::<Vec<_>>());
     let q = Array::vector((0..40).map(|k| k as f32 * 1.4 - 2.0).collect::<Vec<_>>());
     for x in layouts(&x) {

@@ -140,6 +140,31 @@ fn rolls_of_several_arrays_and_distances() {
     }
 }
 
+/// Differences of the components of a field, each rolled along another axis: each component has a
+/// copy of its own, as what is around one of them is no part of the next.
+#[test]
+fn components_of_one_array_have_copies_of_their_own() {
+    for shape in [[3, 12, 10, 9], [3, 6, 7, 8]] {
+        let f = function(&[Type::new(DType::F32, shape)], |cx, x| {
+            let part = |k: usize| cx.index_axis(x[0], 0, k);
+            let change = |k: usize, axis: usize| {
+                let rolled = rolled(cx, part(k), axis, 1);
+                cx.sub(part(k), rolled)
+            };
+            vec![
+                cx.sub(change(2, 1), change(1, 2)),
+                cx.sub(change(0, 2), change(2, 0)),
+                cx.sub(change(1, 0), change(0, 1)),
+            ]
+        });
+        assert!(halos(&f) > 0, "{shape:?}");
+        let planned = PlannedFunction::new(&f);
+        for x in layouts(&reference_numbers(DType::F32, &shape)) {
+            planned.check(&format!("{shape:?}"), &[x]);
+        }
+    }
+}
+
 /// Beyond the border one read finds the other end and one finds zeros: there is no common copy.
 #[test]
 fn reads_that_find_different_elements_around_an_array_have_no_copy() {
