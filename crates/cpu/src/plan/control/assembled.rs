@@ -48,10 +48,7 @@ impl InPlaceBuilder<'_> {
         for (k, leaf) in code.leaves.iter().enumerate() {
             let size = leaf.dtype.size();
             if let Some(at) = (scalars.then(|| self.scalar(laid, k, size, slots))).flatten() {
-                inputs.push(TileInput {
-                    at,
-                    is_scalar: true,
-                });
+                inputs.push(TileInput::scalar(at));
                 continue;
             }
             let mut runs = Vec::new();

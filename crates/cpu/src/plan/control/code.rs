@@ -283,6 +283,8 @@ impl InPlaceBuilder<'_> {
                 let layouts = Box::new(body.laid(&[n], strides.iter().map(|s| &s[..])));
                 TileRun::Compiled { layouts, steps }
             }
+            // Kernels read an element for each one of the tile.
+            false if inputs.iter().any(|x| x.is_scalar) => return None,
             false => {
                 let inputs: SmallVec<[FrameAddress; 8]> = inputs.iter().map(|x| x.at).collect();
                 TileRun::Kernels(self.kernels(body, n, [&inputs, outputs]))
@@ -347,16 +349,12 @@ impl InPlaceBuilder<'_> {
             if n * size > self.tile_bytes {
                 return None;
             }
-            let scalar = |at: FrameAddress| TileInput {
-                at,
-                is_scalar: true,
-            };
             out.push(match self.leaf(laid, b, (k, size), part, slots)? {
-                PartLeaf::Number(bytes) if scalars => scalar(self.constant(bytes)),
+                PartLeaf::Number(bytes) if scalars => TileInput::scalar(self.constant(bytes)),
                 PartLeaf::Number(bytes) => TileInput::each(self.constant(bytes.repeat(n))),
                 PartLeaf::Strided(leaf) => match leaf.base {
                     Base::Place(p) if scalars && leaf.strides.iter().all(|s| *s == 0) => {
-                        scalar(self.element_at(p, leaf.offset, &leaf.dynamic, size))
+                        TileInput::scalar(self.element_at(p, leaf.offset, &leaf.dynamic, size))
                     }
                     _ => TileInput::each(self.input(laid, leaf, size, &extents)?),
                 },

@@ -64,6 +64,14 @@ impl TileInput {
         }
     }
 
+    /// A broadcast scalar.
+    pub(super) fn scalar(at: FrameAddress) -> TileInput {
+        TileInput {
+            at,
+            is_scalar: true,
+        }
+    }
+
     /// The distance of its elements.
     pub(super) fn stride(&self) -> isize {
         isize::from(!self.is_scalar)

@@ -1,7 +1,7 @@
 //! Kernels and guards in a step of code: the code calls a kernel, a guard is operations.
 
 use super::called::{CallAddresses, Callee, CodeCall, call_of_code};
-use super::elements::{Entry, EntryMemory};
+use super::elements::EntryMemory;
 use super::frame::FrameAddress;
 use super::instruction::{InPlaceCall, LentOperand};
 use super::steps::{Placed, StepRecorder};
@@ -71,12 +71,11 @@ impl<'a> StepRecorder<'a> {
             .collect::<Option<_>>()?;
         let results: CallAddresses<FrameAddress> =
             results.map(|at| self.resolved(p.at(at))).collect();
-        let first = (operands.first(), results.first());
-        let is_changed = |e: &Entry| e.memory == EntryMemory::Changed;
         let mut changes = false;
         for (k, y) in results.iter().enumerate() {
-            let same = k == 0 && matches!(first, (Some(x), Some(y)) if x == y);
-            let changed = effects.changes && same && is_changed(&self.entries[y.base as usize]);
+            let same = k == 0 && operands.first() == Some(y);
+            let memory = self.entries[y.base as usize].memory;
+            let changed = effects.changes && same && memory == EntryMemory::Changed;
             (changed || self.is_in_memory(*y)).then_some(())?;
             changes |= changed;
             let e = &mut self.entries[y.base as usize];
