@@ -36,8 +36,6 @@ pub(crate) struct RawKernel {
     run: Box<RawFn>,
     /// Whether the first result may have the memory of the first operand.
     changes_operand: bool,
-    /// Whether it may leave the operation to the kernel on tensors.
-    may_fail: bool,
 }
 
 impl RawKernel {
@@ -50,7 +48,6 @@ impl RawKernel {
         RawKernel {
             run: Box::new(f),
             changes_operand: false,
-            may_fail: true,
         }
     }
 
@@ -63,19 +60,6 @@ impl RawKernel {
             changes_operand: true,
             ..self
         }
-    }
-
-    /// This kernel, which never leaves the operation to the kernel on tensors.
-    pub(crate) fn never_failing(self) -> RawKernel {
-        RawKernel {
-            may_fail: false,
-            ..self
-        }
-    }
-
-    /// Whether it may leave the operation to the kernel on tensors.
-    pub(crate) fn may_fail(&self) -> bool {
-        self.may_fail
     }
 
     /// Whether the first result may have the memory of the first operand.

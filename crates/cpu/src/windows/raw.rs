@@ -400,7 +400,7 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     let (dtype, of_indices) = (y.dtype, indices.dtype);
     let g = Geometry::of(s, x)?;
     let applied = applied(s, dtype, super::has_plain_sums(s, indices.shape))?;
-    let (row_major, may_fail) = (g.operand.is_none(), g.error);
+    let row_major = g.operand.is_none();
     let run = move |y: &[*mut u8], x: &[*const u8]| {
         // SAFETY: the caller of `RawKernel::run` guarantees operands and the result of these forms.
         unsafe {
@@ -421,10 +421,7 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     // SAFETY: `run` accesses the elements of these forms alone, whose memory its caller guarantees.
     // If the operand has the form of the result, it is the result before the updates.
     unsafe {
-        let mut kernel = RawKernel::new(run);
-        if !may_fail {
-            kernel = kernel.never_failing();
-        }
+        let kernel = RawKernel::new(run);
         Some(match row_major {
             true => kernel.changing_operand(),
             false => kernel,

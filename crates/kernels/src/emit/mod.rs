@@ -59,7 +59,6 @@ mod whole;
 pub use crate::tuning::PREFETCH_ELEMENTS;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
-pub use step::CallEffects;
 use step::StepTrace;
 pub(crate) use step::{ElementCopies, StepCall, StepRecorder};
 pub(crate) use trace::{Record, StepAddress, Trace, TraceId};

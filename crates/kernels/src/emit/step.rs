@@ -35,23 +35,15 @@ pub(crate) enum StepEffect {
     Call(StepCall),
 }
 
-/// A function that a step calls with the table and a context. It returns 0, or 1 where it fails:
-/// the loop ends before this step; after any other number the run ends.
+/// A function that a step calls with the table and a context. It returns 0; after any other number
+/// the run ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepCall {
     /// Address of the function.
     pub(crate) function: u64,
     pub(crate) context: u64,
-    pub(crate) effects: CallEffects,
-}
-
-/// Effects of a function that a step calls.
-#[derive(Clone, Copy, Debug)]
-pub struct CallEffects {
-    /// Whether it changes memory that the step reads. Where it fails it changed nothing.
-    pub changes: bool,
-    /// Whether it may return 1.
-    pub may_fail: bool,
+    /// Whether it changes memory that the step reads.
+    pub(crate) changes: bool,
 }
 
 impl StepEffect {

@@ -34,9 +34,7 @@ pub use body::{
     min_stream_bytes,
 };
 pub use kernel::{TileFn, TileOp};
-pub use steps::{
-    CallEffects, ElementAddress, RecordedSteps, StepFn, StepValue, Steps, StepsBuilder, StepsEnd,
-};
+pub use steps::{ElementAddress, RecordedSteps, StepFn, StepValue, Steps, StepsBuilder, StepsEnd};
 pub use vector_loop::VectorLoop;
 
 use crate::emit::instruction;

@@ -6,7 +6,6 @@
 
 use super::Body;
 use super::emitted::is_wanted;
-pub use crate::emit::CallEffects;
 use crate::emit::{PackedStep, StepAddress, StepCall, StepLoop, StepRecorder, TraceId};
 use crate::simd::Isa;
 
@@ -35,9 +34,8 @@ impl From<ElementAddress> for StepAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepValue(TraceId);
 
-/// A function that a step calls with the addresses of the table and a context. It returns 0, or 1
-/// where it fails: the loop ends before this step. After any other number the run ends
-/// ([`StepsEnd::Interrupted`]); a panic in it continues there
+/// A function that a step calls with the addresses of the table and a context. It returns 0; after
+/// any other number the run ends ([`StepsEnd::Ended`]), and a panic in it continues there
 /// ([`guarded`](crate::interrupt::guarded)).
 pub type StepFn = unsafe extern "C" fn(table: *const *mut u8, context: *const u8) -> u64;
 
@@ -200,13 +198,12 @@ impl StepsBuilder {
     }
 
     /// Calls a function after the loads and stores that were recorded, and before those to come.
-    /// Where it fails the loop ends before this step, which must not have changed memory that it
-    /// reads.
-    pub fn call(&mut self, f: StepFn, context: *const u8, effects: CallEffects) {
+    /// `changes`: it changes memory that the step reads.
+    pub fn call(&mut self, f: StepFn, context: *const u8, changes: bool) {
         self.recorder.call(StepCall {
             function: f as usize as u64,
             context: context as usize as u64,
-            effects,
+            changes,
         });
     }
 
@@ -265,7 +262,7 @@ impl StepsBuilder {
     /// The step with its operations on several elements packed. After each step entries of the
     /// table advance by these bytes. Entries of `changed` lead to memory that a step reads before
     /// it stores to it, other than by [`StepsBuilder::keep`]. Inner loops with a condition ask
-    /// after `look_after` iterations whether the run should end ([`StepsEnd::Interrupted`]).
+    /// after `look_after` iterations whether the run should end ([`StepsEnd::Ended`]).
     pub fn finish(
         self,
         advances: Vec<(u32, i32)>,
@@ -305,12 +302,12 @@ pub enum StepsEnd {
     Done,
     /// The condition of a step was false; that many steps are left, that step included.
     Stopped(usize),
-    /// A value of the next step needs the scalar fallback, or a function that it calls fails; that
-    /// many steps are left, that step included.
+    /// A value of the next step needs the scalar fallback; that many steps are left, that step
+    /// included.
     Rare(usize),
     /// The hook of the thread's runs ended it ([`interrupt`](crate::interrupt)), or a function that
     /// the step called.
-    Interrupted,
+    Ended,
 }
 
 /// A loop over straight-line code.
@@ -354,7 +351,7 @@ impl Steps {
             0 => StepsEnd::Done,
             isize::MIN => {
                 crate::interrupt::resume_panic();
-                StepsEnd::Interrupted
+                StepsEnd::Ended
             }
             left @ 1.. => StepsEnd::Rare(left as usize),
             left => StepsEnd::Stopped(!left as usize),

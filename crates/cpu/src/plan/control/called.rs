@@ -1,19 +1,20 @@
 //! Kernels on tensors in place: an instruction runs them, or the code of a step calls them.
 //!
 //! Code stores the elements of the operands before the call, and loads those of the results after
-//! it. A step whose kernel fails is run by instructions, which return the error. A kernel that is
-//! interrupted ends the run.
+//! it. A kernel that fails ends the run, which returns its error.
 
 use super::frame::{FrameAddress, State};
 use super::in_place::InPlace;
 use super::instruction::InPlaceCall;
+use crate::interrupt::interrupted;
 use crate::kernel::Operands;
 use crate::plan::build::{CallStep, StepKind};
 use crate::plan::nested::NestedRun;
 use crate::raw::{Raw, RawMut};
-use cotangent_core::{Code, Result};
+use cotangent_core::{Error, Result};
 use cotangent_kernels::interrupt::guarded;
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// Addresses of the operands or of the results of a kernel.
 pub(super) type CallAddresses<T> = SmallVec<[T; 4]>;
@@ -84,7 +85,10 @@ impl InPlace {
 pub(super) enum Callee {
     Kernel(*const InPlaceCall),
     /// A loop with code of its own.
-    Loop(*const dyn NestedRun),
+    Loop {
+        run: *const dyn NestedRun,
+        eqn: usize,
+    },
 }
 
 /// A call in the code of a step.
@@ -103,7 +107,7 @@ impl CodeCall {
         match self.callee {
             // SAFETY: the function and its instruction outlive the code, which has this call.
             Callee::Kernel(call) => unsafe { (*self.f).operation((*call).step) },
-            Callee::Loop(_) => "scan",
+            Callee::Loop { .. } => "scan",
         }
     }
 }
@@ -113,8 +117,18 @@ unsafe impl Send for CodeCall {}
 // SAFETY: the pointers lead to values that are `Send` and `Sync`, and that nothing writes.
 unsafe impl Sync for CodeCall {}
 
-/// Calls a kernel from the code of a step. Returns 0; 1 if it failed; 2 if it panicked or was
-/// interrupted, after which the run ends.
+thread_local! {
+    /// The error of a kernel that code called.
+    static FAILURE: Cell<Option<Error>> = const { Cell::new(None) };
+}
+
+/// The error for which code ended its run.
+pub(super) fn failure() -> Error {
+    FAILURE.take().unwrap_or_else(interrupted)
+}
+
+/// Calls a kernel from the code of a step. Returns 0; after 1 the run ends, for a panic, an
+/// interruption or a [`failure`].
 ///
 /// # Safety
 /// The context is a [`CodeCall`] of the loop whose addresses the table has. Operands are in memory.
@@ -132,13 +146,17 @@ pub(super) unsafe extern "C" fn call_of_code(table: *const *mut u8, context: *co
         unsafe {
             match c.callee {
                 Callee::Kernel(call) => (*c.f).call_at(&*call, &x, &y),
-                Callee::Loop(run) => (*run).run(&x, &y),
+                Callee::Loop { run, eqn } => {
+                    let f = &*c.f;
+                    let loc = f.plan.function.eqns()[eqn].loc;
+                    (*run).run(&x, &y).map_err(|err| err.at(loc))
+                }
             }
         }
     });
-    match done {
-        Some(Ok(())) => 0,
-        Some(Err(err)) if err.code() != Code::Interrupted => 1,
-        _ => 2,
-    }
+    let ends = match done {
+        Some(done) => done.map_err(|err| FAILURE.set(Some(err))).is_err(),
+        None => true,
+    };
+    u64::from(ends)
 }

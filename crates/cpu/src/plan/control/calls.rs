@@ -15,7 +15,7 @@ use cotangent_core::{DType, Op};
 use smallvec::SmallVec;
 
 /// Minimum size of a carry that a kernel changes where it is. To copy a smaller one takes little
-/// time, and the code of a step calls kernels that may fail only before it changes something.
+/// time.
 const MIN_CHANGED_BYTES: usize = 1024;
 
 impl InPlaceBuilder<'_> {

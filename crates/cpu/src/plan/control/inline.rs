@@ -21,13 +21,13 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn control(
         &mut self,
         p: Placed<'a>,
-        run: &'a (dyn NestedRun + 'static),
+        (run, eqn): (&'a (dyn NestedRun + 'static), usize),
         x: &[FrameAddress],
         y: &[FrameAddress],
     ) -> Option<()> {
         let own = run.as_any().downcast_ref::<ControlRun>()?;
         if own.has_vectors() {
-            return self.called_loop(p, run, own.operands(), x, y);
+            return self.called_loop(p, (run, eqn), own.operands(), x, y);
         }
         match own {
             ControlRun::Once(f) => {

@@ -1,5 +1,6 @@
 //! Loops as machine code ([`steps`](super::steps)): when they are compiled, and how they run.
 
+use super::called::failure;
 use super::carries::{CarryBuffers, is_in_place};
 use super::element_loop::ElementLoop;
 use super::in_place::InPlace;
@@ -324,7 +325,7 @@ pub(super) unsafe fn run_scan(
                 match unsafe { code.code.run(&mut table(&[s], parts), count) } {
                     StepsEnd::Done => done += count,
                     StepsEnd::Stopped(_) => unreachable!("a scan has no condition"),
-                    StepsEnd::Interrupted => return Err(interrupted()),
+                    StepsEnd::Ended => return Err(failure()),
                     StepsEnd::Rare(left) => {
                         span.begin(count - left);
                         done += count - left;
@@ -391,7 +392,7 @@ pub(super) unsafe fn run_while(
                     match unsafe { code.code.run(&mut table(&[s, t], parts), count) } {
                         StepsEnd::Done => done += count,
                         StepsEnd::Stopped(left) => return Ok(done + count - left),
-                        StepsEnd::Interrupted => return Err(interrupted()),
+                        StepsEnd::Ended => return Err(failure()),
                         StepsEnd::Rare(left) => {
                             span.begin(count - left);
                             done += count - left;

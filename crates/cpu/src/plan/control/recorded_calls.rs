@@ -11,7 +11,6 @@ use crate::raw_kernel::RawKernel;
 use crate::tensor::{Extents, row_major};
 use crate::tuning::{CALL_PS, CONTROL_PS, OPERATION_PS};
 use cotangent_core::{DType, Op};
-use cotangent_kernels::tile::CallEffects;
 use std::sync::Arc;
 
 impl<'a> StepRecorder<'a> {
@@ -25,16 +24,14 @@ impl<'a> StepRecorder<'a> {
         let results = c.results.iter().flatten().map(|(at, _)| *at);
         self.repeated = self.repeated.saturating_add(CALL_PS.div_ceil(OPERATION_PS));
         let changes = c.raw.as_ref().is_some_and(RawKernel::changes_operand);
-        let may_fail = c.raw.as_ref().is_none_or(RawKernel::may_fail);
-        let effects = CallEffects { changes, may_fail };
-        self.called(p, Callee::Kernel(c), &c.operands, results, effects)
+        self.called(p, Callee::Kernel(c), &c.operands, results, changes)
     }
 
     /// A loop with code of its own, which the code calls.
     pub(super) fn called_loop(
         &mut self,
         p: Placed<'a>,
-        run: &'a (dyn NestedRun + 'static),
+        (run, eqn): (&'a (dyn NestedRun + 'static), usize),
         forms: Vec<(DType, Extents)>,
         x: &[FrameAddress],
         y: &[FrameAddress],
@@ -49,21 +46,18 @@ impl<'a> StepRecorder<'a> {
         self.repeated = self
             .repeated
             .saturating_add(CONTROL_PS.div_ceil(OPERATION_PS));
-        let effects = CallEffects {
-            changes: false,
-            may_fail: true,
-        };
-        self.called(p, Callee::Loop(run), &operands, y.iter().copied(), effects)
+        let callee = Callee::Loop { run, eqn };
+        self.called(p, callee, &operands, y.iter().copied(), false)
     }
 
-    /// With `effects.changes`, the first result may be the first operand.
+    /// `changes`: the first result may be the first operand.
     fn called(
         &mut self,
         p: Placed<'a>,
         callee: Callee,
         operands: &[LentOperand],
         results: impl Iterator<Item = FrameAddress>,
-        effects: CallEffects,
+        changes: bool,
     ) -> Option<()> {
         let operands: CallAddresses<FrameAddress> = operands
             .iter()
@@ -71,13 +65,13 @@ impl<'a> StepRecorder<'a> {
             .collect::<Option<_>>()?;
         let results: CallAddresses<FrameAddress> =
             results.map(|at| self.resolved(p.at(at))).collect();
-        let mut changes = false;
+        let mut changed_any = false;
         for (k, y) in results.iter().enumerate() {
             let same = k == 0 && operands.first() == Some(y);
             let memory = self.entries[y.base as usize].memory;
-            let changed = effects.changes && same && memory == EntryMemory::Changed;
+            let changed = changes && same && memory == EntryMemory::Changed;
             (changed || self.is_in_memory(*y)).then_some(())?;
-            changes |= changed;
+            changed_any |= changed;
             let e = &mut self.entries[y.base as usize];
             e.known.clear();
             e.complete = true;
@@ -88,9 +82,8 @@ impl<'a> StepRecorder<'a> {
             operands,
             results,
         });
-        let effects = CallEffects { changes, ..effects };
         let context = Arc::as_ptr(&call).cast();
-        self.b.call(call_of_code, context, effects);
+        self.b.call(call_of_code, context, changed_any);
         self.calls.push(call);
         Some(())
     }

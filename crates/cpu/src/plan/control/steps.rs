@@ -418,7 +418,7 @@ impl<'a> StepRecorder<'a> {
             } => self.product(p, *product, *dtype, *y, x),
             Instruction::Update(u) => self.update(p, u),
             Instruction::Code { at, .. } => self.phase(p, *at),
-            Instruction::Control { run, x, y, .. } => self.control(p, &**run, x, y),
+            Instruction::Control { run, eqn, x, y } => self.control(p, (&**run, *eqn), x, y),
             Instruction::Call(c) => self.call(p, c),
         }
     }

@@ -197,12 +197,7 @@ impl LoopBlock<'_, '_> {
             broadcast: false,
         };
         call(asm, plan.target.wide, function, Some(f.context));
-        let done = asm.jump(If::Zero);
-        // 1: the step fails; otherwise the run ends.
-        asm.add(RDX, -1);
-        self.exits.push(asm.jump(If::Zero));
-        let end = asm.jump_always();
+        let end = asm.jump(If::NotZero);
         self.exits_of_step().ends.push(end);
-        asm.bind(done);
     }
 }

@@ -230,7 +230,7 @@ pub(super) fn items(
 fn changes(step: &StepTrace, item: CodeItem) -> bool {
     match item {
         CodeItem::Effect(StepEffect::Store { to, .. }) => step.changed.contains(&to.entry),
-        CodeItem::Effect(StepEffect::Call(call)) => call.effects.changes,
+        CodeItem::Effect(StepEffect::Call(call)) => call.changes,
         _ => false,
     }
 }
@@ -301,7 +301,6 @@ fn before_changes(step: &StepTrace, all: Vec<CodeItem>) -> Vec<CodeItem> {
 fn restarts(step: &StepTrace, all: &[CodeItem]) -> Option<()> {
     let ends = |i: &CodeItem| match i {
         CodeItem::Rare(_) => true,
-        CodeItem::Effect(StepEffect::Call(call)) => call.effects.may_fail,
         CodeItem::Effect(e) => matches!(e, StepEffect::Continue(_)),
         _ => false,
     };

@@ -81,7 +81,7 @@ pub(super) fn compare_steps(
         match unsafe { steps.run(&mut table, left) } {
             StepsEnd::Done => break,
             StepsEnd::Rare(n) => left = n,
-            StepsEnd::Interrupted => unreachable!("no hook"),
+            StepsEnd::Ended => unreachable!("no hook"),
             StepsEnd::Stopped(_) => unreachable!("there is no condition"),
         }
         let row = |k: usize| memory[k].1.wrapping_add((count - left) * all[k].size());
