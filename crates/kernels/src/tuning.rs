@@ -143,7 +143,7 @@ tuning! {
     /// Assumed number of operations of a vector loop in a nanosecond.
     pub(crate) LOOP_OPERATIONS_PER_NS: u64 = 4;
     /// Prefetch distance, in elements
-    /// ([`InputLayouts::reading_ahead`](crate::tile::InputLayouts::reading_ahead)).
+    /// ([`BodyLayouts::reading_ahead`](crate::tile::BodyLayouts::reading_ahead)).
     pub PREFETCH_ELEMENTS: usize = 1 << 14;
     /// Maximum number of operations of a trace that is compiled. The code should fit the
     /// instruction cache.

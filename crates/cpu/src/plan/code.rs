@@ -117,6 +117,12 @@ impl Code {
         let is_product = |m: &CodeMember| matches!(m.finish, Finish::Product(_));
         self.members.iter().any(is_product)
     }
+
+    /// Whether all outputs are elements of the memory of values, in row-major order of the space.
+    pub(crate) fn stores_in_place(&self) -> bool {
+        let in_order = |m: &CodeMember| m.slot == ElementSlot::ROW_MAJOR;
+        self.rank == self.space.len() && self.members.iter().all(in_order)
+    }
 }
 
 /// A value of code.

@@ -6,7 +6,7 @@
 //! of its own. So code reads and writes inside of values, whatever the graph is.
 
 use super::build::CodeStep;
-use super::code::{Code, CodeMember, ElementSlot};
+use super::code::{Code, CodeMember};
 use super::factors::is_direct;
 use super::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks};
 use super::pack::{Addresses, Table};
@@ -286,7 +286,7 @@ impl CodeRun<'_> {
     unsafe fn slots(&self, b: &LaidBox, range: Range<usize>) -> Fallible {
         let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
         let all = &self.code.members;
-        if all.iter().all(|m| m.slot == ElementSlot::ROW_MAJOR) {
+        if self.code.stores_in_place() {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
@@ -357,6 +357,13 @@ impl CodeRun<'_> {
         to: &[*mut u8],
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
+        if b.layouts.has_outputs_apart() {
+            let first = to.iter().zip(types());
+            let first = first.map(|(to, d)| to.wrapping_add(b.first * d.size()));
+            let outputs: SmallVec<[*mut u8; 4]> = first.collect();
+            // SAFETY: the caller guarantees the inputs and the outputs (# Safety).
+            return unsafe { self.body(b, range, &outputs) };
+        }
         if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
             let types: SmallVec<[DType; 4]> = types().copied().collect();
             let each = |k: usize, piece: &OutputPiece, from: *const u8| {
@@ -403,7 +410,8 @@ impl CodeRun<'_> {
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`] for the inputs. Each output of the code is valid for
-    /// the elements of the range.
+    /// the elements of the range; if outputs are apart, at their positions from the first one of
+    /// the box.
     pub(super) unsafe fn body(
         &self,
         b: &LaidBox,

@@ -9,7 +9,7 @@ use super::rows::rows_time;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use crate::tuning::{BOX_INPUT_PS, BOX_PS};
 use cotangent_core::{DType, Error};
-use cotangent_kernels::tile::{Body, InputLayouts};
+use cotangent_kernels::tile::{Body, BodyLayouts};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ pub(crate) struct DecidedCode {
 pub(crate) struct LaidBox {
     pub(crate) axes: LoopAxes,
     pub(crate) extents: Extents,
-    pub(crate) layouts: InputLayouts,
+    pub(crate) layouts: BodyLayouts,
     pub(crate) leaves: Vec<LaidLeaf>,
     /// The code, if it is not that of all boxes.
     pub(crate) decided: Option<Arc<DecidedCode>>,
@@ -119,8 +119,20 @@ impl LaidBox {
             None => (&code.body, (0..leaves.len()).collect()),
         };
         let strides: SmallVec<[Strides; 8]> = read.iter().map(|&k| strides(&leaves[k])).collect();
-        let layouts = body.laid(&extents, strides.iter().map(|s| &s[..]));
         let (block, first, outer) = outputs(&b);
+        let strides = strides.iter().map(|s| &s[..]);
+        // Outputs of a phase that is stored are elements of the places; others are in scratch
+        // memory.
+        let is_packed = |&k: &usize| matches!(leaves[k], LaidLeaf::Packed(_));
+        let in_place = code.stores_in_place() && !read.iter().any(is_packed);
+        let layouts = match in_place && !outer.is_empty() {
+            true => {
+                let outer = outer.iter().map(|&(count, apart)| (count, apart as isize));
+                let loops: SmallVec<[_; 4]> = std::iter::once((block, 1)).chain(outer).collect();
+                body.laid_apart(&extents, strides, &loops)
+            }
+            false => body.laid(&extents, strides),
+        };
         LaidBox {
             volume: extents.iter().product(),
             axes: b,

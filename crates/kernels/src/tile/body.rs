@@ -1,7 +1,7 @@
 //! [`Body`]: straight-line code over tiles, and its construction from values in single-assignment
 //! form.
 
-use super::pack::{ViewLayout, fill};
+use super::pack::{LoopNest, ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
 use super::{TILE_BYTES, TileFn, TileOp, kernels};
 use crate::emit::MemoryFlags;
@@ -20,16 +20,19 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value(u32);
 
-/// Layouts of the inputs of a body, computed once for all runs over a shape.
-pub struct InputLayouts {
+/// Layouts of the inputs of a body, and of its outputs if they are rows of larger arrays, computed
+/// once for all runs over a shape.
+pub struct BodyLayouts {
     pub(super) layouts: SmallVec<[ViewLayout; 4]>,
+    /// The positions of the outputs, unless they are adjacent; compiled code processes rows then.
+    pub(super) apart: Option<LoopNest>,
     /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
     /// The access flags that code is compiled for.
     pub(super) flags: MemoryFlags,
 }
 
-impl InputLayouts {
+impl BodyLayouts {
     /// Whether compiled code reads an input from packed tiles.
     pub(super) fn is_packed(&self, k: usize) -> bool {
         match self.layouts[k] {
@@ -39,10 +42,15 @@ impl InputLayouts {
         }
     }
 
+    /// Whether the code writes outputs that are rows of larger arrays ([`Body::laid_apart`]).
+    pub fn has_outputs_apart(&self) -> bool {
+        self.apart.is_some()
+    }
+
     /// Enables prefetching, [`PREFETCH_ELEMENTS`] elements ahead, of those of `inputs` that are
     /// row-major. It is meant for data in memory that another loop reads next, while this loop
     /// reads from a cache and leaves the memory idle.
-    pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> InputLayouts {
+    pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> BodyLayouts {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
         self.flags.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
@@ -50,7 +58,7 @@ impl InputLayouts {
 
     /// Enables non-temporal stores for these outputs. They should have at least
     /// [`min_stream_bytes`] bytes and not be read again soon.
-    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> InputLayouts {
+    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> BodyLayouts {
         self.flags.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self
     }
@@ -497,20 +505,35 @@ impl Body {
         &self,
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
-    ) -> InputLayouts {
-        self.lay(shape, strides, Isa::chosen())
+    ) -> BodyLayouts {
+        self.lay(shape, strides, &[], Isa::chosen())
+    }
+
+    /// As [`Body::laid`], for outputs that are rows of larger arrays: `outputs` are the loops over
+    /// their elements, innermost first, each with its length and its stride. If code would not be
+    /// faster than copies of the rows, the outputs are adjacent all the same
+    /// ([`BodyLayouts::has_outputs_apart`]).
+    pub fn laid_apart<'s>(
+        &self,
+        shape: &[usize],
+        strides: impl Iterator<Item = &'s [isize]>,
+        outputs: &[(usize, isize)],
+    ) -> BodyLayouts {
+        self.lay(shape, strides, outputs, Isa::chosen())
     }
 
     /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).
     ///
     /// # Safety
     /// Each input is valid for its elements at every index of the shape. Each output is valid for
-    /// `range.len()` elements; its first element is that of `range.start`. An output may be equal
-    /// to a row-major input, offset by `range.start`, if [`Body::may_overwrite`] returns true and
-    /// no other output is equal to it. Otherwise outputs overlap nothing.
+    /// `range.len()` elements; its first element is that of `range.start`. If outputs are
+    /// [apart](BodyLayouts::has_outputs_apart), their addresses are those of the first element of
+    /// the shape, and they are valid at the positions of the range. An output may have the place of
+    /// an input, element by element, if [`Body::may_overwrite`] returns true and no other output
+    /// has it. Otherwise outputs overlap nothing.
     pub unsafe fn run(
         &self,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -527,8 +550,36 @@ impl Body {
         unsafe {
             match self.emitted(laid, self.flags(laid, &range, outputs), range.len()) {
                 Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
-                None => self.interpret(&laid.layouts, range, inputs, outputs),
+                None => self.interpret_rows(laid, range, inputs, outputs),
             }
+        }
+    }
+
+    /// Interprets the body, row by row of outputs that are apart.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run`].
+    unsafe fn interpret_rows(
+        &self,
+        laid: &BodyLayouts,
+        mut range: Range<usize>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) {
+        let Some(nest) = &laid.apart else {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.interpret(&laid.layouts, range, inputs, outputs) };
+        };
+        let len = nest.inner().0;
+        while !range.is_empty() {
+            let end = range.end.min(range.start + len - range.start % len);
+            let first = nest.offset(range.start);
+            let row = outputs.iter().zip(&self.outputs);
+            let row = row.map(|(y, &(size, _))| y.wrapping_offset(first * size as isize));
+            let row: SmallVec<[*mut u8; 4]> = row.collect();
+            // SAFETY: the caller guarantees the preconditions (# Safety); the row is adjacent.
+            unsafe { self.interpret(&laid.layouts, range.start..end, inputs, &row) };
+            range.start = end;
         }
     }
 

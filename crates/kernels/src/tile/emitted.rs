@@ -7,8 +7,8 @@
 
 use super::Body;
 use super::TILE_BYTES;
-use super::body::{InputLayouts, TileBlock};
-use super::pack::{ViewLayout, fill};
+use super::body::{BodyLayouts, TileBlock};
+use super::pack::{LoopAxis, LoopNest, ViewLayout, fill};
 use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
 use crate::environment::chosen;
@@ -90,7 +90,7 @@ impl Body {
     /// interpreted this time.
     pub(super) fn emitted(
         &self,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         flags: MemoryFlags,
         n: usize,
     ) -> Option<&Emitted> {
@@ -135,7 +135,7 @@ impl Body {
     /// ordinary stores.
     pub(super) fn flags(
         &self,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         range: &Range<usize>,
         outputs: &[*mut u8],
     ) -> MemoryFlags {
@@ -143,6 +143,7 @@ impl Body {
             let step =
                 |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM_BYTES);
             outputs[k].addr().is_multiple_of(STREAM_BYTES)
+                && laid.apart.iter().all(|a| a.steps().all(step))
                 && laid
                     .rows
                     .is_none_or(|r| step(r.len) && step(range.start % r.len))
@@ -157,16 +158,25 @@ impl Body {
         }
     }
 
-    /// The layouts of inputs, for code of an instruction set.
+    /// The layouts of inputs and of loops over the elements of outputs, which are adjacent if there
+    /// are none, for code of an instruction set.
     pub(super) fn lay<'s>(
         &self,
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
+        outputs: &[LoopAxis],
         isa: Isa,
-    ) -> InputLayouts {
+    ) -> BodyLayouts {
         let layouts: SmallVec<[ViewLayout; 4]> =
             strides.map(|s| ViewLayout::of(shape, s)).collect();
-        let rows = self.rows(&layouts, isa);
+        let apart = LoopNest::new(outputs);
+        let by_rows = |a: &LoopNest| {
+            a.steps().len() > 0
+                && layouts.len() <= MAX_CODE_INPUTS
+                && self.rows(&layouts, Some(a), isa).is_some()
+        };
+        let apart = Some(apart).filter(by_rows);
+        let rows = self.rows(&layouts, apart.as_ref(), isa);
         let one = |l: &ViewLayout| match l {
             ViewLayout::Splat => true,
             ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
@@ -177,8 +187,9 @@ impl Body {
             .enumerate()
             .take(MAX_CODE_INPUTS)
             .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
-        InputLayouts {
+        BodyLayouts {
             layouts,
+            apart,
             rows,
             flags: MemoryFlags {
                 splats,
@@ -187,16 +198,18 @@ impl Body {
         }
     }
 
-    /// The rows of inputs with these layouts, if code should process them one by one: a row fills
+    /// The rows of operands with these layouts, if code should process them one by one: a row fills
     /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements, or a masked vector for each row
     /// takes less time than packing rows.
-    fn rows(&self, layouts: &[ViewLayout], isa: Isa) -> Option<RowLoop> {
-        let strided = || {
+    fn rows(&self, layouts: &[ViewLayout], apart: Option<&LoopNest>, isa: Isa) -> Option<RowLoop> {
+        let inputs = || {
             layouts.iter().filter_map(|layout| match layout {
                 ViewLayout::Strided(nest) => Some(nest),
                 _ => None,
             })
         };
+        let strided = || inputs().chain(apart);
+        let packed = inputs().count() + apart.map_or(0, |_| self.outputs.len());
         let fits = |(len, step): (usize, isize)| matches!(step, 0 | 1).then_some(len);
         let lens = strided()
             .map(|nest| fits(nest.inner()))
@@ -207,7 +220,7 @@ impl Body {
         let masked = isa == Isa::Avx512 && self.widest <= 8;
         let even = strided().map(|nest| nest.rows(len).0).min()?;
         let full = match masked {
-            true => len >= lanes || self.gains_by_masks(strided().count(), [len, lanes, even]),
+            true => len >= lanes || self.gains_by_masks(packed, [len, lanes, even]),
             false => len.is_multiple_of(lanes),
         };
         match full {
@@ -217,7 +230,7 @@ impl Body {
     }
 
     /// Whether a masked vector of code for each row of `len` elements, of which `even` are a
-    /// constant stride apart, takes less time than packing the rows of some inputs.
+    /// constant stride apart, takes less time than packing the rows of some operands.
     fn gains_by_masks(&self, packed: usize, [len, lanes, even]: [usize; 3]) -> bool {
         let operands = self.inputs.len() + self.outputs.len();
         let idle = self.steps.len() * VECTOR_STEP_PS * (lanes - len) / lanes;
@@ -290,7 +303,7 @@ impl Body {
     pub unsafe fn run_code(
         &self,
         isa: Isa,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -312,7 +325,7 @@ impl Body {
     pub(super) unsafe fn run_emitted(
         &self,
         code: &Emitted,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -353,7 +366,7 @@ impl Body {
     unsafe fn locate(
         &self,
         operands: &mut CallOperands,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         start: usize,
         tiles: PackedTiles,
         inputs: &[*const u8],
@@ -385,9 +398,13 @@ impl Body {
             first.push((at, size));
             steps.push(step * self.inputs[k].0 as isize);
         }
+        let (adjacent, step) = match &laid.apart {
+            Some(nest) => (0, nest.rows(len as usize).1),
+            None => (1, len),
+        };
         for (&at, &(size, _)) in outputs.iter().zip(&self.outputs) {
-            first.push((at, size));
-            steps.push(len * size as isize);
+            first.push((at, adjacent * size));
+            steps.push(step * size as isize);
         }
     }
 
@@ -399,7 +416,7 @@ impl Body {
     unsafe fn run_tiles(
         &self,
         code: &Emitted,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         tile: usize,
@@ -440,6 +457,12 @@ impl Body {
                     table[k] = table[k].wrapping_offset(nest.offset(start) * size as isize);
                 }
             }
+            if let Some(nest) = &laid.apart {
+                let at = nest.offset(start);
+                for (to, &(size, _)) in table[inputs.len()..].iter_mut().zip(&self.outputs) {
+                    *to = to.wrapping_offset(at * size as isize);
+                }
+            }
             steps[0] = count as isize;
             start += n * count;
             // SAFETY: the caller guarantees that these rows of `n` elements are inside the range of
@@ -457,7 +480,7 @@ impl Body {
     unsafe fn run_rows(
         &self,
         code: &Emitted,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         last: Range<usize>,
         inputs: &[*const u8],
         operands: &mut CallOperands,
@@ -498,7 +521,7 @@ impl Body {
     unsafe fn run_rest(
         &self,
         code: &Emitted,
-        laid: &InputLayouts,
+        laid: &BodyLayouts,
         row: Range<usize>,
         inputs: &[*const u8],
         mut now: SmallVec<[*mut u8; 16]>,

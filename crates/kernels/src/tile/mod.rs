@@ -30,7 +30,7 @@ mod vector_loop;
 use kernels::{Comparison, comparison};
 
 pub use body::{
-    Body, Builder, InputLayouts, Instruction, KernelData, PREFETCH_ELEMENTS, TileBlock, Value,
+    Body, BodyLayouts, Builder, Instruction, KernelData, PREFETCH_ELEMENTS, TileBlock, Value,
     min_stream_bytes,
 };
 pub use kernel::{TileFn, TileOp};

@@ -83,6 +83,16 @@ impl LoopNest {
         }
     }
 
+    /// These axes, innermost first, but for those of length 1.
+    pub(super) fn new(axes: &[LoopAxis]) -> LoopNest {
+        LoopNest(axes.iter().copied().filter(|a| a.0 != 1).collect())
+    }
+
+    /// The distances of all axes but the innermost one.
+    pub(super) fn steps(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.0.iter().skip(1).map(|a| a.1.unsigned_abs())
+    }
+
     /// The innermost axis.
     pub(super) fn inner(&self) -> LoopAxis {
         self.0[0]

@@ -16,7 +16,7 @@ use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, ReduceOp, Reduced};
-use cotangent_kernels::tile::{Body, InputLayouts};
+use cotangent_kernels::tile::{Body, BodyLayouts};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -270,7 +270,7 @@ impl InPlace {
     ///
     /// # Safety
     /// The preconditions of [`InPlace::execute`].
-    unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &InputLayouts) {
+    unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &BodyLayouts) {
         let x: SmallVec<[*const u8; 8]> =
             b.inputs.iter().map(|x| s.at(x.at).cast_const()).collect();
         let y: SmallVec<[*mut u8; 4]> = b.outputs.iter().map(|&y| s.at(y)).collect();

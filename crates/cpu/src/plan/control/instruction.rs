@@ -12,7 +12,7 @@ use crate::tuning::{
     MIN_COMPILED_BYTES, MOVE_PS, PRODUCT_PS,
 };
 use cotangent_core::DType;
-use cotangent_kernels::tile::{Body, InputLayouts, TileFn};
+use cotangent_kernels::tile::{Body, BodyLayouts, TileFn};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ pub(super) enum TileRun {
     Kernels(Box<[Tile]>),
     /// Compiled, with these layouts of the inputs.
     Compiled {
-        layouts: Box<InputLayouts>,
+        layouts: Box<BodyLayouts>,
         steps: usize,
     },
 }

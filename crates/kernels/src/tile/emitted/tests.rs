@@ -7,6 +7,7 @@ use crate::tile::kernels::{self, Arithmetic, Comparison};
 use crate::tile::{Builder, TileFloat, TileOp, Value};
 use crate::vector::functions::{Binary, Unary};
 
+mod apart;
 mod casts;
 mod complex;
 mod kinds;
@@ -366,9 +367,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
         strides.push(stride.map(|s| s as isize));
     }
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
+    let apart = apart::random_rows(shape, random);
     // Prefetched addresses are in memory that may not be read.
     let laid = body
-        .lay(&shape, strides.iter().map(|s| &s[..]), isa)
+        .lay(&shape, strides.iter().map(|s| &s[..]), &apart, isa)
         .reading_ahead(0..random.below(3))
         .streaming(0..random.below(4));
     let from = random.below(n + 1) / 2;
@@ -388,9 +390,16 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
     steps::compare_steps(body, kinds, isa, &dense, &want);
     // Outputs in separate buffers, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
+    // The position of an element of an output that is in a larger array.
+    let position = |i: usize| match &laid.apart {
+        Some(nest) => nest.offset(range.start + i) as usize,
+        None => i,
+    };
+    let room = position(count - 1) + 1;
     for (k, &of) in kinds[1].iter().enumerate() {
         let may = |i: &usize| {
-            matches!(laid.layouts[*i], ViewLayout::Dense)
+            laid.apart.is_none()
+                && matches!(laid.layouts[*i], ViewLayout::Dense)
                 && kinds[0][*i] == of
                 && body.may_overwrite(k, *i)
                 && n > 1
@@ -401,8 +410,11 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
                 outputs.push(first[i].wrapping_add(range.start * of.size()));
             }
             _ => {
-                let guarded = Guarded::new((count * of.size()).max(1));
-                outputs.push(guarded.bytes(count * of.size(), random.below(3) > 0));
+                let guarded = Guarded::new((room * of.size()).max(1));
+                let at = guarded.bytes(room * of.size(), random.below(3) > 0);
+                // SAFETY: the memory has room for the elements.
+                unsafe { at.write_bytes(0xaa, room * of.size()) };
+                outputs.push(at);
                 memory.push(guarded);
             }
         }
@@ -412,17 +424,12 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
     if !unsafe { body.run_code(isa, &laid, range.clone(), &sources, &outputs) } {
         return false;
     }
+    let what = format!("{range:?} at {isa:?}");
+    let places: Vec<usize> = (0..count).map(position).collect();
     for (k, &of) in kinds[1].iter().enumerate() {
-        // SAFETY: the output has `count` elements.
-        let got = unsafe { std::slice::from_raw_parts(outputs[k], count * of.size()) };
-        for i in 0..count {
-            let at = i * of.size()..(i + 1) * of.size();
-            let (x, y) = (of.bits(&got[at.clone()]), of.bits(&want[k][at]));
-            assert_eq!(
-                x, y,
-                "output {k} at {i} of {range:?} at {isa:?}: {x:x} for {y:x}"
-            );
-        }
+        // SAFETY: the output has these elements.
+        let got = unsafe { std::slice::from_raw_parts(outputs[k], room * of.size()) };
+        apart::compare_output(of, got, &want[k], &places, &format!("output {k} of {what}"));
     }
     true
 }
@@ -497,7 +504,12 @@ fn nothing_is_done_for_no_elements() {
         let z = unsafe { b.step(<f64 as TileFloat>::binary(Binary::Add, isa), 8, &[x, y], 0) };
         let body = b.finish(&[z]);
         for shape in [[2, 0, 3], [2, 3, 0], [0, 2, 3]] {
-            let laid = body.lay(&shape, [[0, 1, 0], [1, 0, 0]].iter().map(|s| &s[..]), isa);
+            let laid = body.lay(
+                &shape,
+                [[0, 1, 0], [1, 0, 0]].iter().map(|s| &s[..]),
+                &[],
+                isa,
+            );
             let (numbers, mut out) = ([1.0f64; 3], [7.0f64]);
             let x = [numbers.as_ptr().cast::<u8>(); 2];
             // SAFETY: there is nothing to read or to write.

@@ -88,7 +88,7 @@ pub(super) fn compare_steps(
         let x: Vec<*const u8> = (0..dense.len()).map(|k| row(k).cast_const()).collect();
         let y: Vec<*mut u8> = (dense.len()..all.len()).map(row).collect();
         let strides: Vec<&[isize]> = x.iter().map(|_| &[1isize][..]).collect();
-        let laid = body.lay(&[1], strides.into_iter(), isa);
+        let laid = body.lay(&[1], strides.into_iter(), &[], isa);
         // SAFETY: operands have an element.
         unsafe { body.interpret(&laid.layouts, 0..1, &x, &y) };
         left -= 1;
