@@ -186,6 +186,11 @@ impl Lowering {
         self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
     }
 
+    /// `x · y + z` of floats of 32 or 64 bits, rounded once.
+    pub(crate) fn fma(&mut self, [x, y, z]: [Typed; 3]) -> Typed {
+        self.step(kernels::fma(x.1.size()), x.1, &[x.0, y.0, z.0])
+    }
+
     /// Converts elements to another type.
     pub(crate) fn convert(&mut self, x: Typed, to: DType) -> Typed {
         if x.1 == to {

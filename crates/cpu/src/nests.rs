@@ -15,6 +15,7 @@ pub(crate) mod quantity;
 pub(crate) mod ranges;
 mod saved;
 mod shared;
+mod sliding;
 pub(crate) mod text;
 pub(crate) mod verify;
 pub(crate) mod views;

@@ -20,6 +20,10 @@ use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered, View};
 use smallvec::smallvec;
 
+/// Maximum number of terms of a window that is a fold of a nest. Kernels go over larger ones axis
+/// by axis.
+pub(crate) const MAX_FOLDED_WINDOW: usize = 32;
+
 /// Window geometry along every spatial axis. Spatial axes are the last axes of the operand and of
 /// the window.
 fn axes(s: &Sliding, x: &[usize], window: &[usize], counts: &[usize]) -> Vec<Axis> {
@@ -92,7 +96,7 @@ fn with_planes(x: Tensor) -> Result<Tensor> {
 }
 
 /// The result of a reduction over no elements.
-fn empty_reduction(op: Reduction, dtype: DType) -> Scalar {
+pub(crate) fn empty_reduction(op: Reduction, dtype: DType) -> Scalar {
     let least_and_greatest = || match dtype.kind() {
         Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
         _ => (
@@ -115,6 +119,7 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     let to = compute(dtype);
     let none = empty_reduction(op.op, dtype);
     let inner = match op.op {
+        Sum if is_tree(op) => for_compute!(to, T => tree_sums::<T>(op)),
         Sum => for_compute!(to, T => summing::<T>(op, none)),
         Prod => {
             for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::times, T::narrow))
@@ -136,6 +141,30 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
         }
     };
     through(dtype, to, inner)
+}
+
+/// Whether the elements of each window are summed in the order of a reduction: they are few, and no
+/// elements are inserted in the operand. It decides the bits of a sum.
+pub(crate) fn is_tree(op: &ReduceWindow) -> bool {
+    let extents = op.window.iter().map(Dim::as_const);
+    let terms = extents
+        .into_iter()
+        .try_fold(1usize, |n, k| n.checked_mul(k?));
+    terms.is_some_and(|n| (1..=MAX_FOLDED_WINDOW).contains(&n))
+        && op.sliding.x_dilation.iter().all(|d| d.abs() == 1)
+}
+
+/// Kernel of sums over windows of few elements, in the order of a reduction.
+fn tree_sums<T: PlainElement>(op: &ReduceWindow) -> Kernel {
+    let op = op.clone();
+    kernel(move |env, [x]| {
+        let x = x.into_dense()?;
+        let (size, counts) = (at(&op.window, env)?, at(&op.extents, env)?);
+        let axes = axes(&op.sliding, x.shape(), &size, &counts);
+        Tensor::filled::<T, _>(counts, |y| {
+            window::sum_in_tree_order(y, x.view().data(), &axes)
+        })
+    })
 }
 
 /// Kernel of sums over windows: plain for windows of at most [`window::PLAIN`] elements, else

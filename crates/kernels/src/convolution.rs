@@ -219,6 +219,13 @@ pub trait Convolve: Gemm {
     ) -> Fallible;
 }
 
+/// Whether the elements of a convolution of floats with this many outputs and rows `(f, k)` are
+/// sums of rounded products in sequence, `k` before `f`; otherwise they are those of a matrix
+/// product. It decides the bits of a convolution.
+pub fn has_direct_sum(outputs: usize, rows: usize) -> bool {
+    outputs < MIN_PRODUCT_OUTPUTS && rows <= MAX_DIRECT_ROWS
+}
+
 macro_rules! by_tiles {
     ($($t:ty)*) => {$(
         impl Convolve for $t {
@@ -227,7 +234,7 @@ macro_rules! by_tiles {
                     return Ok(());
                 }
                 let window = axes.iter().map(|a| a.window).product::<usize>();
-                if c.outputs < MIN_PRODUCT_OUTPUTS && c.features * window <= MAX_DIRECT_ROWS {
+                if has_direct_sum(c.outputs, c.features * window) {
                     return lines::convolve(isa, y, x, w, c, axes);
                 }
                 if !phases::products(isa, y, x, w, c, axes)? {

@@ -65,6 +65,68 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
     })
 }
 
+/// Computes the sum `y[p]` of the elements of each window, in the order of a reduction of at most
+/// as many elements as it has lanes ([`tree`](mod@crate::tree)): elements that do not exist are 0,
+/// and the upper half of the elements is added to the lower half until one is left. It is meant for
+/// a few elements: O(elements of all windows) time.
+///
+/// # Panics
+/// If the slices do not have the lengths that the axes specify.
+pub fn sum_in_tree_order<T: Number>(y: &mut [T], x: &[T], axes: &[Axis]) -> Fallible {
+    let (Some(last), terms) = (axes.len().checked_sub(1), volume(axes, |a| a.window)) else {
+        y.copy_from_slice(x);
+        return Ok(());
+    };
+    assert_eq!(
+        [x.len(), y.len()],
+        [volume(axes, |a| a.len), volume(axes, |a| a.count)],
+        "windows of {axes:?}"
+    );
+    let (count, outer) = (axes[last].count, &axes[..last]);
+    let row_elements = count * terms;
+    let each = (WINDOW_PIECE_ELEMENTS / row_elements.max(1)).max(1);
+    let nanos = (y.len() * terms) as u64;
+    parallel::try_chunks(y, each * count.max(1), nanos, |chunk, part| {
+        let mut rows = Vec::new();
+        for (r, y) in (chunk * each..).zip(part.chunks_exact_mut(count)) {
+            refill(&mut rows, row_elements, T::ZERO)?;
+            for (k, row) in rows.chunks_exact_mut(count).enumerate() {
+                let (mut window, mut windows) = (k / axes[last].window, r);
+                let (mut at, mut stride) = (0, axes[last].len);
+                // The row of the operand, if the windows have one.
+                let found = outer.iter().rev().try_for_each(|a| {
+                    let (own, p) = (window % a.window, windows % a.count);
+                    (window, windows) = (window / a.window, windows / a.count);
+                    at += a.run(own).element(p)? * stride;
+                    stride *= a.len;
+                    Some(())
+                });
+                let run = axes[last].run(k % axes[last].window);
+                if found.is_some() {
+                    for t in 0..run.count {
+                        let i = run.i.wrapping_add_signed(t as isize * run.i_step);
+                        row[run.p + t * run.p_step] = x[at + i];
+                    }
+                }
+            }
+            let mut left = terms;
+            while left > 1 {
+                let half = left.next_power_of_two() / 2;
+                let (low, high) = rows[..left * count].split_at_mut(half * count);
+                low.iter_mut().zip(high).for_each(|(a, b)| *a = a.plus(*b));
+                left = half;
+            }
+            y.copy_from_slice(&rows[..count]);
+        }
+        Ok(())
+    })
+}
+
+/// The product of extents of axes.
+fn volume(axes: &[Axis], of: impl Fn(&Axis) -> usize) -> usize {
+    axes.iter().map(of).product()
+}
+
 /// Sliding axes of an image, without leading axes that do not slide.
 struct Images<'a> {
     axes: &'a [Axis],

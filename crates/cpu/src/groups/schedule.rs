@@ -5,8 +5,8 @@ use super::access::{MemberOf, visit_reads};
 use super::cost::{MAX_UNROLLED, extent};
 use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, Storage};
 use crate::nests::access::{Bound, Choice, Source};
-use crate::nests::affine::Var;
-use crate::nests::nest::Nests;
+use crate::nests::affine::{Affine, Term, Var};
+use crate::nests::nest::{Nests, Order, What};
 use cotangent_core::{Env, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -57,7 +57,9 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
     }
     let size = size_of_elements(group);
     let cuts = cuts(group, &extents, env);
-    let order = axes_by_stride(group, &extents);
+    // The elements of a window are unrolled before anything else.
+    let mut order = axes_by_stride(group, &extents);
+    order.sort_by_key(|&a| !is_of_window(group, a));
     let is_row = |a: u8| (a as usize) < group.space.rows;
     // The other axes of a row are unrolled, too, if rows are the lanes.
     let is_short_axis = |a: u8, all: usize| {
@@ -201,10 +203,6 @@ fn cuts(group: &Scheduled<'_>, extents: &[usize], env: &Env) -> Vec<BTreeSet<usi
 /// every access has adjacent elements along it or one element, and ranges have a few indices. Then
 /// unrolled instructions are many, and read rows element by element.
 fn is_line(group: &Scheduled<'_>, cuts: &[BTreeSet<usize>], a: u8, n: usize) -> bool {
-    let folds = |m: &Member| {
-        let value = group.nests.nests[m.nest as usize].value;
-        m.axes[group.nests.function.ty(value).rank()..].contains(&a)
-    };
     let is_along = |access: &GroupAccess| {
         let mut terms = access.element.at.iter().flat_map(|form| &form.terms);
         access.unit_axis() == Some(a) || terms.all(|t| t.var != Var::Axis(a as usize))
@@ -213,7 +211,38 @@ fn is_line(group: &Scheduled<'_>, cuts: &[BTreeSet<usize>], a: u8, n: usize) -> 
     n >= ranges * MIN_RANGE
         && cuts.iter().any(|c| !c.is_empty())
         && group.reads.iter().chain(group.writes).all(is_along)
-        && !group.members.iter().any(folds)
+        && !is_folded(group, a)
+}
+
+/// Whether an axis counts the elements of a sliding window: a member folds along it what it reads
+/// at the sum of its index and another one.
+fn is_of_window(group: &Scheduled<'_>, a: u8) -> bool {
+    let slides = |access: &GroupAccess| {
+        let own = |t: &Term| t.var == Var::Axis(a as usize);
+        let other = |t: &Term| matches!(t.var, Var::Axis(_)) && !own(t);
+        let both = |form: &Affine| form.terms.iter().any(own) && form.terms.iter().any(other);
+        access.element.at.iter().any(both)
+    };
+    let is_window = |m: &Member| {
+        let what = &group.nests.nests[m.nest as usize].what;
+        matches!(
+            what,
+            What::Fold {
+                order: Order::Window(_),
+                ..
+            }
+        )
+    };
+    let windows = group.members.iter().any(is_window);
+    windows && is_folded(group, a) && group.reads.iter().any(slides)
+}
+
+/// Whether a member is a fold along an axis.
+fn is_folded(group: &Scheduled<'_>, a: u8) -> bool {
+    group.members.iter().any(|m| {
+        let value = group.nests.nests[m.nest as usize].value;
+        m.axes[group.nests.function.ty(value).rank()..].contains(&a)
+    })
 }
 
 /// The ranges of the axes that bounds of reads divide.

@@ -80,7 +80,7 @@ struct ValueSource {
     last_use: u32,
 }
 
-struct NestBuilder<'a> {
+pub(super) struct NestBuilder<'a> {
     f: &'a Function,
     has_kernel: &'a dyn Fn(&Op) -> bool,
     live: Vec<bool>,
@@ -89,13 +89,13 @@ struct NestBuilder<'a> {
     values: Vec<ValueSource>,
     /// `None`: part of the expression of its reader.
     nests: Vec<Option<Nest>>,
-    interner: Interner,
+    pub(super) interner: Interner,
     /// The equation that is lowered.
     eqn: u32,
 }
 
 /// A read or an expression that did not become a nest of its own.
-enum Lowered {
+pub(super) enum Lowered {
     Read(Read),
     Nest(Space, What),
 }
@@ -134,16 +134,16 @@ impl<'a> NestBuilder<'a> {
         }
     }
 
-    fn shape(&self, v: Val) -> &'a [Dim] {
+    pub(super) fn shape(&self, v: Val) -> &'a [Dim] {
         &self.f.ty(v).shape
     }
 
-    fn dtype(&self, v: Val) -> DType {
+    pub(super) fn dtype(&self, v: Val) -> DType {
         self.f.ty(v).dtype
     }
 
     /// The space of these axes of the result and of these folded axes.
-    fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
+    pub(super) fn space(&mut self, result: &[Dim], folded: &[Dim]) -> Space {
         self.interner.space(result, folded)
     }
 
@@ -173,7 +173,7 @@ impl<'a> NestBuilder<'a> {
     }
 
     /// Computes a value by a nest of its own, if it is an access of other values.
-    fn materialize(&mut self, v: Val) {
+    pub(super) fn materialize(&mut self, v: Val) {
         if self.is_own(v) {
             return;
         }
@@ -187,7 +187,7 @@ impl<'a> NestBuilder<'a> {
 
     /// The read of a value at mapped indices of a space. The value is computed by a nest of its own
     /// if the read would not be affine, or would be too large.
-    fn read_at(&mut self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<Read> {
+    pub(super) fn read_at(&mut self, v: Val, map: &IndexMap, space: &[Dim]) -> Option<Read> {
         let own = self.is_own(v);
         let fits = |r: &Read| own || r.size() <= MAX_READ_LEAVES;
         let mut read = self.read(v).through(map, space).filter(fits);
@@ -330,7 +330,7 @@ impl<'a> NestBuilder<'a> {
     }
 
     /// A nest of an expression for each element of `y`.
-    fn map(&mut self, y: Val, expr: Expr) -> Lowered {
+    pub(super) fn map(&mut self, y: Val, expr: Expr) -> Lowered {
         Lowered::Nest(self.space(self.shape(y), &[]), What::Map(expr))
     }
 
@@ -396,6 +396,8 @@ impl<'a> NestBuilder<'a> {
             Op::Gather(g) => self.gather(g, x, y),
             Op::Reduce(r) => self.reduce(r, x[0], y),
             Op::DotGeneral(d) => self.product(d, x, y),
+            Op::ReduceWindow(r) => self.reduce_window(r, x[0], y),
+            Op::Convolution(c) => self.convolution(c, [x[0], x[1]], y),
             other => Err(called(other)),
         }
     }

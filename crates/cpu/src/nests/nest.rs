@@ -167,6 +167,19 @@ pub(crate) enum Order {
     /// Chains of fused multiplications and additions, as in matrix products. The products that are
     /// added are not rounded.
     Chain,
+    /// The elements of a small sliding window, for each of which phases have instructions.
+    Window(WindowOrder),
+}
+
+/// The order of the elements of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WindowOrder {
+    /// As [`Order::Tree`].
+    Tree,
+    /// As [`Order::Chain`].
+    Chain,
+    /// Rounded products that are added in sequence, as in convolutions with few outputs.
+    Sequence,
 }
 
 /// The reason for which an equation is a [`What::Call`].

@@ -2,7 +2,7 @@
 
 use super::access::{Access, Bound, Read, Source, Start};
 use super::affine::{Affine, Term, Var};
-use super::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What};
+use super::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, WindowOrder};
 use super::quantity::Quantity;
 use cotangent_core::ops::Reduction;
 use cotangent_core::{Function, Op, Scalar, Val};
@@ -80,6 +80,9 @@ impl<'a> Names<'a> {
                     Order::Tree => "tree",
                     Order::Exact => "exact",
                     Order::Chain => "chain",
+                    Order::Window(WindowOrder::Tree) => "window tree",
+                    Order::Window(WindowOrder::Chain) => "window chain",
+                    Order::Window(WindowOrder::Sequence) => "window sequence",
                 };
                 format!(
                     "{head} = fold {} {} {order}",

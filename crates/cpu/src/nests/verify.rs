@@ -2,7 +2,7 @@
 
 use super::access::{Read, Source, Start};
 use super::affine::{Affine, Var};
-use super::nest::{AxisKind, Call, Expr, ExprOp, Nest, Nests, Order, What};
+use super::nest::{AxisKind, Call, Expr, ExprOp, Nest, Nests, Order, What, WindowOrder};
 use super::quantity::Quantity;
 use super::ranges::Ranges;
 use cotangent_core::dtype::Kind;
@@ -100,7 +100,11 @@ impl Verifier<'_> {
                 let last = expr.nodes.last().map(|n| &n.op);
                 let product =
                     matches!(last, Some(ExprOp::Apply { operands, .. }) if operands.len() == 2);
-                if *order == Order::Chain && !product {
+                let sums = matches!(
+                    order,
+                    Order::Tree | Order::Exact | Order::Window(WindowOrder::Tree)
+                );
+                if !sums && !product {
                     bail!(Invalid, "a chain of products folds no product");
                 }
                 self.result_type(dtype, n)?;

@@ -152,12 +152,14 @@ pub(crate) fn code(
     let mut b = Composer::new(cx, &extents, inlined);
     let what = |nest: u32| &cx.nests.nests[nest as usize].what;
     let own = IndexMap::identity(rank);
+    // A fold without axes in the space has instructions for each element.
+    let is_loop = |nest: u32| cx.nests.nests[nest as usize].space.len() == space.len();
     for r in roots {
         match r {
             CodeRoot::Element { nest, at, .. } => b.require(*nest, at.clone())?,
             CodeRoot::Expr(e) => b.require_reads(e)?,
             CodeRoot::Nest(k) => match what(*k) {
-                What::Fold { expr, .. } => b.require_reads(expr)?,
+                What::Fold { expr, .. } if is_loop(*k) => b.require_reads(expr)?,
                 _ => b.require(*k, own.clone())?,
             },
         }
@@ -176,7 +178,9 @@ pub(crate) fn code(
                 stored(nodes[nodes.len() - 1])
             }
             CodeRoot::Nest(k) => match what(*k) {
-                What::Fold { expr, how, order } => folded(&mut b, expr, *how, *order, rank),
+                What::Fold { expr, how, order } if is_loop(*k) => {
+                    folded(&mut b, expr, *how, *order, rank)
+                }
                 _ => stored(b.value(*k, &own)),
             },
         };
@@ -236,6 +240,7 @@ fn folded(
             let factors = operands.iter().map(|&x| nodes[x as usize]).collect();
             (Finish::Product(product), factors, dtype)
         }
+        (Order::Window(_), _) => unreachable!("a window, which has instructions"),
         // A fold of one element is a copy.
         _ if b.rank() == rank => stored(nodes[last]),
         _ => {

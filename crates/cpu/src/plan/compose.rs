@@ -9,7 +9,9 @@ use crate::elementwise::{Lowering, Typed, literal};
 use crate::folds::fold_type;
 use crate::nests::access::{Bound, Choice, IndexMap, Read, Source, Start, Starts};
 use crate::nests::affine::Affine;
-use crate::nests::nest::{AxisKind, Expr, ExprOp, Nest, Nests, Order, What, Why};
+use crate::nests::nest::{
+    AxisKind, Expr, ExprNode, ExprOp, Nest, Nests, Order, What, Why, WindowOrder,
+};
 use crate::nests::quantity::Quantity;
 use crate::nests::views::zeros;
 use cotangent_core::ops::{Binary, Op, Reduction, Select};
@@ -46,15 +48,29 @@ pub(crate) struct Composition<'a> {
     pub(crate) nests: &'a Nests<'a>,
 }
 
-/// The operation that a fold of a few elements is, if instructions give the bits of its kernel: its
-/// order is the tree over as many elements as lanes.
-pub(crate) fn unrolled_fold(n: &Nest, dtype: DType) -> Option<Binary> {
+/// A fold of a few elements as instructions.
+pub(crate) enum UnrolledFold {
+    /// The tree over as many elements as lanes.
+    Tree(Binary),
+    /// Products that are added in sequence, each rounded or fused with its addition.
+    Products { fused: bool },
+}
+
+/// A fold of a few elements as instructions, if they give the bits of its kernel. Products of
+/// matrices have kernels.
+pub(crate) fn unrolled_fold(n: &Nest, dtype: DType) -> Option<UnrolledFold> {
     let What::Fold { how, order, .. } = &n.what else {
         return None;
     };
-    let op = combining(*how, dtype)?;
     let counted = folded_extents(n)?.iter().product::<usize>() > 0;
-    (*order == Order::Tree && dtype != DType::Bool && counted).then_some(op)
+    match order {
+        Order::Tree | Order::Window(WindowOrder::Tree) if dtype != DType::Bool && counted => {
+            Some(UnrolledFold::Tree(combining(*how, dtype)?))
+        }
+        Order::Window(WindowOrder::Chain) => Some(UnrolledFold::Products { fused: true }),
+        Order::Window(WindowOrder::Sequence) => Some(UnrolledFold::Products { fused: false }),
+        _ => None,
+    }
 }
 
 /// The elementwise operation with the bits of a reduction's combination of two elements.
@@ -366,26 +382,58 @@ impl<'a> Composer<'a> {
             let exprs = std::mem::take(&mut self.required[k].exprs);
             let guards = std::mem::take(&mut self.required[k].guards);
             let mut all: Vec<Typed> = Vec::with_capacity(exprs.len());
+            let mut factors = Vec::new();
             for e in &exprs {
                 let nodes = self.nodes(e, &guards);
                 all.push(nodes[nodes.len() - 1]);
+                if let [
+                    ..,
+                    ExprNode {
+                        op: ExprOp::Apply { operands, .. },
+                        ..
+                    },
+                ] = &e.nodes[..]
+                    && let [a, b] = operands[..]
+                {
+                    factors.push([a, b].map(|x| nodes[x as usize]));
+                }
             }
             let n = self.nest(self.required[k].nest);
             self.required[k].guards = guards;
             self.required[k].value = Some(match &n.what {
                 What::Fold { how, .. } if all.len() > 1 => {
                     let dtype = all[0].1;
-                    let op = unrolled_fold(n, dtype).ok_or(Why::Reshape)?;
-                    let to = fold_type(*how, false, dtype);
-                    let wide = all.iter().map(|&x| self.lowering.convert(x, to));
-                    let wide: Vec<Typed> = wide.collect();
-                    let sum = self.tree(&op.into(), wide);
-                    self.lowering.convert(sum, dtype)
+                    match unrolled_fold(n, dtype).ok_or(Why::Reshape)? {
+                        UnrolledFold::Tree(op) => {
+                            let to = fold_type(*how, false, dtype);
+                            let wide = all.iter().map(|&x| self.lowering.convert(x, to));
+                            let wide: Vec<Typed> = wide.collect();
+                            let sum = self.tree(&op.into(), wide);
+                            self.lowering.convert(sum, dtype)
+                        }
+                        UnrolledFold::Products { fused } => self.products(&factors, fused),
+                    }
                 }
                 _ => all[0],
             });
         }
         Ok(())
+    }
+
+    /// The sum of products of pairs of floats, in order.
+    fn products(&mut self, factors: &[[Typed; 2]], fused: bool) -> Typed {
+        let zero = match factors[0][0].1 {
+            DType::F32 => self.lowering.constant(0f32),
+            _ => self.lowering.constant(0f64),
+        };
+        let step = |sum, &[a, b]: &[Typed; 2]| match fused {
+            true => self.lowering.fma([a, b, sum]),
+            false => {
+                let both = self.lowering.emit(&Binary::Mul.into(), &[a, b]);
+                self.lowering.emit(&Binary::Add.into(), &[sum, both])
+            }
+        };
+        factors.iter().fold(zero, step)
     }
 
     /// The tree over at most as many elements as lanes: they are halved until one is left.

@@ -14,7 +14,7 @@ use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
 use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::access::{Bound, IndexMap, Indices, Read, Source, are_own};
 use crate::nests::affine::{Affine, Var};
-use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why};
+use crate::nests::nest::{AxisKind, Nest, Order, SpaceAxis, What, Why, WindowOrder};
 use crate::nests::quantity::Quantity;
 use cotangent_core::Val;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -140,6 +140,16 @@ impl<'a> Stage<'a> {
         kept
     }
 
+    /// The space of the phase of a member, and the axes of the group that it has.
+    fn phase_of<'m>(&self, m: &'m Member) -> (&'a [SpaceAxis], &'m [u8]) {
+        let n = self.nest(m);
+        let rank = match is_loop_of_fold(n) {
+            true => n.space.len(),
+            false => self.cx.nests.function.ty(n.value).rank(),
+        };
+        (&n.space[..rank], &m.axes[..rank])
+    }
+
     /// The nests of values, for members of a kind.
     fn nests_of(&self, members: &[Member], f: impl Fn(&Member) -> bool) -> FxHashMap<Val, u32> {
         let all = members.iter().filter(|m| f(m));
@@ -164,7 +174,7 @@ impl<'a> Stage<'a> {
                 continue;
             }
             let n = self.nest(m);
-            let fold = matches!(n.what, What::Fold { .. });
+            let fold = is_loop_of_fold(n);
             let all = accesses(self.cx.nests, &by_value, m).ok_or(Why::Reshape)?;
             let mut least = 0;
             for a in &all {
@@ -177,7 +187,7 @@ impl<'a> Stage<'a> {
             }
             let fits = |d: &&usize| {
                 let (d, first) = (&drafts[**d], &members[drafts[**d].first]);
-                d.fold == fold && self.nest(first).space == n.space && first.axes == m.axes
+                d.fold == fold && self.phase_of(first) == self.phase_of(m)
             };
             let mut found = least..drafts.len();
             let phase = found.find(|d| fits(&d)).unwrap_or_else(|| {
@@ -235,8 +245,8 @@ impl<'a> Stage<'a> {
                 values.push(value);
                 roots.push(CodeRoot::Nest(m.nest));
             }
-            let space = &self.nest(&members[d.first]).space;
-            let code = code(self.cx, space, &roots, inlined)?;
+            let space = self.phase_of(&members[d.first]).0.iter().cloned().collect();
+            let code = code(self.cx, &space, &roots, inlined)?;
             out.phases.push(StagedPhase { code, values });
         }
         Ok(out)
@@ -388,7 +398,7 @@ impl<'a> Stage<'a> {
         let chain = matches!(
             n.what,
             What::Fold {
-                order: Order::Chain,
+                order: Order::Chain | Order::Window(WindowOrder::Chain | WindowOrder::Sequence),
                 ..
             }
         );
@@ -410,6 +420,12 @@ impl<'a> Stage<'a> {
             fold || m.at == Storage::Block && few || n.reads().any(choice)
         })
     }
+}
+
+/// Whether a nest is a fold whose phase has a loop over the folded elements.
+fn is_loop_of_fold(n: &Nest) -> bool {
+    let is_loop = |order: &Order| !matches!(order, Order::Window(_));
+    matches!(&n.what, What::Fold { order, .. } if is_loop(order))
 }
 
 /// Whether a read is a choice at starts, which is tested for each index: an update of a window is

@@ -8,6 +8,7 @@ mod large;
 mod memory;
 mod operations;
 mod programs;
+mod windows;
 
 use crate::executor::Executor;
 use crate::kernel::Operands;

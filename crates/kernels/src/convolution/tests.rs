@@ -306,7 +306,7 @@ fn every_level_and_number_of_threads_has_the_bits_of_lines() {
     fn check<T: Convolve>(number: impl Fn(&mut Random) -> T) {
         every_kind(number, 1, |x, w, c, axes, factors| {
             let m = axes.iter().map(|a| a.window).product::<usize>();
-            let fits = c.outputs < MIN_PRODUCT_OUTPUTS && c.features * m <= MAX_DIRECT_ROWS;
+            let fits = has_direct_sum(c.outputs, c.features * m);
             // Windows of one element each are a product of matrices.
             if !fits || axes.iter().all(Axis::is_still) {
                 return;

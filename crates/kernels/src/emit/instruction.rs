@@ -18,6 +18,7 @@ macro_rules! instructions {
 instructions! {
     copy(_p, x) { x[0] }
     select(p, x) { p.select(x[0], x[1], x[2]) }
+    fma(p, x) { p.fma(x[0], x[1], x[2]) }
 
     eq(p, x) { p.compare(predicate::EQ, x[0], x[1]) }
     ne(p, x) { p.compare(predicate::opposite(predicate::EQ), x[0], x[1]) }

@@ -8,7 +8,7 @@ use super::TileOp;
 use crate::element::{Number, Ordered};
 use crate::emit::{Record, complex, instruction};
 use crate::inlined::from_fn;
-use crate::simd::widest;
+use crate::simd::{Fused, widest};
 use num_complex::Complex;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -164,6 +164,31 @@ pub fn select(size: usize) -> TileOp {
         4 => TileOp::new(run::<u32>).recorded(instruction::select),
         8 => TileOp::new(run::<u64>).recorded(instruction::select),
         _ => TileOp::new(pairs).recorded(instruction::select),
+    }
+}
+
+/// The kernel `a · b + c` of floats of `size` bytes, 4 or 8, rounded once.
+pub fn fma(size: usize) -> TileOp {
+    /// # Safety
+    /// The preconditions of [`TileFn`](super::TileFn), with elements of `T`.
+    unsafe fn run<T: Fused>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, [a, b, c]) = (y.cast::<T>(), x.map(|x| x.cast::<T>()));
+        widest(
+            #[inline(always)]
+            || {
+                for i in 0..n {
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
+                    unsafe {
+                        let [a, b, c] = [a, b, c].map(|x| x.add(i).read_unaligned());
+                        y.add(i).write_unaligned(a.fma(b, c));
+                    }
+                }
+            },
+        )
+    }
+    match size {
+        4 => TileOp::new(run::<f32>).recorded(instruction::fma),
+        _ => TileOp::new(run::<f64>).recorded(instruction::fma),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use crate::nests::access::{Bound, Read, Source, Start};
 use crate::nests::affine::{Affine, Var};
-use crate::nests::nest::{Expr, ExprOp, Nest, Nests, Order, What};
+use crate::nests::nest::{Expr, ExprOp, Nest, Nests, Order, What, WindowOrder};
 use crate::nests::quantity::Quantity;
 use crate::nests::verify::Condition;
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{DotGeneral, Op, Reduce};
+use cotangent_core::ops::{Convolution, DotGeneral, Op, Reduce, Sliding};
 use cotangent_core::{
     Array, C128, DType, Dim, Env, Function, Result, Scalar, Type, Val, Wide, reference,
 };
@@ -185,7 +185,26 @@ impl<'a> Interpreter<'a> {
                 let row = |k: usize| nodes[k].clone().reshape(rows.to_vec());
                 let last = nodes.len() - 1;
                 let y = match (order, &expr.nodes[last].op) {
-                    (Order::Chain, ExprOp::Apply { op, operands }) => {
+                    (Order::Window(WindowOrder::Sequence), ExprOp::Apply { operands, .. }) => {
+                        // A window of all terms in each group.
+                        let terms = |k: u32| {
+                            let all = vec![rows[0], 1, 1, rows[1]];
+                            nodes[k as usize].clone().reshape(all)
+                        };
+                        let sum = Convolution {
+                            sliding: Sliding::plain(1),
+                            extents: vec![Dim::Const(1)],
+                            stable: false,
+                            strong_zero: false,
+                        };
+                        let x = [terms(operands[0])?, terms(operands[1])?];
+                        let y = (self.arithmetic)(&sum.into(), &x, &self.env)?;
+                        vec![y[0].clone().reshape(vec![rows[0]])?]
+                    }
+                    (
+                        Order::Chain | Order::Window(WindowOrder::Chain),
+                        ExprOp::Apply { op, operands },
+                    ) => {
                         let dot = DotGeneral {
                             lhs_batch: vec![0],
                             rhs_batch: vec![0],
