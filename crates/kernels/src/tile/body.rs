@@ -26,6 +26,9 @@ pub struct BodyLayouts {
     pub(super) layouts: SmallVec<[ViewLayout; 4]>,
     /// The positions of the outputs, unless they are adjacent; compiled code processes rows then.
     pub(super) apart: Option<LoopNest>,
+    /// The bits of all distances of the rows of outputs that are apart: they are multiples of a
+    /// power of two if this is one.
+    pub(super) row_distances: usize,
     /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
     /// The access flags that code is compiled for.

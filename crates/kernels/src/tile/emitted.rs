@@ -143,7 +143,7 @@ impl Body {
             let step =
                 |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM_BYTES);
             outputs[k].addr().is_multiple_of(STREAM_BYTES)
-                && laid.apart.iter().all(|a| a.steps().all(step))
+                && step(laid.row_distances)
                 && laid
                     .rows
                     .is_none_or(|r| step(r.len) && step(range.start % r.len))
@@ -177,6 +177,8 @@ impl Body {
         };
         let apart = Some(apart).filter(by_rows);
         let rows = self.rows(&layouts, apart.as_ref(), isa);
+        let distances = apart.iter().flat_map(LoopNest::steps);
+        let row_distances = distances.fold(0, |bits, step| bits | step);
         let one = |l: &ViewLayout| match l {
             ViewLayout::Splat => true,
             ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
@@ -190,6 +192,7 @@ impl Body {
         BodyLayouts {
             layouts,
             apart,
+            row_distances,
             rows,
             flags: MemoryFlags {
                 splats,
