@@ -22,7 +22,7 @@ use smallvec::smallvec;
 
 /// Maximum number of terms of a window that is a fold of a nest. Kernels go over larger ones axis
 /// by axis.
-pub(crate) const MAX_FOLDED_WINDOW: usize = 32;
+const MAX_FOLDED_WINDOW: usize = 32;
 
 /// Window geometry along every spatial axis. Spatial axes are the last axes of the operand and of
 /// the window.
@@ -143,15 +143,19 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     through(dtype, to, inner)
 }
 
+/// Extents of windows that are numbers, of which the product with `others` is at least 1 and at
+/// most [`MAX_FOLDED_WINDOW`].
+pub(crate) fn small_window(window: &[Dim], others: usize) -> Option<Vec<usize>> {
+    let extents: Vec<usize> = window.iter().map(Dim::as_const).collect::<Option<_>>()?;
+    let terms = extents.iter().try_fold(others, |n, &k| n.checked_mul(k))?;
+    (1..=MAX_FOLDED_WINDOW).contains(&terms).then_some(extents)
+}
+
 /// Whether the elements of each window are summed in the order of a reduction: they are few, and no
 /// elements are inserted in the operand. It decides the bits of a sum.
 pub(crate) fn is_tree(op: &ReduceWindow) -> bool {
-    let extents = op.window.iter().map(Dim::as_const);
-    let terms = extents
-        .into_iter()
-        .try_fold(1usize, |n, k| n.checked_mul(k?));
-    terms.is_some_and(|n| (1..=MAX_FOLDED_WINDOW).contains(&n))
-        && op.sliding.x_dilation.iter().all(|d| d.abs() == 1)
+    let dense = op.sliding.x_dilation.iter().all(|d| d.abs() == 1);
+    dense && small_window(&op.window, 1).is_some()
 }
 
 /// Kernel of sums over windows of few elements, in the order of a reduction.

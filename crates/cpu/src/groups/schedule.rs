@@ -5,7 +5,7 @@ use super::access::{MemberOf, visit_reads};
 use super::cost::{MAX_UNROLLED, extent};
 use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, Storage};
 use crate::nests::access::{Bound, Choice, Source};
-use crate::nests::affine::{Affine, Term, Var};
+use crate::nests::affine::Var;
 use crate::nests::nest::{Nests, Order, What};
 use cotangent_core::{Env, Val};
 use rustc_hash::FxHashMap;
@@ -211,38 +211,26 @@ fn is_line(group: &Scheduled<'_>, cuts: &[BTreeSet<usize>], a: u8, n: usize) -> 
     n >= ranges * MIN_RANGE
         && cuts.iter().any(|c| !c.is_empty())
         && group.reads.iter().chain(group.writes).all(is_along)
-        && !is_folded(group, a)
+        && !group.members.iter().any(|m| folds_along(group, m, a))
 }
 
-/// Whether an axis counts the elements of a sliding window: a member folds along it what it reads
-/// at the sum of its index and another one.
+/// Whether a member folds the elements of a sliding window along an axis.
 fn is_of_window(group: &Scheduled<'_>, a: u8) -> bool {
-    let slides = |access: &GroupAccess| {
-        let own = |t: &Term| t.var == Var::Axis(a as usize);
-        let other = |t: &Term| matches!(t.var, Var::Axis(_)) && !own(t);
-        let both = |form: &Affine| form.terms.iter().any(own) && form.terms.iter().any(other);
-        access.element.at.iter().any(both)
-    };
-    let is_window = |m: &Member| {
-        let what = &group.nests.nests[m.nest as usize].what;
-        matches!(
-            what,
-            What::Fold {
-                order: Order::Window(_),
-                ..
+    group
+        .members
+        .iter()
+        .any(|m| match group.nests.nests[m.nest as usize].what {
+            What::Fold { order, .. } => {
+                matches!(order, Order::Window(_)) && folds_along(group, m, a)
             }
-        )
-    };
-    let windows = group.members.iter().any(is_window);
-    windows && is_folded(group, a) && group.reads.iter().any(slides)
+            _ => false,
+        })
 }
 
 /// Whether a member is a fold along an axis.
-fn is_folded(group: &Scheduled<'_>, a: u8) -> bool {
-    group.members.iter().any(|m| {
-        let value = group.nests.nests[m.nest as usize].value;
-        m.axes[group.nests.function.ty(value).rank()..].contains(&a)
-    })
+fn folds_along(group: &Scheduled<'_>, m: &Member, a: u8) -> bool {
+    let value = group.nests.nests[m.nest as usize].value;
+    m.axes[group.nests.function.ty(value).rank()..].contains(&a)
 }
 
 /// The ranges of the axes that bounds of reads divide.

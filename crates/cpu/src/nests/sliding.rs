@@ -6,7 +6,7 @@ use super::lower::{Lowered, NestBuilder};
 use super::nest::{Expr, ExprOp, ExprOperands, Order, What, Why, WindowOrder};
 use super::quantity::Quantity;
 use super::views::zeros;
-use crate::sliding::{MAX_FOLDED_WINDOW, empty_reduction, is_tree};
+use crate::sliding::{empty_reduction, is_tree, small_window};
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, Sliding};
 use cotangent_core::{DType, Dim, Val};
 use cotangent_kernels::convolution::has_direct_sum;
@@ -22,15 +22,6 @@ const MAX_KERNEL_TAPS: usize = 4;
 
 /// Positions beyond this bound are left to kernels, so that none overflows.
 const MAX_POSITION: i64 = 1 << 40;
-
-/// Extents of windows that are numbers, of which the product with `others` is at least 1 and at
-/// most [`MAX_FOLDED_WINDOW`].
-fn small_window(window: &[Dim], others: usize) -> Option<Vec<usize>> {
-    let extents: Option<Vec<usize>> = window.iter().map(Dim::as_const).collect();
-    let extents = extents?;
-    let terms = extents.iter().try_fold(others, |n, &k| n.checked_mul(k))?;
-    (1..=MAX_FOLDED_WINDOW).contains(&terms).then_some(extents)
-}
 
 /// Whether windows of this many terms are a fold: there are few terms, or few windows.
 fn is_fold(windows: &[Dim], terms: usize, few: usize) -> bool {

@@ -170,13 +170,12 @@ impl Body {
         let layouts: SmallVec<[ViewLayout; 4]> =
             strides.map(|s| ViewLayout::of(shape, s)).collect();
         let apart = LoopNest::new(outputs);
-        let by_rows = |a: &LoopNest| {
-            a.steps().len() > 0
-                && layouts.len() <= MAX_CODE_INPUTS
-                && self.rows(&layouts, Some(a), isa).is_some()
-        };
-        let apart = Some(apart).filter(by_rows);
-        let rows = self.rows(&layouts, apart.as_ref(), isa);
+        let fits = apart.steps().len() > 0 && layouts.len() <= MAX_CODE_INPUTS;
+        let of_outputs = fits
+            .then(|| self.rows(&layouts, Some(&apart), isa))
+            .flatten();
+        let apart = of_outputs.is_some().then_some(apart);
+        let rows = of_outputs.or_else(|| self.rows(&layouts, None, isa));
         let distances = apart.iter().flat_map(LoopNest::steps);
         let row_distances = distances.fold(0, |bits, step| bits | step);
         let one = |l: &ViewLayout| match l {
