@@ -2,9 +2,9 @@
 """Runs the same programs in Cotangent, JAX, PyTorch and NumPy, interleaved on one machine, and prints the ratios of times.
 
     python3 benches/peers/compare.py [--threads 1,2] [--only REGEX] [--budget SECONDS] [--rounds N] [--table FILE.md]
-    python3 benches/peers/compare.py --family ..  # the programs of `family` instead, in Cotangent and JAX
+    python3 benches/peers/compare.py --module family ..  # the programs of a module, in Cotangent and JAX: `family`, `sweep`
     python3 benches/peers/compare.py --write      # rewrites the programs for Cotangent: benches/workloads.mlir
-                                                  # (with --family: target/family.mlir, as each run does)
+                                                  # (with --module NAME: target/NAME.mlir, as each run does)
 
 Each library runs in a separate process, pinned to one core per thread. The inputs of a workload are generated once and
 shared; results are compared before anything is timed. The libraries are then timed in interleaved runs, for several
@@ -31,12 +31,15 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TEXT = ROOT / "benches" / "workloads.mlir"
-FAMILY_TEXT = ROOT / "target" / "family.mlir"
 sys.path.insert(0, str(HERE))
 
 from libraries import LIBRARIES, limit_threads  # noqa: E402
 from family import HOLDS  # noqa: E402
-from workloads import ALL, make, use_family  # noqa: E402
+from workloads import ALL, make, use_module  # noqa: E402
+
+
+def text_of(module):
+    return ROOT / "target" / f"{module}.mlir" if module else TEXT
 
 
 def write(path):
@@ -142,16 +145,16 @@ def micros(s):
 
 def compare(args):
     binary = Path(args.bin) if args.bin else bench_binary()
-    family = ["--family"] * args.family
-    if args.family:
-        subprocess.run([sys.executable, __file__, "--family", "--write"], check=True)
-        os.environ["WORKLOADS"] = str(FAMILY_TEXT)
+    module = ["--module", args.module] if args.module else []
+    if module:
+        subprocess.run([sys.executable, __file__, *module, "--write"], check=True)
+        os.environ["WORKLOADS"] = str(text_of(args.module))
     chosen = [w for w in ALL if re.search(args.only, w.name)]
     out = []
     for threads in args.threads:
         peers = [Process("cotangent", [str(binary), "--serve"], threads)]
         for name in args.peers:
-            p = Process(name, [sys.executable, str(HERE / "compare.py"), "--worker", name, str(threads), *family], threads)
+            p = Process(name, [sys.executable, str(HERE / "compare.py"), "--worker", name, str(threads), *module], threads)
             if p.version:
                 peers.append(p)
             else:
@@ -278,17 +281,17 @@ def main():
     a.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1])
     a.add_argument("--only", default="")
     a.add_argument("--peers", type=lambda s: s.split(","))
-    a.add_argument("--family", action="store_true")
+    a.add_argument("--module")
     a.add_argument("--budget", type=float, default=0.1)
     a.add_argument("--rounds", type=int, default=4)
     a.add_argument("--bin")
     a.add_argument("--table")
     args = a.parse_args()
-    if args.family:
-        use_family()
-    args.peers = args.peers or (["jax", "jax+loops"] if args.family else ["jax", "torch", "numpy"])
+    if args.module:
+        use_module(args.module)
+    args.peers = args.peers or (["jax", "jax+loops"] if args.module else ["jax", "torch", "numpy"])
     if args.write:
-        return write(FAMILY_TEXT if args.family else TEXT)
+        return write(text_of(args.module))
     if args.worker:
         return worker(args.worker[0], int(args.worker[1]))
     compare(args)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes programs by one step and counts their instructions, to find kernels that are fast for one shape or type only.
 
-    python3 benches/peers/neighbours.py [--family] [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
+    python3 benches/peers/neighbours.py [--module NAME] [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
 
 For each program of `programs.py`, or of `family`, and each step, callgrind counts the instructions of a call (AVX2, one thread; the
 difference of runs with four and two calls). They are divided by the number of input elements. The ratio to the unchanged program
@@ -25,7 +25,7 @@ import numpy as np
 
 from compare import bench_binary
 from libraries import LIBRARIES
-from workloads import ALL, Workload, make, use_family
+from workloads import ALL, Workload, make, use_module
 
 MOST = 1.5
 LENGTHS = "256 = 2^8 beside 255 = 3 5 17 and the prime 257; 1000 = 2^3 5^3 beside 999 = 3^3 37"
@@ -197,15 +197,15 @@ def instructions(binary, w, module, folder):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--only", default="")
-    a.add_argument("--family", action="store_true")
+    a.add_argument("--module")
     a.add_argument("--steps", type=lambda s: s.split(","), default=list(STEPS))
     a.add_argument("--bin")
     a.add_argument("--table")
     args = a.parse_args()
     binary = Path(args.bin) if args.bin else bench_binary()
-    if args.family:
-        use_family()
-    chosen = [w for w in ALL if args.family or w.name[-2:] in (".v", ".g")]
+    if args.module:
+        use_module(args.module)
+    chosen = [w for w in ALL if args.module or w.name[-2:] in (".v", ".g")]
     rows = [w for w in chosen if re.search(args.only, w.name)]
     lines, failed = ["| program | instructions an element | " + " | ".join(args.steps) + " |", "|---|---|" + "---|" * len(args.steps)], []
     with tempfile.TemporaryDirectory() as folder:

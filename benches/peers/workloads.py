@@ -395,7 +395,7 @@ except ImportError as e:
     print(f"the programs `NAME.v` and `NAME.g` are left out: {e}")
 
 
-def use_family():
-    """Replaces the workloads by the programs of `family`."""
+def use_module(name):
+    """Replaces the workloads by the programs of a module."""
     ALL.clear()
-    add_programs("family")
+    add_programs(name)
