@@ -55,20 +55,21 @@ pub(crate) fn product(op: &Op, x: &[Type]) -> Option<RawContraction> {
 }
 
 /// The kernel of an operation on memory, for operands of these forms.
-pub(crate) fn raw(op: &Op, x: &[RawForm<'_>], read: &[bool]) -> Option<RawKernel> {
+pub(crate) fn raw(op: &Op, x: &[RawForm<'_>], used: UsedResults) -> Option<RawKernel> {
     if x.iter().any(|x| x.numel() == 0) {
         return None;
     }
     if let Op::Sort(s) = op {
-        return sort::raw::sorting(s, x, read);
+        return sort::raw::sorting(s, x, used);
     }
-    if read != [true] {
+    if !used.has(0) {
         return None;
     }
     match (op, x) {
         (Op::Scatter(s), &[y, indices, u]) => windows::raw::scatter(s, [y, indices, u]),
         (Op::Solve(_), &[a, b]) => linalg::raw::solve(a, b),
         (Op::Cumulative(c), &[x]) => reduce::raw::cumulative(c, x),
+        (Op::LinearRecurrence(r), &[a, b]) => reduce::raw::linear_recurrence(r, [a, b]),
         _ => None,
     }
 }

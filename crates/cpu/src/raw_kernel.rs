@@ -2,6 +2,7 @@
 //! the kernel on tensors does, without tensors: a step of a loop allocates nothing.
 
 use crate::axes::positions;
+use crate::kernel::UsedResults;
 use cotangent_core::{DType, Op};
 
 /// Type, extents and strides of an operand, in elements.
@@ -29,7 +30,7 @@ type RawFn = dyn Fn(&[*mut u8], &[*const u8]) -> bool + Send + Sync;
 
 /// Chooses the kernel of an operation for operands of these forms, which computes the results that
 /// are read; `None` if it runs on tensors only.
-pub(crate) type RawChoice = fn(&Op, &[RawForm<'_>], &[bool]) -> Option<RawKernel>;
+pub(crate) type RawChoice = fn(&Op, &[RawForm<'_>], UsedResults) -> Option<RawKernel>;
 
 /// A kernel on memory.
 pub(crate) struct RawKernel {

@@ -3,19 +3,17 @@
 
 use crate::element::{
     PlainElement, RealElement, compute, compute_exact, for_complex, for_compute,
-    for_compute_ordered, for_real, limit, pick,
+    for_compute_ordered, for_real, pick,
 };
 use crate::evaluated::{ResolvedOp, evaluated};
 use crate::folds::{Fold, FoldUse, fold_type, with_fold};
 use crate::kernel::{Kernel, kernel};
 use crate::maps::converted;
-use crate::tensor::{Extents, Tensor, copied, row_major};
+use crate::tensor::{Extents, Tensor, copied};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Running};
 use cotangent_core::{DType, Result};
-use cotangent_kernels::double_double::Compensated;
-use cotangent_kernels::memory::filled;
-use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative};
+use cotangent_kernels::{Number, Ordered, View, cumulative};
 
 pub(crate) mod raw;
 
@@ -91,30 +89,25 @@ pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
 /// A cumulative operation on a view along an axis, forwards or backwards, into a row-major slice.
 type Scan<T> = fn(&mut [T], View<'_, T>, usize, bool);
 
-/// Kernel of a cumulative operation. An exclusive one is the inclusive one of all elements but the
-/// last, shifted by one.
+/// Kernel of a cumulative operation.
 fn running<T: PlainElement>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
-    let Cumulative {
-        axis,
-        reverse,
-        exclusive,
-        ..
-    } = c;
-    kernel(move |_, [x]| {
-        if !exclusive {
-            return Tensor::filled(copied(x.shape()), |dst| scan(dst, x.view(), axis, reverse));
+    let run = into_slice(c, identity, scan);
+    kernel(move |_, [x]| Tensor::filled(copied(x.shape()), |dst| run(dst, x.view())))
+}
+
+/// A cumulative operation into a row-major slice. An exclusive one is the inclusive one, shifted by
+/// one.
+fn into_slice<T: PlainElement>(
+    c: Cumulative,
+    identity: T,
+    scan: Scan<T>,
+) -> impl Fn(&mut [T], View<'_, T>) + Send + Sync + 'static {
+    move |dst, x| {
+        scan(dst, x, c.axis, c.reverse);
+        if c.exclusive {
+            cumulative::exclude(dst, x.shape(), c.axis, c.reverse, identity);
         }
-        let shape = Extents::from_slice(x.shape());
-        let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
-        let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
-        let inner =
-            Tensor::filled::<T, _>(copied(x.shape()), |dst| scan(dst, x.view(), axis, reverse))?;
-        Tensor::build(shape, |dst| {
-            dst.fill(identity);
-            let first = if reverse { 0 } else { strides[axis] as usize };
-            copy_region(dst, first, &strides, inner.view::<T>());
-        })
-    })
+    }
 }
 
 /// Cumulative `log(sum(exp))`. The state is the largest element and the sum of exponentials
@@ -189,46 +182,22 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     }
 }
 
-/// The product of a state and a factor. With strong zeros it is zero if either is zero.
-#[inline(always)]
-pub(crate) fn times<T: PlainElement>(state: T::Compensated, x: T, strong: bool) -> T::Compensated {
-    if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
-        return T::Compensated::of(T::ZERO.wide());
+/// The recurrence as the kernel takes it.
+fn form(r: &LinearRecurrence) -> cumulative::Recurrence {
+    cumulative::Recurrence {
+        axis: r.axis,
+        reverse: r.reverse,
+        exclusive: r.exclusive,
+        strong: r.factors != Factors::Any,
     }
-    state.times(x.wide())
 }
 
-/// Kernel of `y[k] = a[k] y[k-1] + b[k]` along an axis. The state has twice the precision of the
-/// wide type.
+/// Kernel of `y[k] = a[k] y[k-1] + b[k]` along an axis.
 fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
-    let strong = r.factors != Factors::Any;
+    let how = form(&r);
     kernel(move |_, [a, b]| {
-        let (a, b) = (a.into_dense()?, b.into_dense()?);
-        let (n, inner) = (
-            a.shape()[r.axis],
-            a.shape()[r.axis + 1..].iter().product::<usize>(),
-        );
-        let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
-        let none = T::Compensated::of(T::ZERO.wide());
-        let mut state = filled(none, inner).map_err(limit)?;
-        Tensor::build(copied(a.shape()), |dst| {
-            for line in (0..dst.len()).step_by((n * inner).max(1)) {
-                state.fill(none);
-                for step in 0..n {
-                    let row = line + inner * if r.reverse { n - 1 - step } else { step };
-                    for (j, s) in state.iter_mut().enumerate() {
-                        let i = row + j;
-                        let term = T::Compensated::of(z[i].wide());
-                        let next = if step == 0 {
-                            term
-                        } else {
-                            times::<T>(*s, x[i], strong).plus(term)
-                        };
-                        dst[i] = T::from_wide(if r.exclusive { *s } else { next }.round());
-                        *s = next;
-                    }
-                }
-            }
+        Tensor::build::<T, _>(copied(a.shape()), |dst| {
+            cumulative::recurrence(dst, [a.view(), b.view()], how);
         })
     })
 }

@@ -127,6 +127,11 @@ fn first(x: Operands, s: Sort, used: UsedResults, kept: usize) -> Result<Results
         .collect()
 }
 
+/// Whether so few elements are read along an axis of this extent that they are selected.
+fn selects(used: UsedResults, extent: usize) -> bool {
+    used.first() > 0 && used.first() <= extent / AXIS_ELEMENTS_PER_SELECTED
+}
+
 /// Kernel that sorts the operands whose results are read by the first `num_keys` operands.
 pub(crate) fn sorting(s: &Sort, used: UsedResults) -> Kernel {
     let s = *s;
@@ -137,9 +142,8 @@ pub(crate) fn sorting(s: &Sort, used: UsedResults) -> Kernel {
         ..
     } = s;
     Box::new(move |_, x: Operands| -> Result<Results> {
-        let (kept, n) = (used.first(), x[0].shape()[axis]);
-        if num_keys == 1 && kept > 0 && kept <= n / AXIS_ELEMENTS_PER_SELECTED && x[0].numel() > 0 {
-            return first(x, s, used, kept);
+        if num_keys == 1 && selects(used, x[0].shape()[axis]) && x[0].numel() > 0 {
+            return first(x, s, used, used.first());
         }
         let order = permutation(&x[..num_keys], axis, down)?;
         x.into_iter()

@@ -1,4 +1,4 @@
-//! Running reductions along one axis, forwards or backwards.
+//! Running reductions and linear recurrences along one axis, forwards or backwards.
 //!
 //! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that
 //! order one element at a time. No identity element is used, and the order depends on the extent
@@ -313,6 +313,101 @@ pub fn cummin<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize,
         T::Acc::minimum,
         T::narrow,
     );
+}
+
+/// Moves the results of a row-major running reduction by one along the axis: result `i` becomes
+/// that of the elements before `i`, the first one `none`. O(elements).
+pub fn exclude<T: Copy>(y: &mut [T], shape: &[usize], axis: usize, reverse: bool, none: T) {
+    let inner: usize = shape[axis + 1..].iter().product();
+    let lines = y.chunks_exact_mut((inner * shape[axis]).max(1));
+    for line in lines.filter(|line| inner <= line.len()) {
+        let left = line.len() - inner;
+        if reverse {
+            line.copy_within(inner.., 0);
+            line[left..].fill(none);
+        } else {
+            line.copy_within(..left, inner);
+            line[..inner].fill(none);
+        }
+    }
+}
+
+/// The product of a state and a factor. With strong zeros it is zero if either is zero.
+#[inline(always)]
+fn times<T: Number>(state: T::Compensated, x: T, strong: bool) -> T::Compensated {
+    if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
+        return T::Compensated::of(T::ZERO.wide());
+    }
+    state.times(x.wide())
+}
+
+/// A linear recurrence along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Recurrence {
+    /// The axis.
+    pub axis: usize,
+    /// Whether it runs from the last element to the first.
+    pub reverse: bool,
+    /// Whether results are the states before each step. The first one is zero.
+    pub exclusive: bool,
+    /// Whether products with a zero are zero.
+    pub strong: bool,
+}
+
+/// Computes `y[k] = a[k] y[k-1] + b[k]` along an axis, with `y[0] = b[0]`, into `dst`, which is
+/// row-major. The state has twice the precision of the wide type. O(elements).
+///
+/// # Panics
+/// If the shapes differ, or the axis does not exist.
+pub fn recurrence<T: Number>(dst: &mut [T], [a, b]: [View<T>; 2], how: Recurrence) {
+    let shape = b.shape();
+    assert!(
+        a.shape() == shape && dst.len() == b.len(),
+        "a recurrence has one shape"
+    );
+    if dst.is_empty() {
+        return;
+    }
+    let strides = |d: usize| [row_major_stride(shape, d), a.stride(d), b.stride(d)];
+    let others = (0..shape.len())
+        .filter(|&d| d != how.axis)
+        .map(|d| StridedAxis {
+            len: shape[d],
+            strides: strides(d),
+        });
+    let (loops, along) = (Loops::new(others), strides(how.axis));
+    let (next, count) = (loops.inner().strides, shape[how.axis]);
+    let none = T::Compensated::of(T::ZERO.wide());
+    let mut states = [none; TILE_LINES];
+    let (factors, terms) = (a.data(), b.data());
+    loops.in_order([0, a.offset(), b.offset()], |start, len| {
+        for c in (0..len).step_by(TILE_LINES) {
+            let states = &mut states[..TILE_LINES.min(len - c)];
+            states.fill(none);
+            widest(
+                #[inline(always)]
+                || {
+                    for step in 0..count {
+                        let i = if how.reverse { count - 1 - step } else { step };
+                        for (l, state) in states.iter_mut().enumerate() {
+                            let at = |k: usize| {
+                                let by = (c + l) as isize * next[k] + i as isize * along[k];
+                                start[k].wrapping_add_signed(by)
+                            };
+                            let term = T::Compensated::of(terms[at(2)].wide());
+                            let new = match step {
+                                0 => term,
+                                _ => times::<T>(*state, factors[at(1)], how.strong).plus(term),
+                            };
+                            let y = if how.exclusive { *state } else { new };
+                            dst[at(0)] = T::from_wide(y.round());
+                            *state = new;
+                        }
+                    }
+                },
+            );
+        }
+    });
 }
 
 #[cfg(test)]

@@ -203,6 +203,43 @@ impl<T> Default for SelectScratch<T> {
     }
 }
 
+/// Maximum number of elements that are kept in order while a line is read.
+const MAX_INSERTED_ELEMENTS: usize = 8;
+
+/// As [`select`], for at most [`MAX_INSERTED_ELEMENTS`], without their keys.
+fn insert<T: Keyed>(
+    best: &mut Vec<(u64, usize)>,
+    x: &[T],
+    kept: usize,
+    before: impl Fn(T, T) -> bool,
+) {
+    let mut held = [(T::ZERO, 0); MAX_INSERTED_ELEMENTS];
+    let mut count = 0;
+    for (b, block) in x.chunks(COMPARE_BLOCK_ELEMENTS).enumerate() {
+        // Elements after the current one that do not come before the last one are not among the
+        // best.
+        if count == kept {
+            let last = held[kept - 1].0;
+            if !block.iter().fold(false, |any, &x| any | before(x, last)) {
+                continue;
+            }
+        }
+        for (i, &x) in block.iter().enumerate() {
+            if x.is_nan() || (count == kept && !before(x, held[kept - 1].0)) {
+                continue;
+            }
+            count = kept.min(count + 1);
+            let mut at = count - 1;
+            while at > 0 && before(x, held[at - 1].0) {
+                held[at] = held[at - 1];
+                at -= 1;
+            }
+            held[at] = (x, b * COMPARE_BLOCK_ELEMENTS + i);
+        }
+    }
+    best.extend(held[..count].iter().map(|&(_, i)| (0, i)));
+}
+
 /// Collects the `kept` elements that come first, in order, by keys and positions. There are fewer
 /// if others are NaN.
 fn select<T: Keyed>(
@@ -212,6 +249,9 @@ fn select<T: Keyed>(
     before: impl Fn(T, T) -> bool,
     key: impl Fn(T) -> u64,
 ) {
+    if kept <= MAX_INSERTED_ELEMENTS {
+        return insert(best, x, kept, before);
+    }
     // Elements after the current one that do not come before `worst` are not among the best.
     let mut worst: Option<T> = None;
     for (b, block) in x.chunks(COMPARE_BLOCK_ELEMENTS).enumerate() {

@@ -92,6 +92,8 @@ pub(crate) struct CallStep {
     pub(crate) product: Option<RawContraction>,
     /// The choice of a kernel on memory.
     pub(crate) raw: RawChoice,
+    /// The results that are read.
+    pub(crate) used: UsedResults,
     pub(crate) name: String,
     pub(crate) why: Why,
     pub(crate) operands: Vec<PlaceView>,
@@ -341,6 +343,7 @@ impl Builder<'_> {
                         nested,
                         product: (self.kernels.product)(op, &types),
                         raw: self.kernels.raw,
+                        used,
                         name: op.name().to_owned(),
                         why: *why,
                         operands: views,

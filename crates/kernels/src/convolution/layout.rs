@@ -11,7 +11,7 @@
 use crate::copy::copy_run;
 use crate::element::Number;
 use crate::memory::{Fallible, OutOfMemory, collected, filled, push, reserve};
-use crate::sliding::{Axis, WindowRun, components};
+use crate::sliding::{Axis, WindowRun};
 use crate::view;
 use std::collections::BTreeMap;
 
@@ -35,16 +35,23 @@ impl AxisLayout {
     fn new(axis: &Axis) -> Fallible<AxisLayout> {
         let shift = |k: usize| i128::from(axis.dilation) * k as i128 - i128::from(axis.low);
         let stride = i128::from(axis.stride);
+        // Divisions of 128-bit integers take long.
+        let residue = |shift: i128| match stride {
+            1 | -1 => 0,
+            _ => shift.rem_euclid(stride),
+        };
+        let quotient = |shift: i128| match stride {
+            1 | -1 => shift * stride,
+            _ => shift / stride,
+        };
         let (mut slots, mut at): (Vec<StrideSlot>, _) = (Vec::new(), filled((0, 0), axis.window)?);
         // The last slot of each residue of places modulo the stride.
         let mut latest = BTreeMap::new();
         let up = (axis.dilation > 0) == (axis.stride > 0);
         for k in (0..axis.window).map(|k| if up { k } else { axis.window - 1 - k }) {
             let shift = shift(k);
-            let slot: &mut usize = latest.entry(shift.rem_euclid(stride)).or_insert(usize::MAX);
-            let apart = slots
-                .get(*slot)
-                .map(|s| ((shift - s.shift) / stride) as usize);
+            let slot: &mut usize = latest.entry(residue(shift)).or_insert(usize::MAX);
+            let apart = slots.get(*slot).map(|s| quotient(shift - s.shift) as usize);
             match (apart, slots.get_mut(*slot)) {
                 (Some(apart), Some(s)) if apart <= s.len => {
                     s.len = s.len.max(apart + axis.count);
@@ -85,6 +92,19 @@ impl AxisLayout {
             })
         })
     }
+}
+
+/// The sum of each offset and each of `inner`, in this order.
+fn sums(
+    outer: &[usize],
+    inner: impl ExactSizeIterator<Item = usize> + Clone,
+) -> Fallible<Vec<usize>> {
+    let mut all = Vec::new();
+    reserve(&mut all, outer.len().saturating_mul(inner.len()))?;
+    for at in outer {
+        all.extend(inner.clone().map(|by| at + by));
+    }
+    Ok(all)
 }
 
 /// Copies elements in short chunks. A call of `memcpy` costs more than these lengths.
@@ -138,20 +158,13 @@ impl Layout {
             steps[a] = volume(steps[a + 1], laid[a + 1].len)?;
         }
         let size = volume(steps[0], laid[0].len)?;
-        let window = (0..axes.iter().map(|a| a.window).product()).map(|k| {
-            let k = components(k, axes.iter().map(|a| a.window));
-            laid.iter()
-                .zip(k)
-                .zip(&steps)
-                .map(|((laid, k), step)| laid.window[k] * step)
-                .sum()
-        });
-        let window = collected(window)?;
-        let starts = (0..axes[..outer].iter().map(|a| a.count).product()).map(|p| {
-            let p = components(p, axes[..outer].iter().map(|a| a.count));
-            p.iter().zip(&steps).map(|(p, step)| p * step).sum()
-        });
-        let starts = collected(starts)?;
+        let (mut window, mut starts) = (vec![0], vec![0]);
+        for (laid, step) in laid.iter().zip(&steps) {
+            window = sums(&window, laid.window.iter().map(|at| at * step))?;
+        }
+        for (axis, step) in axes[..outer].iter().zip(&steps) {
+            starts = sums(&starts, (0..axis.count).map(|p| p * step))?;
+        }
         let (mut lines, mut next) = (vec![(0, 0)], Vec::new());
         for (axis, laid) in axes[..outer].iter().zip(&laid) {
             let elements = laid.slots.iter().map(|slot| slot.0.count).sum::<usize>();

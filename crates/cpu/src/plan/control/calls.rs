@@ -9,7 +9,7 @@ use crate::contract::RawContraction;
 use crate::plan::build::{CallStep, Home};
 use crate::plan::laid::LaidView;
 use crate::plan::nested::NestedRun;
-use crate::raw_kernel::{RawChoice, RawForm, RawKernel};
+use crate::raw_kernel::{RawForm, RawKernel};
 use crate::tensor::{Extents, row_major};
 use cotangent_core::{DType, Op};
 use smallvec::SmallVec;
@@ -64,8 +64,7 @@ impl InPlaceBuilder<'_> {
             (InPlace::entry(p as usize), form)
         };
         let results: Vec<_> = c.results.iter().map(|p| p.map(result)).collect();
-        let read: SmallVec<[bool; 4]> = results.iter().map(Option::is_some).collect();
-        let raw = self.raw(k, c.raw, &operands, &read);
+        let raw = self.raw(k, c, &operands);
         let changed = (raw.as_ref()).and_then(|raw| self.changed_operand(k, c, raw, &operands));
         let places = c.operands.iter().map(|v| v.place);
         let others = places.chain(c.results.iter().flatten().copied());
@@ -113,13 +112,7 @@ impl InPlaceBuilder<'_> {
     }
 
     /// The kernel of a step on memory.
-    fn raw(
-        &self,
-        k: usize,
-        choice: RawChoice,
-        operands: &[LentOperand],
-        read: &[bool],
-    ) -> Option<RawKernel> {
+    fn raw(&self, k: usize, c: &CallStep, operands: &[LentOperand]) -> Option<RawKernel> {
         let forms = operands.iter().map(|x| RawForm {
             dtype: x.dtype,
             shape: &x.shape,
@@ -127,7 +120,7 @@ impl InPlaceBuilder<'_> {
         });
         let forms: SmallVec<[RawForm<'_>; 3]> = forms.collect();
         let eqn = self.plan.parts.steps[k].eqn as usize;
-        choice(&self.plan.function.eqns()[eqn].op, &forms, read)
+        (c.raw)(&self.plan.function.eqns()[eqn].op, &forms, c.used)
     }
 
     /// A matrix product of operands whose strides are those of matrices.
