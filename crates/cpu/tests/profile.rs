@@ -168,7 +168,7 @@ fn profiles_and_plans_name_loops_that_are_code_and_why_others_are_not() {
         cx.sub(cx.concatenate(&parts, 0), x)
     };
     let running = Cumulative {
-        op: Running::Sum,
+        op: Running::LogSumExp,
         axis: 0,
         reverse: false,
         exclusive: false,

@@ -4,10 +4,10 @@ use super::form::LoopForm;
 use super::hoist::hoisted;
 use super::total::is_total;
 use crate::error::Result;
-use crate::ir::{Builder, Function, Op, Val, Visit, Walk};
-use crate::ops::{Constant, Scan, While};
+use crate::ir::{Builder, Emit, Function, Op, Val, Visit, Walk};
+use crate::ops::{Constant, Scan, Value, While};
 use crate::rewrite::cse::ExpressionTable;
-use crate::rewrite::fold::number_everywhere;
+use crate::rewrite::fold::{as_constant, number_everywhere};
 use crate::rewrite::pass::Pass;
 use std::sync::Arc;
 
@@ -289,8 +289,23 @@ impl Constants {
     /// Whether one of them is a number, which is then part of the code of a step.
     fn has_number(&self, before: &Builder) -> bool {
         let mut given = self.given.iter().flatten();
-        given.any(|&v| number_everywhere(before, v).is_some())
+        given.any(|&v| number(before, v).is_some())
     }
+}
+
+/// Largest number of integers of a constant that is part of a step: they may be indices.
+const MAX_STEP_INTEGERS: usize = 16;
+
+/// The number that is every element of a value, or the few integers that it is.
+fn number(before: &Builder, v: Val) -> Option<Constant> {
+    if let Some(s) = number_everywhere(before, v) {
+        return Some(Constant::splat(before.ty(v), s));
+    }
+    let few = |c: &Constant| match &c.value {
+        Value::Dense(a) => c.ty.dtype.is_int() && a.len() <= MAX_STEP_INTEGERS,
+        Value::Splat(_) | Value::Extent(_) => false,
+    };
+    as_constant(before, v).filter(few)
 }
 
 /// A region of the new loop.
@@ -318,8 +333,8 @@ impl Region<'_> {
         let given = given.filter_map(|(&p, v)| Some((p, (*v)?)));
         let given = given.filter(|(p, _)| needed[p.index()]);
         for (inside, v) in given.chain(self.constants.out.iter().copied()) {
-            match number_everywhere(self.before, v) {
-                Some(s) => numbers.push((inside, Constant::splat(f.ty(inside).clone(), s))),
+            match number(self.before, v) {
+                Some(c) => numbers.push((inside, c)),
                 None => {
                     walk.set(inside, pass.b.param_like(f.ty(inside).clone(), f, inside));
                     consts.push(v);

@@ -28,6 +28,7 @@ mod form;
 mod halves;
 mod hoist;
 mod pairs;
+mod prefix;
 mod small;
 mod sums;
 mod total;
@@ -195,7 +196,7 @@ fn simpler(
     if let Op::Shard(_) = op {
         return Some(vec![Some(x[0])]);
     }
-    if in_step && let Some(c) = fold::exact_constant(&pass.b, op, x) {
+    if let Some(c) = fold::exact_constant(&pass.b, op, x) {
         return Some(pass.b.emit(c.into(), &[]).into_iter().map(Some).collect());
     }
     if in_step && let Some(y) = small::written(pass, op, x) {

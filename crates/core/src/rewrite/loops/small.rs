@@ -7,13 +7,14 @@
 //! scatter(x, 3, u)     =  x with combine(x[3..], u) in the window at 3, of any size
 //! argmax(x)            =  min of the positions of max(x) and of NaN
 //! sort(x)              =  x at the positions that hold the ranks 0, 1, ..
+//! cumsum(x)            =  concatenate(x[0], x[0] + x[1], ..)
 //! select(p, y, x)      =  x with select(p, u, x[i]) in the window at i
 //! ```
-//! The last one is that of [`updates`](super::updates).
+//! The last two are those of [`prefix`] and [`updates`](super::updates).
 //! Results have the same bits.
 
 use super::updates::update_if;
-use super::{choices, halves, sums};
+use super::{choices, halves, prefix, sums};
 use crate::dtype::DType;
 use crate::ir::{Emit, Op, Val, Vals};
 use crate::ops::{
@@ -50,6 +51,7 @@ pub(super) fn written(p: &Pass, op: &Op, x: &[Val]) -> Option<Vals> {
         Op::Gather(g) => Some(Vals::from_slice(&[gather(cx, g, x[0], x[1])?])),
         Op::ArgReduce(a) => Some(Vals::from_slice(&[position(cx, a, x[0])?])),
         Op::Sort(s) => sorted(cx, s, x),
+        Op::Cumulative(c) => Some(Vals::from_slice(&[prefix::written(cx, c, x[0])?])),
         Op::Switch(s) => choices::computed(b, s, x),
         Op::Binary(op @ (Binary::Add | Binary::AddError)) => {
             let y = sums::in_windows(b, *op, [x[0], x[1]])?;
@@ -275,11 +277,14 @@ fn sorted(cx: &dyn Emit, s: &Sort, x: &[Val]) -> Option<Vals> {
     let shape = ty.shape.as_const()?;
     let (n, axis) = (shape[s.axis], s.axis);
     let all: usize = shape.iter().product::<usize>().saturating_mul(n);
-    let keys = &x[..s.num_keys];
-    let ordered = |&k: &Val| cx.ty(k).dtype != DType::Bool;
-    if !(2..=MAX_SORTED).contains(&n) || all > MAX_COMPARISONS || !keys.iter().all(ordered) {
+    if !(2..=MAX_SORTED).contains(&n) || all > MAX_COMPARISONS {
         return None;
     }
+    let ordered = |&k: &Val| match cx.ty(k).dtype {
+        DType::Bool => cx.convert(k, DType::I32),
+        _ => k,
+    };
+    let keys: Vec<Val> = x[..s.num_keys].iter().map(ordered).collect();
     // Axis `axis` counts the elements that are ranked, the next one those they are compared with.
     let pairs = |dtype: DType| {
         let mut pairs = ty.shape.to_vec();
