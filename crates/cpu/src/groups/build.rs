@@ -19,6 +19,7 @@ use super::order::ordered;
 use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
 use super::transfers::transfers;
+use crate::nests::access::Read;
 use crate::nests::affine::Var;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::nests::nest::{Nest, Nests, Order, What};
@@ -63,6 +64,8 @@ struct Placed {
     root: Option<Rc<Root>>,
     /// Of an inline nest: where its expression is evaluated.
     placements: Placements,
+    /// Whether a read that leads to an inline nest takes turns with reads of other values.
+    in_turns: bool,
 }
 
 /// A map or a fold that may join a group.
@@ -84,6 +87,7 @@ struct Producer {
     time: f64,
     /// Size of an element in bytes.
     size: usize,
+    in_turns: bool,
 }
 
 impl Producer {
@@ -254,6 +258,7 @@ impl<'a> GroupBuilder<'a> {
             axes,
             root: Some(Rc::new(Root::new(k, self.nest(k)))),
             placements: Placements::new(),
+            in_turns: false,
         });
     }
 
@@ -516,8 +521,21 @@ impl<'a> GroupBuilder<'a> {
             let small = small.is_some_and(|n| n <= MAX_FOLDED_PRODUCT);
             order == Order::Chain && (times > 1.0 || !small)
         });
-        let may_inline = !outside
-            && !factor
+        // Turns within turns would cut a loop into parts, whose number is the product of theirs.
+        let in_turns = readers.iter().any(|&m| {
+            let read_in_turns = |r: &Read| r.mentions(n.value) && r.interleaves();
+            let placed = self.placed(m);
+            placed.group == g && (placed.in_turns || self.nest(m).reads().any(read_in_turns))
+        });
+        let nested_turns = in_turns && n.reads().any(Read::interleaves);
+        // Many values that are joined are copied: expressions would run on parts of a loop each.
+        let joins = n.reads().any(Read::is_joined);
+        let joined = readers.iter().any(|&m| {
+            let read_joined = |r: &Read| r.mentions(n.value) && r.is_joined();
+            self.placed(m).group == g && self.nest(m).reads().any(read_joined)
+        });
+        let is_apart = outside || factor || nested_turns || joins || joined;
+        let may_inline = !is_apart
             && unrolled.is_some()
             && copies <= MAX_COPIES
             && inlined_reads <= MAX_READS
@@ -536,6 +554,7 @@ impl<'a> GroupBuilder<'a> {
             times,
             time: self.cost.expr(expr) * unrolled.unwrap_or(1) as f64,
             size: ty.dtype.size(),
+            in_turns,
         })
     }
 
@@ -571,6 +590,7 @@ impl<'a> GroupBuilder<'a> {
             axes,
             root: None,
             placements: producer.placements.into_iter().map(of_fold).collect(),
+            in_turns: producer.in_turns,
         });
         if let Some([reads, instructions]) = producer.inlined {
             self.draft_mut(g).add(k, reads, instructions);

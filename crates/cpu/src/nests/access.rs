@@ -10,6 +10,10 @@ use super::shared::Shared;
 use cotangent_core::{Dim, Env, Scalar, Val};
 use std::ops::{Deref, DerefMut};
 
+/// Maximum number of elements that one read chooses from, starts included, unless it is all that a
+/// nest computes.
+pub(super) const MAX_READ_LEAVES: usize = 4;
+
 /// The index along each axis of a value.
 pub(crate) type Indices = Shared<Affine>;
 
@@ -35,6 +39,21 @@ impl Bound {
     pub(crate) fn mentions_starts(&self) -> bool {
         let is_start = |t: &Term| matches!(t.var, Var::Start(_));
         self.form.terms.iter().any(is_start)
+    }
+
+    /// Whether it holds, if its form is a number.
+    fn decided(&self) -> Option<bool> {
+        if !self.form.terms.is_empty() {
+            return None;
+        }
+        let form = self.form.offset.as_number()?;
+        let (low, high) = (self.low.as_number()?, self.high.as_number()?);
+        Some((low..high).contains(&form) && (form - low) % self.step == 0)
+    }
+
+    /// Whether the indices at which it holds are at distances from each other.
+    fn interleaves(&self) -> bool {
+        self.step > 1 || self.form.terms.iter().any(|t| !t.is_plain())
     }
 
     /// The axis of which the bound is a range, and the least indices in and after the range.
@@ -193,8 +212,17 @@ impl Source {
                     let form = form(&b.form)?;
                     Some(Bound { form, ..b.clone() })
                 };
+                let bounds: Vec<Bound> = c.bounds.iter().map(bound).collect::<Option<_>>()?;
+                let decided: Option<Vec<bool>> = bounds.iter().map(Bound::decided).collect();
+                if let Some(decided) = decided {
+                    let side = match decided.iter().all(|holds| *holds) {
+                        true => &c.inside,
+                        false => &c.outside,
+                    };
+                    return side.substituted(f, limits);
+                }
                 Source::Choice(Box::new(Choice {
-                    bounds: c.bounds.iter().map(bound).collect::<Option<_>>()?,
+                    bounds,
                     inside: c.inside.substituted(f, limits)?,
                     outside: c.outside.substituted(f, limits)?,
                 }))
@@ -210,6 +238,17 @@ impl Source {
             Source::Choice(c) => {
                 c.inside.elements(visit);
                 c.outside.elements(visit);
+            }
+        }
+    }
+
+    /// Whether elements of several values take turns.
+    fn interleaves(&self) -> bool {
+        match self {
+            Source::Number(_) | Source::Element(_) => false,
+            Source::Choice(c) => {
+                let own = c.bounds.iter().any(Bound::interleaves);
+                own || c.inside.interleaves() || c.outside.interleaves()
             }
         }
     }
@@ -265,6 +304,16 @@ impl Read {
         for s in &self.starts {
             s.read.elements(visit);
         }
+    }
+
+    /// Whether elements of several values take turns.
+    pub(crate) fn interleaves(&self) -> bool {
+        self.source.interleaves()
+    }
+
+    /// Whether it chooses from more elements than a read that is part of an expression may.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.size() > MAX_READ_LEAVES
     }
 
     /// Whether different indices of the space may have different elements.
@@ -352,6 +401,9 @@ impl Read {
 
     /// A choice between two reads. The bounds mention the starts of `inside`.
     pub(crate) fn choice(bounds: Vec<Bound>, inside: Read, outside: &Read) -> Read {
+        if inside.as_number().is_some() && inside == *outside {
+            return inside;
+        }
         let mut starts = inside.starts.to_vec();
         let (inside, other) = (inside.source, outside.source.shifted(starts.len()));
         starts.extend(outside.starts.iter().cloned());

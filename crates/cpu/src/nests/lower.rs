@@ -3,7 +3,7 @@
 //! An elementwise operation is known by its class, and becomes part of the expression of its one
 //! reader if that reads it at the same index. Views become accesses of their readers.
 
-use super::access::{Access, Bound, IndexMap, Indices, Read, Source, Start};
+use super::access::{Access, Bound, IndexMap, Indices, MAX_READ_LEAVES, Read, Source, Start};
 use super::affine::{Affine, Var};
 use super::intern::Interner;
 use super::nest::{
@@ -14,6 +14,7 @@ use super::quantity::Quantity;
 use super::saved::saved_reads;
 use super::views;
 use crate::elementwise::is_elementwise;
+use crate::sliding::empty_reduction;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{
     Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
@@ -25,8 +26,10 @@ use smallvec::SmallVec;
 /// Maximum number of operations of an expression.
 const MAX_EXPR_OPERATIONS: usize = 64;
 
-/// Maximum number of elements that one read chooses from, starts included.
-const MAX_READ_LEAVES: usize = 4;
+/// Maximum number of operands of a concatenation that is a copy of each, if there are more than a
+/// read chooses from, and of its elements: for more, the kernel takes less time.
+const MAX_PIECES: usize = 64;
+const MAX_JOINED_ELEMENTS: usize = 512;
 
 /// Minimum number of equations between a value and its reader for which the lifetime of operands
 /// matters.
@@ -253,6 +256,10 @@ impl<'a> NestBuilder<'a> {
         (known.uses == 1 && all && !self.saved.contains(&v) && map.starts.is_empty())
             .then_some(known.nest)?
             .map(|k| k as usize)
+            .filter(|&k| {
+                let nest = self.nests[k].as_ref();
+                nest.is_none_or(|n| !n.reads().any(Read::is_joined))
+            })
     }
 
     /// The read of a result of the function: a strided access, or a value of its own.
@@ -349,6 +356,9 @@ impl<'a> NestBuilder<'a> {
 
     /// The read of the first operand at mapped indices.
     fn view(&mut self, x: Val, y: Val, map: Option<IndexMap>) -> Result<Lowered, Why> {
+        if self.shape(y).iter().any(|d| d.is(0)) {
+            return Ok(Lowered::Read(views::zeros(self.dtype(y))));
+        }
         let read = map.and_then(|map| self.read_at(x, &map, self.shape(y)));
         read.map(Lowered::Read).ok_or(Why::Reshape)
     }
@@ -433,7 +443,10 @@ impl<'a> NestBuilder<'a> {
     }
 
     fn concatenate(&mut self, axis: usize, x: &[Val], y: Val) -> Result<Lowered, Why> {
-        if x.len() > MAX_READ_LEAVES {
+        let all = self.shape(y).iter();
+        let all = all.map(Dim::as_const).product::<Option<usize>>();
+        let few = x.len() <= MAX_PIECES && all.is_some_and(|n| n <= MAX_JOINED_ELEMENTS);
+        if x.len() > MAX_READ_LEAVES && !few {
             return Err(Why::Pieces);
         }
         // Operands that are themselves choices are computed first if together they are too many.
@@ -455,7 +468,13 @@ impl<'a> NestBuilder<'a> {
             let parts: Vec<_> = x.iter().zip(&parts).map(own).collect();
             views::concatenate(&parts, axis, self.shape(y))
         });
-        read.map(Lowered::Read).ok_or(Why::Pieces)
+        let read = read.ok_or(Why::Pieces)?;
+        if !read.is_joined() {
+            return Ok(Lowered::Read(read));
+        }
+        let mut expr = Expr::default();
+        expr.read(read, self.dtype(y));
+        Ok(self.map(y, expr))
     }
 
     /// The starts of windows of these sizes in `x`, and the forms of the starts.
@@ -594,6 +613,11 @@ impl<'a> NestBuilder<'a> {
             }
         }
         let folded: Vec<Dim> = axes.iter().map(|&k| from[k].clone()).collect();
+        let dtype = self.dtype(x);
+        if folded.iter().any(|d| d.is(0)) && dtype != DType::Bool && !dtype.is_complex() {
+            let none = empty_reduction(r.op, dtype).cast(dtype);
+            return Ok(Lowered::Read(Read::number(none)));
+        }
         let space = self.space(to, &folded);
         let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
         let mut expr = Expr::default();

@@ -150,18 +150,23 @@ pub(crate) fn concatenate(operands: &[(Read, Type)], axis: usize, shape: &[Dim])
         start = start.plus(&(&ty.shape[axis]).into());
         parts.push((read.through(&map, shape)?, start.clone()));
     }
-    let mut parts = parts.into_iter().rev();
-    let (mut out, _) = parts.next()?;
-    for (read, end) in parts {
-        let bound = Bound {
-            form: Affine::axis(axis),
-            low: 0.into(),
-            high: end,
-            step: 1,
-        };
-        out = Read::choice(vec![bound], read, &out);
+    (!parts.is_empty()).then(|| halves(&parts, axis))
+}
+
+/// The part whose end is the first above the index along an axis, by a choice between both halves
+/// of the parts.
+fn halves(parts: &[(Read, Quantity)], axis: usize) -> Read {
+    if let [(read, _)] = parts {
+        return read.clone();
     }
-    Some(out)
+    let (low, high) = parts.split_at(parts.len() / 2);
+    let bound = Bound {
+        form: Affine::axis(axis),
+        low: 0.into(),
+        high: low[low.len() - 1].1.clone(),
+        step: 1,
+    };
+    Read::choice(vec![bound], halves(low, axis), &halves(high, axis))
 }
 
 /// A read of zeros.

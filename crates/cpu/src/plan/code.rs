@@ -118,9 +118,10 @@ impl Code {
         self.members.iter().any(is_product)
     }
 
-    /// Whether all outputs are elements of the memory of values, in row-major order of the space.
+    /// Whether the elements of each output are adjacent in the memory of its value, in row-major
+    /// order of the space.
     pub(crate) fn stores_in_place(&self) -> bool {
-        let in_order = |m: &CodeMember| m.slot == ElementSlot::ROW_MAJOR;
+        let in_order = |m: &CodeMember| m.slot.step == 1;
         self.rank == self.space.len() && self.members.iter().all(in_order)
     }
 }

@@ -284,12 +284,16 @@ impl CodeRun<'_> {
     /// # Safety
     /// The preconditions of [`CodeRun::run`].
     unsafe fn slots(&self, b: &LaidBox, range: Range<usize>) -> Fallible {
-        let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
         let all = &self.code.members;
         if self.code.stores_in_place() {
+            let first = |m: &CodeMember| m.slot.before * self.laid.rows * self.size(m);
+            let to = self.outputs.iter().zip(all);
+            let to: SmallVec<[*mut u8; 8]> =
+                to.map(|(to, m)| to.get().wrapping_add(first(m))).collect();
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
+        let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
         let each = |k: usize, piece: &OutputPiece, from: *const u8| {
             let (m, slot) = (&all[k], all[k].slot);
             let own = OutputPiece {
