@@ -32,6 +32,7 @@ mod lines;
 mod memory;
 pub(crate) mod nested;
 mod pack;
+mod ranges;
 mod reads;
 mod resolve;
 mod rows;

@@ -65,6 +65,8 @@ pub(crate) struct LineRead {
     pub(crate) axes: LoopAxes,
     pub(crate) starts: Vec<LineStart>,
     pub(crate) source: LineSource,
+    /// Whether it is copied box by box ([`ranges`](super::ranges)).
+    pub(super) by_ranges: bool,
 }
 
 impl LineRead {
@@ -85,11 +87,13 @@ impl LineRead {
     /// The read in all axes of the loop.
     fn apart(r: &NumRead, axes: &LoopAxes) -> LineRead {
         let starts: Vec<LineStart> = r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
+        let source = source(&r.source, axes);
         LineRead {
             dtype: r.dtype,
             axes: axes.clone(),
+            by_ranges: is_by_ranges(&source, &starts),
             starts,
-            source: source(&r.source, axes),
+            source,
         }
     }
 
@@ -103,6 +107,9 @@ impl LineRead {
             let numbers = if s.varies { positions } else { lines };
             numbers * MOVE_PS + s.read.time()
         };
+        if self.by_ranges {
+            return self.starts.len() * MOVE_PS + rows_time(len * self.dtype.size(), lines);
+        }
         let starts: usize = self.starts.iter().map(start).sum();
         let adjacent = |f: &LoopForm| along.is_some_and(|k| f.scales[k] == 1);
         let by_rows =
@@ -165,6 +172,52 @@ impl LineStart {
             last: s.last,
             varies,
         }
+    }
+}
+
+/// Whether starts are the same at all positions, and each bound is a range of one axis.
+fn is_by_ranges(source: &LineSource, starts: &[LineStart]) -> bool {
+    let of_starts = |f: &LoopForm| {
+        let is_start = |v: Var| matches!(v, Var::Start(_));
+        f.terms
+            .iter()
+            .all(|t| is_start(t.var) && t.divisor == 1 && t.modulus.is_none())
+    };
+    let range = |b: &LineBound| {
+        b.step == 1 && of_starts(&b.form) && b.form.scales.iter().filter(|s| **s != 0).count() <= 1
+    };
+    !starts.is_empty()
+        && starts.iter().all(|s| s.read.is_fixed())
+        && source.all(&|e| of_starts(&e.offset), &range)
+}
+
+impl LineSource {
+    /// Whether all elements and all bounds are such ones.
+    fn all(
+        &self,
+        element: &dyn Fn(&LineElement) -> bool,
+        bound: &dyn Fn(&LineBound) -> bool,
+    ) -> bool {
+        match self {
+            LineSource::Number(_) => true,
+            LineSource::Element(e) => element(e),
+            LineSource::Choice(c) => {
+                c.bounds.iter().all(bound)
+                    && c.inside.all(element, bound)
+                    && c.outside.all(element, bound)
+            }
+        }
+    }
+}
+
+impl LineRead {
+    /// Whether it is the same element at all positions.
+    fn is_fixed(&self) -> bool {
+        let of_axes = |f: &LoopForm| {
+            let is_axis = |v: Var| matches!(v, Var::Axis(_));
+            f.scales.iter().any(|s| *s != 0) || f.terms.iter().any(|t| is_axis(t.var))
+        };
+        !any_form(&self.source, &of_axes) && self.starts.iter().all(|s| s.read.is_fixed())
     }
 }
 

@@ -147,12 +147,13 @@ impl LineRead {
         };
         let along = line_axis(&self.axes);
         let step = along.map_or(1, |k| e.offset.scales[k]);
-        let (first, last) = (
-            e.offset.offset + positions.start as i64,
-            e.offset.offset + positions.end as i64 - 1,
-        );
+        let is_one = positions.len() == 1 && e.offset.scales.iter().all(|s| *s == 0);
+        let from = if is_one { 0 } else { positions.start as i64 };
+        let first = e.offset.offset + from;
+        let last = first + positions.len() as i64 - 1;
         let (low, high) = e.span;
-        let adjacent = self.is_one_line(along) && step == 1 && e.offset.terms.is_empty();
+        let in_order = is_one || (self.is_one_line(along) && step == 1);
+        let adjacent = in_order && e.offset.terms.is_empty();
         (adjacent && low <= first && last <= high).then(|| {
             let bytes = first as isize * self.dtype.size() as isize;
             places.of(e.place).wrapping_offset(bytes)
@@ -175,6 +176,10 @@ impl LineRead {
     /// address of the first element of each place that is read, and all elements of the place that
     /// are read at the positions are initialised; nothing writes to them.
     pub(crate) unsafe fn pack(&self, to: *mut u8, positions: Range<usize>, places: Addresses<'_>) {
+        if self.by_ranges {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.pack_ranges(to, positions, places) };
+        }
         // SAFETY: the caller guarantees the preconditions (# Safety).
         if unsafe { self.gather(to, &positions, places) } {
             return;
@@ -691,7 +696,7 @@ fn linear_parts(
 }
 
 /// The least integer that is at least `a / b`, for a positive `b`.
-fn ceil(a: i64, b: i64) -> i64 {
+pub(super) fn ceil(a: i64, b: i64) -> i64 {
     a.div_euclid(b) + i64::from(a.rem_euclid(b) > 0)
 }
 
