@@ -2,8 +2,11 @@
 //! the kernel on tensors does, without tensors: a step of a loop allocates nothing.
 
 use crate::axes::positions;
+use crate::folds::RawView;
 use crate::kernel::UsedResults;
 use cotangent_core::{DType, Op};
+use cotangent_kernels::View;
+use smallvec::SmallVec;
 
 /// Type, extents and strides of an operand, in elements.
 #[derive(Clone, Copy)]
@@ -22,6 +25,36 @@ impl RawForm<'_> {
     /// The position of each element, in row-major order.
     pub(crate) fn positions(&self) -> Box<[isize]> {
         positions(self.shape, self.strides, 0)
+    }
+}
+
+/// Extents and strides of an operand.
+pub(crate) struct OperandLayout {
+    shape: SmallVec<[usize; 4]>,
+    strides: SmallVec<[isize; 4]>,
+}
+
+impl OperandLayout {
+    pub(crate) fn of(x: RawForm<'_>) -> OperandLayout {
+        OperandLayout {
+            shape: x.shape.into(),
+            strides: x.strides.into(),
+        }
+    }
+
+    /// The elements of the operand.
+    ///
+    /// # Safety
+    /// `first` points to the element at index 0 of an operand of this layout, whose elements are
+    /// initialised, have type `T` and do not change during `'a`.
+    pub(crate) unsafe fn view<'a, T>(&'a self, first: *const u8) -> View<'a, T> {
+        let view = RawView {
+            first,
+            shape: &self.shape,
+            strides: &self.strides,
+        };
+        // SAFETY: the caller guarantees the operand (# Safety).
+        unsafe { view.typed::<T>() }
     }
 }
 

@@ -2,43 +2,11 @@
 
 use super::{Scan, form, into_slice, log_sum_exp};
 use crate::element::{PlainElement, for_complex, for_int, pick};
-use crate::folds::RawView;
-use crate::raw_kernel::{RawForm, RawKernel};
+use crate::raw_kernel::{OperandLayout, RawForm, RawKernel};
 use cotangent_core::DType;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, LinearRecurrence, Running};
-use cotangent_kernels::{Ordered, View, cumulative as kernels};
-use smallvec::SmallVec;
-
-/// Extents and strides of an operand.
-struct OperandLayout {
-    shape: SmallVec<[usize; 4]>,
-    strides: SmallVec<[isize; 4]>,
-}
-
-impl OperandLayout {
-    fn of(x: RawForm<'_>) -> OperandLayout {
-        OperandLayout {
-            shape: x.shape.into(),
-            strides: x.strides.into(),
-        }
-    }
-
-    /// The elements of the operand.
-    ///
-    /// # Safety
-    /// `first` points to the element at index 0 of an operand of this layout, whose elements are
-    /// initialised, have type `T` and do not change during `'a`.
-    unsafe fn view<'a, T>(&'a self, first: *const u8) -> View<'a, T> {
-        let view = RawView {
-            first,
-            shape: &self.shape,
-            strides: &self.strides,
-        };
-        // SAFETY: the caller guarantees the operand (# Safety).
-        unsafe { view.typed::<T>() }
-    }
-}
+use cotangent_kernels::{Ordered, cumulative as kernels};
 
 /// A cumulative operation; `None` for 16-bit floats and booleans, which are converted first.
 pub(crate) fn cumulative(c: &Cumulative, x: RawForm<'_>) -> Option<RawKernel> {

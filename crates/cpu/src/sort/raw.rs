@@ -2,9 +2,8 @@
 
 use super::selects;
 use crate::element::{for_size, pick};
-use crate::folds::RawView;
 use crate::kernel::UsedResults;
-use crate::raw_kernel::{RawForm, RawKernel};
+use crate::raw_kernel::{OperandLayout, RawForm, RawKernel};
 use crate::tensor::row_major;
 use cotangent_core::DType;
 use cotangent_core::ops::Sort;
@@ -14,15 +13,15 @@ use smallvec::{SmallVec, smallvec};
 /// Number of positions in stack memory.
 const STACK_ELEMENTS: usize = 128;
 
-/// A sort by the first operand, for the results that are read, or the first elements of it.
+/// A sort by the first operand, for the results that are read. If few elements of them are, the
+/// others are not written.
 pub(crate) fn sorting(s: &Sort, x: &[RawForm<'_>], used: UsedResults) -> Option<RawKernel> {
     let (&key, axis, descending) = (x.first()?, s.axis, s.descending);
     let other = matches!(key.dtype, DType::Bool | DType::F16 | DType::BF16);
     if s.num_keys != 1 || other || key.dtype.is_complex() {
         return None;
     }
-    let (shape, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) =
-        (key.shape.into(), key.strides.into());
+    let layout = OperandLayout::of(key);
     let step = row_major(key.shape)[axis] as usize;
     let (n, extent, dtype) = (key.numel(), key.shape[axis], key.dtype);
     let kept = match selects(used, extent) {
@@ -35,15 +34,10 @@ pub(crate) fn sorting(s: &Sort, x: &[RawForm<'_>], used: UsedResults) -> Option<
     let operands: Vec<(usize, DType, Box<[isize]>)> =
         operands.map(|(k, x)| (k, x.dtype, x.positions())).collect();
     let run = move |y: &[*mut u8], x: &[*const u8]| {
-        let view = RawView {
-            first: x[0],
-            shape: &shape,
-            strides: &strides,
-        };
         let mut order: SmallVec<[usize; STACK_ELEMENTS]> = smallvec![0; count];
         // SAFETY: the caller of `RawKernel::run` guarantees the key.
         let sorted = ordered!(dtype, T => unsafe {
-            let x = view.typed::<T>();
+            let x = layout.view::<T>(x[0]);
             match kept == extent {
                 true => argsort(&mut order, x, axis, descending),
                 false => argsort_first(&mut order, x, axis, kept, descending),
