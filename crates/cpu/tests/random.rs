@@ -83,35 +83,47 @@ fn compare(what: &str, f: Function, args: &[Array]) {
     }
 }
 
+/// Compares a random graph of this size and its adjoint.
+fn check(seed: u64, size: usize) {
+    let Case { function: f, args } = graph(seed, size).unwrap();
+    let wrt: Vec<_> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect();
+    if let Ok(g) = vjp(&AdContext::default(), &f, &wrt) {
+        let y = reference::run(&f, &args).unwrap();
+        let cts = f
+            .result_types()
+            .into_iter()
+            .zip(y)
+            .filter(|(t, _)| t.dtype.has_tangent())
+            .map(|(_, y)| y);
+        let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
+        compare(
+            &format!("simplified adjoint of {seed}"),
+            simplify(&g),
+            &args,
+        );
+        compare(&format!("adjoint of {seed}"), g, &args);
+    }
+    compare(&format!("simplified graph {seed}"), simplify(&f), &args);
+    compare(&format!("graph {seed}"), f, &args);
+}
+
 /// For a longer run: `SEEDS=100000 cargo test --release -p cotangent-cpu --test random`.
 #[test]
 fn random_graphs_and_their_adjoints() {
-    let ad = AdContext::default();
     let seeds = std::env::var("SEEDS").map_or(1000, |n| n.parse().expect("a number"));
     for seed in 0..seeds {
-        let Case { function: f, args } = graph(seed, 4 + seed as usize % 20).unwrap();
-        let wrt: Vec<_> = f
-            .params()
-            .iter()
-            .copied()
-            .filter(|&p| f.ty(p).dtype.has_tangent())
-            .collect();
-        if let Ok(g) = vjp(&ad, &f, &wrt) {
-            let y = reference::run(&f, &args).unwrap();
-            let cts = f
-                .result_types()
-                .into_iter()
-                .zip(y)
-                .filter(|(t, _)| t.dtype.has_tangent())
-                .map(|(_, y)| y);
-            let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
-            compare(
-                &format!("simplified adjoint of {seed}"),
-                simplify(&g),
-                &args,
-            );
-            compare(&format!("adjoint of {seed}"), g, &args);
-        }
-        compare(&format!("graph {seed}"), f, &args);
+        check(seed, 4 + seed as usize % 20);
     }
+}
+
+/// Graphs on which the fuzzer found defects.
+#[test]
+fn found_graphs_and_their_adjoints() {
+    // An operation that is part of its reader, with which the group has 17 axes.
+    check(0x6d0a_6951_611b_ca00, 24);
 }

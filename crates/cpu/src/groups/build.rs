@@ -454,8 +454,7 @@ impl<'a> GroupBuilder<'a> {
             folds_below: self.folds_below(n),
         };
         if producer.is_recomputed(false) {
-            self.join_inline(k, g, &nest, producer);
-            return Ok(());
+            return self.join_inline(k, g, &nest, producer);
         }
         let draft = self.draft(g);
         let (reads, instructions) = (
@@ -477,10 +476,7 @@ impl<'a> GroupBuilder<'a> {
                 self.draft_mut(g).add(k, reads, instructions);
                 Ok(())
             }
-            None if producer.is_recomputed(true) => {
-                self.join_inline(k, g, &nest, producer);
-                Ok(())
-            }
+            None if producer.is_recomputed(true) => self.join_inline(k, g, &nest, producer),
             None => Err(Apart::Rows),
         }
     }
@@ -580,9 +576,16 @@ impl<'a> GroupBuilder<'a> {
         out
     }
 
-    fn join_inline(&mut self, k: u32, g: u32, nest: &Aligned<'_>, producer: Producer) {
+    fn join_inline(
+        &mut self,
+        k: u32,
+        g: u32,
+        nest: &Aligned<'_>,
+        producer: Producer,
+    ) -> Result<(), Apart> {
         let n = self.nest(k);
         let axes = self.draft_mut(g).labels(nest, Storage::Inline);
+        let axes = axes.ok_or(Apart::Rows)?;
         let of_fold = |p: Placement| p.of_fold(n, nest.rank);
         self.placed[k as usize] = Some(Placed {
             group: g,
@@ -595,6 +598,7 @@ impl<'a> GroupBuilder<'a> {
         if let Some([reads, instructions]) = producer.inlined {
             self.draft_mut(g).add(k, reads, instructions);
         }
+        Ok(())
     }
 
     fn finish(mut self) -> Vec<NestGroup> {

@@ -136,14 +136,14 @@ impl Draft {
         for k in 0..self.axes.len() {
             self.axes[k].row = self.keeps(k, nest);
         }
-        Some(self.labels(nest, Storage::Whole))
+        self.labels(nest, Storage::Whole)
     }
 
     /// The axis of the group for each axis of a nest. An axis that is no row of the group is an
-    /// axis of a row of the same extent.
-    pub(super) fn labels(&mut self, nest: &Aligned<'_>, at: Storage) -> GroupAxes {
+    /// axis of a row of the same extent. `None` if the group would have more than [`MAX_AXES`].
+    pub(super) fn labels(&mut self, nest: &Aligned<'_>, at: Storage) -> Option<GroupAxes> {
         let inline = at == Storage::Inline;
-        let mut out: GroupAxes = SmallVec::new();
+        let (mut out, mut added) = (GroupAxes::new(), Vec::new());
         for (k, extent) in nest.extents.iter().enumerate() {
             let aligned = nest.at.get(k).copied().flatten();
             let fits = |a: u8| {
@@ -158,14 +158,18 @@ impl Draft {
             let found = aligned.filter(|a| fits(*a));
             let found = found.or_else(|| (0..self.axes.len() as u8).find(of_row));
             out.push(found.unwrap_or_else(|| {
-                self.axes.push(DraftAxis {
+                added.push(DraftAxis {
                     extent: extent.clone(),
                     row: false,
                 });
-                self.axes.len() as u8 - 1
+                (self.axes.len() + added.len()) as u8 - 1
             }));
         }
-        out
+        let fits = self.axes.len() + added.len() <= MAX_AXES;
+        fits.then(|| {
+            self.axes.extend(added);
+            out
+        })
     }
 
     /// The axis of this group for each axis of another one of the same depth, if they can run
