@@ -12,6 +12,11 @@ pub(crate) enum Var {
     Start(usize),
 }
 
+/// The least integer that is at least `a / b`, for a positive `b`.
+pub(crate) fn ceil_div(a: i64, b: i64) -> i64 {
+    a.div_euclid(b) + i64::from(a.rem_euclid(b) > 0)
+}
+
 /// `coefficient * (floor(var / divisor) mod modulus)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Term {

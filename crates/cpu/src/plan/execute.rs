@@ -23,11 +23,15 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// Number of indices for which reads are packed.
-const PACKED_ELEMENTS: usize = 1024;
-
-/// Size of a tile of all outputs that are copied to their places, in bytes.
+/// Size of a tile of all outputs that are copied to their places, or of all reads that are packed,
+/// in bytes.
 const TILE_BYTES: usize = 16 << 10;
+
+/// Least number of indices for which reads are packed.
+const MIN_PACKED_ELEMENTS: usize = 1024;
+
+/// Number of indices of a tile of all outputs that are copied.
+const TILE_ELEMENTS: Range<usize> = 64..4096;
 
 /// Number of elements of a block of rows that are folded.
 pub(super) const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
@@ -325,7 +329,7 @@ impl CodeRun<'_> {
         // Results of a tile that are far apart stay in the cache.
         let bytes: usize = types().map(|d| d.size()).sum();
         let most = (TILE_BYTES / bytes.max(1))
-            .clamp(64, PACKED_ELEMENTS)
+            .clamp(TILE_ELEMENTS.start, TILE_ELEMENTS.end)
             .min(range.len());
         let sizes: SmallVec<[usize; 8]> = types().map(|d| most * d.size()).collect();
         with_scratch(which, &sizes, |memory| {
@@ -456,14 +460,14 @@ impl CodeRun<'_> {
             unsafe { r.lines.pack(outputs[0], range, self.at) };
             return Ok(());
         }
-        let sizes: SmallVec<[usize; 4]> = packed
-            .iter()
-            .map(|&(_, k)| PACKED_ELEMENTS.min(range.len()) * self.code.leaves[k].dtype.size())
-            .collect();
+        let size = |&(_, k): &(usize, usize)| self.code.leaves[k].dtype.size();
+        let all: usize = packed.iter().map(size).sum();
+        let most = (TILE_BYTES / all).max(MIN_PACKED_ELEMENTS).min(range.len());
+        let sizes: SmallVec<[usize; 4]> = packed.iter().map(|p| most * size(p)).collect();
         with_scratch(0, &sizes, |memory| {
             let (mut outputs, mut start) = (SmallVec::<[*mut u8; 4]>::from(outputs), range.start);
             while start < range.end {
-                let n = PACKED_ELEMENTS.min(range.end - start);
+                let n = most.min(range.end - start);
                 for (&(j, k), &to) in packed.iter().zip(memory) {
                     if let LaidLeaf::Packed(r) = &b.leaves[k] {
                         // SAFETY: the memory has `n` elements. The caller guarantees the table
@@ -478,9 +482,12 @@ impl CodeRun<'_> {
                 // and packed ones have the elements of the range. The caller guarantees the
                 // outputs.
                 unsafe { code.run(&b.layouts, start..start + n, &inputs, &outputs) };
-                let types = self.code.members.iter().flat_map(|m| &m.outputs);
-                for (o, d) in outputs.iter_mut().zip(types) {
-                    *o = o.wrapping_add(n * d.size());
+                // Outputs that are apart are at their positions from the first of the box.
+                if !b.layouts.has_outputs_apart() {
+                    let types = self.code.members.iter().flat_map(|m| &m.outputs);
+                    for (o, d) in outputs.iter_mut().zip(types) {
+                        *o = o.wrapping_add(n * d.size());
+                    }
                 }
                 start += n;
             }

@@ -122,9 +122,12 @@ impl LaidBox {
         let (block, first, outer) = outputs(&b);
         let strides = strides.iter().map(|s| &s[..]);
         // Outputs of a phase that is stored are elements of the places; others are in scratch
-        // memory.
-        let is_packed = |&k: &usize| matches!(leaves[k], LaidLeaf::Packed(_));
-        let in_place = code.stores_in_place() && !read.iter().any(is_packed);
+        // memory. A read that is the output is packed row by row.
+        let is_packed = |m: &CodeMember| {
+            let leaf = m.copies.first().copied().flatten();
+            leaf.is_some_and(|k| matches!(leaves[k], LaidLeaf::Packed(_)))
+        };
+        let in_place = code.stores_in_place() && !code.members.iter().any(is_packed);
         let layouts = match in_place && !outer.is_empty() {
             true => {
                 let outer = outer.iter().map(|&(count, apart)| (count, apart as isize));

@@ -103,22 +103,19 @@ impl LineRead {
         let len = along.map_or(1, |k| self.axes[k].extent);
         let positions: usize = self.axes.iter().map(|a| a.extent).product();
         let lines = positions / len.max(1);
+        let is_adjacent = |f: &LoopForm| along.is_some_and(|k| f.scales[k] == 1);
+        let adjacent = self.source.all(&|e| is_adjacent(&e.offset), &|_| true);
+        let rows = rows_time(len * self.dtype.size(), lines);
         let start = |s: &LineStart| {
             let numbers = if s.varies { positions } else { lines };
             numbers * MOVE_PS + s.read.time()
         };
         if self.by_ranges {
-            return self.starts.len() * MOVE_PS + rows_time(len * self.dtype.size(), lines);
+            return self.starts.len() * MOVE_PS + if adjacent { rows } else { positions * MOVE_PS };
         }
+        let by_rows = adjacent && self.starts.iter().all(|s| !s.varies);
         let starts: usize = self.starts.iter().map(start).sum();
-        let adjacent = |f: &LoopForm| along.is_some_and(|k| f.scales[k] == 1);
-        let by_rows =
-            self.starts.iter().all(|s| !s.varies) && !any_form(&self.source, &|f| !adjacent(f));
-        starts
-            + match by_rows {
-                true => rows_time(len * self.dtype.size(), lines),
-                false => positions * MOVE_PS,
-            }
+        starts + if by_rows { rows } else { positions * MOVE_PS }
     }
 
     /// Whether an axis continues the one inside of it, of this extent, in every form.
@@ -175,20 +172,13 @@ impl LineStart {
     }
 }
 
-/// Whether starts are the same at all positions, and each bound is a range of one axis.
+/// Whether starts are the same at all positions, and each bound is one on the index of one axis.
 fn is_by_ranges(source: &LineSource, starts: &[LineStart]) -> bool {
-    let of_starts = |f: &LoopForm| {
-        let is_start = |v: Var| matches!(v, Var::Start(_));
-        f.terms
-            .iter()
-            .all(|t| is_start(t.var) && t.divisor == 1 && t.modulus.is_none())
+    let of_starts = |f: &LoopForm| f.terms.iter().all(|t| matches!(t.var, Var::Start(_)));
+    let of_one_axis = |b: &LineBound| {
+        of_starts(&b.form) && b.form.scales.iter().filter(|s| **s != 0).count() <= 1
     };
-    let range = |b: &LineBound| {
-        b.step == 1 && of_starts(&b.form) && b.form.scales.iter().filter(|s| **s != 0).count() <= 1
-    };
-    !starts.is_empty()
-        && starts.iter().all(|s| s.read.is_fixed())
-        && source.all(&|e| of_starts(&e.offset), &range)
+    starts.iter().all(|s| s.read.is_fixed()) && source.all(&|e| of_starts(&e.offset), &of_one_axis)
 }
 
 impl LineSource {

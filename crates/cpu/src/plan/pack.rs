@@ -11,7 +11,7 @@ use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, Lin
 use super::reads::NumTerm;
 use super::rows::copy_row;
 use crate::element::{for_integer_or_bool, for_size};
-use crate::nests::affine::Var;
+use crate::nests::affine::{Var, ceil_div};
 use cotangent_kernels::index::{Term, clamp_numbers, copy_elements};
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
@@ -54,10 +54,10 @@ enum FormValues {
 
 /// Some positions of a line: `count` of them from `first` on, `step` apart.
 #[derive(Clone, Copy)]
-struct LineRun {
-    first: usize,
-    step: usize,
-    count: usize,
+pub(super) struct LineRun {
+    pub(super) first: usize,
+    pub(super) step: usize,
+    pub(super) count: usize,
 }
 
 impl LineRun {
@@ -646,7 +646,7 @@ impl NumTerm {
 
 /// A term at this value of its variable.
 #[inline]
-fn term(t: &NumTerm, x: i64) -> i64 {
+pub(super) fn term(t: &NumTerm, x: i64) -> i64 {
     if t.divisor == 1 && t.modulus.is_none() {
         return t.scale * x;
     }
@@ -655,13 +655,13 @@ fn term(t: &NumTerm, x: i64) -> i64 {
 }
 
 impl LineBound {
-    fn holds(&self, x: i64) -> bool {
+    pub(super) fn holds(&self, x: i64) -> bool {
         self.low <= x && x < self.high && (self.step == 1 || (x - self.low) % self.step == 0)
     }
 }
 
 /// Calls `f` with the parts of a run in which a bound on `first + step * number` holds or not.
-fn linear_parts(
+pub(super) fn linear_parts(
     b: &LineBound,
     [first, step]: [i64; 2],
     run: LineRun,
@@ -673,10 +673,13 @@ fn linear_parts(
     }
     // The numbers of which the form is in the range.
     let (low, high) = match step > 0 {
-        true => (ceil(b.low - first, step), ceil(b.high - first, step)),
+        true => (
+            ceil_div(b.low - first, step),
+            ceil_div(b.high - first, step),
+        ),
         false => (
-            ceil(first - b.high + 1, -step),
-            ceil(first - b.low + 1, -step),
+            ceil_div(first - b.high + 1, -step),
+            ceil_div(first - b.low + 1, -step),
         ),
     };
     let low = low.clamp(0, count);
@@ -693,11 +696,6 @@ fn linear_parts(
         let holds = (first + k * step - b.low) % b.step == 0;
         f(run.part(range(k, high), period as usize), holds);
     }
-}
-
-/// The least integer that is at least `a / b`, for a positive `b`.
-pub(super) fn ceil(a: i64, b: i64) -> i64 {
-    a.div_euclid(b) + i64::from(a.rem_euclid(b) > 0)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

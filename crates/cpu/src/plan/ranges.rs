@@ -1,10 +1,10 @@
-//! Reads whose starts are the same at all positions: once these are known, a choice is one of
-//! ranges of axes, and the elements are those of few boxes, which are copied row by row. Updates of
-//! windows, rolls and slices of arrays are such reads.
+//! Reads of which each bound is one on an index of one axis, once starts are known, which are the
+//! same at all positions: the elements of a choice are those of few boxes, which are copied row by
+//! row. Pads, updates of windows, rolls, interleaved values and broadcasts are such reads.
 
 use super::axes::{LoopAxis, LoopForm};
 use super::lines::{LineBound, LineElement, LineRead, LineSource, LineStart};
-use super::pack::{Addresses, ceil};
+use super::pack::{Addresses, LineRun, linear_parts, term};
 use super::reads::NumTerm;
 use super::rows::copy_row;
 use crate::element::for_size;
@@ -13,8 +13,8 @@ use crate::tensor::row_major;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A range of each axis.
-type Ranges = SmallVec<[Range<usize>; 4]>;
+/// Indices of each axis.
+type Ranges = SmallVec<[LineRun; 4]>;
 
 /// A loop over rows of a box: the number of indices, and the distances of their elements in the
 /// packed memory and in a value, in elements.
@@ -78,7 +78,11 @@ fn boxes_of(
     let (first, last) = (positions.start.div_ceil(inner), positions.end / inner);
     // Before the first whole index, whole ones, and after the last.
     let mut part = |index: Range<usize>, positions: Range<usize>| {
-        outer.push(index);
+        outer.push(LineRun {
+            first: index.start,
+            step: 1,
+            count: index.len(),
+        });
         boxes_of(axes, k + 1, positions, outer, f);
         outer.pop();
     };
@@ -142,7 +146,7 @@ impl RangePacker<'_> {
         let form = self.value(&bound.form);
         let axis = bound.form.scales.iter().position(|s| *s != 0);
         let Some(k) = axis.filter(|&k| k < b.len()) else {
-            let holds = (bound.low..bound.high).contains(&form);
+            let holds = bound.holds(form);
             // SAFETY: the caller guarantees the preconditions (# Safety).
             return unsafe {
                 match holds {
@@ -151,20 +155,13 @@ impl RangePacker<'_> {
                 }
             };
         };
-        // The indices at which `low <= form + scale * index < high`.
-        let scale = bound.form.scales[k];
-        let (low, high) = match scale > 0 {
-            true => (bound.low - form, bound.high - form),
-            false => (form - bound.high + 1, form - bound.low + 1),
-        };
-        let all = b[k].clone();
-        let clamp = |x: i64| ceil(x, scale.abs()).clamp(all.start as i64, all.end as i64) as usize;
-        let (low, high) = (clamp(low), clamp(high));
-        let mut part = |range: Range<usize>, holds: bool| {
-            if range.is_empty() {
+        let (all, scale) = (b[k], bound.form.scales[k]);
+        let line = [form + scale * all.first as i64, scale * all.step as i64];
+        linear_parts(bound, line, all, &mut |part, holds| {
+            if part.count == 0 {
                 return;
             }
-            b[k] = range;
+            b[k] = part;
             // SAFETY: the caller guarantees the preconditions (# Safety).
             unsafe {
                 match holds {
@@ -172,24 +169,17 @@ impl RangePacker<'_> {
                     false => self.copy(outside, b),
                 }
             }
-        };
-        if low < high {
-            part(all.start..low, false);
-            part(low..high, true);
-            part(high..all.end, false);
-        } else {
-            part(all.clone(), false);
-        }
+        });
         b[k] = all;
     }
 
     /// A form at index 0 of all axes.
     fn value(&self, f: &LoopForm) -> i64 {
-        let term = |t: &NumTerm| match t.var {
-            Var::Start(s) => t.scale * self.starts[s],
+        let of = |t: &NumTerm| match t.var {
+            Var::Start(s) => term(t, self.starts[s]),
             Var::Axis(_) => unreachable!("a read by ranges has no such term"),
         };
-        f.offset + f.terms.iter().map(term).sum::<i64>()
+        f.offset + f.terms.iter().map(of).sum::<i64>()
     }
 
     /// The loops over the elements of a box, innermost first, and the position of the first in the
@@ -198,11 +188,11 @@ impl RangePacker<'_> {
         let mut out: SmallVec<[RowLoop; 4]> = SmallVec::new();
         let mut first = -self.first;
         for (k, range) in b.iter().enumerate().rev() {
-            first += range.start as isize * self.strides[k];
+            first += range.first as isize * self.strides[k];
             let next = RowLoop {
-                count: range.len(),
-                to: self.strides[k],
-                from: from[k] as isize,
+                count: range.count,
+                to: self.strides[k] * range.step as isize,
+                from: from[k] as isize * range.step as isize,
             };
             match out.last_mut() {
                 _ if next.count == 1 => {}
@@ -225,7 +215,7 @@ impl RangePacker<'_> {
     unsafe fn element(&self, e: &LineElement, b: &Ranges) {
         let (loops, to) = self.loops(b, &e.offset.scales);
         let own = b.iter().zip(&e.offset.scales);
-        let from = self.value(&e.offset) + own.map(|(r, s)| r.start as i64 * s).sum::<i64>();
+        let from = self.value(&e.offset) + own.map(|(r, s)| r.first as i64 * s).sum::<i64>();
         let (mut least, mut most) = (from, from);
         for l in &loops {
             let last = (l.count - 1) as i64 * l.from as i64;
@@ -263,6 +253,9 @@ impl RangePacker<'_> {
     }
 }
 
+/// Number of rows of which elements are copied together.
+const ROWS_TOGETHER: usize = 256;
+
 /// Copies elements by loops, innermost first.
 ///
 /// # Safety
@@ -272,19 +265,57 @@ unsafe fn rows<W: Copy>(to: *mut W, from: *const W, loops: &[RowLoop]) {
     unsafe {
         match loops {
             [] => to.write(from.read()),
-            [l] if (l.to, l.from) == (1, 1) => {
-                copy_row(to.cast(), from.cast(), l.count * size_of::<W>());
-            }
-            [l] => {
-                for i in 0..l.count as isize {
-                    to.offset(i * l.to).write(from.offset(i * l.from).read());
+            [l] => row(to, from, *l),
+            // Elements of short rows one after the other, each in all rows.
+            [l, outer] if l.count < outer.count && (l.to, l.from) != (1, 1) => {
+                for first in (0..outer.count).step_by(ROWS_TOGETHER) {
+                    let some = RowLoop {
+                        count: (outer.count - first).min(ROWS_TOGETHER),
+                        ..*outer
+                    };
+                    let (to, from) = outer.at(first, to, from);
+                    (0..l.count).for_each(|i| {
+                        let (to, from) = l.at(i, to, from);
+                        row(to, from, some);
+                    });
                 }
             }
             [inner @ .., l] => {
-                for i in 0..l.count as isize {
-                    rows(to.offset(i * l.to), from.offset(i * l.from), inner);
+                for i in 0..l.count {
+                    let (to, from) = l.at(i, to, from);
+                    rows(to, from, inner);
                 }
             }
         }
+    }
+}
+
+/// Copies elements by one loop.
+///
+/// # Safety
+/// The preconditions of [`rows`].
+#[inline]
+unsafe fn row<W: Copy>(to: *mut W, from: *const W, l: RowLoop) {
+    // SAFETY: the caller guarantees the elements (# Safety).
+    unsafe {
+        if (l.to, l.from) == (1, 1) {
+            return copy_row(to.cast(), from.cast(), l.count * size_of::<W>());
+        }
+        for i in 0..l.count {
+            let (to, from) = l.at(i, to, from);
+            to.write(from.read());
+        }
+    }
+}
+
+impl RowLoop {
+    /// The addresses at an index, from those at index 0.
+    #[inline]
+    fn at<W>(&self, i: usize, to: *mut W, from: *const W) -> (*mut W, *const W) {
+        let i = i as isize;
+        (
+            to.wrapping_offset(i * self.to),
+            from.wrapping_offset(i * self.from),
+        )
     }
 }
