@@ -4,7 +4,7 @@
 //! without computing any. Each is an [`IndexMap`] or a [`Choice`], and a read of its result is a
 //! read of its operand: [`Read::through`].
 
-use super::affine::{Affine, Limits, Term, Var};
+use super::affine::{Affine, Limits, Term, Var, ceil_div};
 use super::quantity::Quantity;
 use super::shared::Shared;
 use cotangent_core::{Dim, Env, Scalar, Val};
@@ -49,6 +49,50 @@ impl Bound {
         let form = self.form.offset.as_number()?;
         let (low, high) = (self.low.as_number()?, self.high.as_number()?);
         Some((low..high).contains(&form) && (form - low) % self.step == 0)
+    }
+
+    /// The same condition on the term with the largest coefficient, if the others never decide:
+    /// `2 * i + j < 6` with `0 <= j < 2` is `i < 3`.
+    fn on_one_term(self, limits: Limits<'_>) -> Bound {
+        self.largest_term(limits).unwrap_or(self)
+    }
+
+    fn largest_term(&self, limits: Limits<'_>) -> Option<Bound> {
+        let terms = &self.form.terms;
+        if terms.len() < 2 || self.step != 1 {
+            return None;
+        }
+        let scale = |t: &Term| t.coefficient.as_number();
+        let scales: Vec<i64> = terms.iter().map(scale).collect::<Option<_>>()?;
+        let largest = (0..terms.len()).max_by_key(|&k| scales[k].unsigned_abs())?;
+        let by = scales[largest].checked_abs()?;
+        // The range of the rest of the form.
+        let offset = self.form.offset.as_number()?;
+        let (mut least, mut most) = (offset, offset);
+        for (k, t) in terms.iter().enumerate().filter(|(k, _)| *k != largest) {
+            let last = t.count(limits)?.as_number()?.checked_sub(1)?;
+            let last = scales[k].checked_mul(last)?;
+            least = least.checked_add(last.min(0))?;
+            most = most.checked_add(last.max(0))?;
+        }
+        // The least number `x` with `by * x + rest >= end`, the same for all values of the rest.
+        let first = |end: &Quantity| {
+            let end = end.as_number()?;
+            let of = |rest: i64| Some(ceil_div(end.checked_sub(rest)?, by));
+            let (low, high) = (of(most)?, of(least)?);
+            (low == high).then_some(low)
+        };
+        let (low, high) = (first(&self.low)?, first(&self.high)?);
+        let coefficient = scales[largest].signum().into();
+        Some(Bound {
+            form: Affine::from(Term {
+                coefficient,
+                ..terms[largest].clone()
+            }),
+            low: low.into(),
+            high: high.into(),
+            step: 1,
+        })
     }
 
     /// Whether the indices at which it holds are at distances from each other.
@@ -210,7 +254,7 @@ impl Source {
             Source::Choice(c) => {
                 let bound = |b: &Bound| {
                     let form = form(&b.form)?;
-                    Some(Bound { form, ..b.clone() })
+                    Some(Bound { form, ..b.clone() }.on_one_term(limits))
                 };
                 let bounds: Vec<Bound> = c.bounds.iter().map(bound).collect::<Option<_>>()?;
                 let decided: Option<Vec<bool>> = bounds.iter().map(Bound::decided).collect();
@@ -397,6 +441,17 @@ impl Read {
         drop(limits);
         let starts = starts.into();
         Some(Read { starts, source })
+    }
+
+    /// The read at indices at which all of these bounds hold, or not all of them.
+    pub(crate) fn known(mut self, bounds: &[Bound], hold: bool) -> Read {
+        match self.source {
+            Source::Choice(c) if c.bounds == bounds => {
+                self.source = if hold { c.inside } else { c.outside };
+                self
+            }
+            _ => self,
+        }
     }
 
     /// A choice between two reads. The bounds mention the starts of `inside`.

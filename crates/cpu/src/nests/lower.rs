@@ -19,7 +19,7 @@ use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{
     Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
 };
-use cotangent_core::{DType, Dim, Function, Type, Val};
+use cotangent_core::{DType, Dim, Function, Scalar, Type, Val};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -354,6 +354,25 @@ impl<'a> NestBuilder<'a> {
         self.map(y, expr)
     }
 
+    /// A selection by booleans that are true in a range of indices and false elsewhere.
+    fn chosen(&self, [holds, x, y]: [Val; 3]) -> Option<Read> {
+        let truth = |s: &Source| match s {
+            Source::Number(n) => Some(**n == Scalar::I(1)),
+            _ => None,
+        };
+        let Source::Choice(c) = &self.read(holds).source else {
+            return None;
+        };
+        let in_range = truth(&c.inside)? && !truth(&c.outside)?;
+        if !in_range || c.bounds.iter().any(Bound::mentions_starts) {
+            return None;
+        }
+        let [inside, outside] = [(x, true), (y, false)];
+        let side = |(v, holds): (Val, bool)| self.read(v).clone().known(&c.bounds, holds);
+        let read = Read::choice(c.bounds.clone(), side(inside), &side(outside));
+        (!read.is_joined()).then_some(read)
+    }
+
     /// The read of the first operand at mapped indices.
     fn view(&mut self, x: Val, y: Val, map: Option<IndexMap>) -> Result<Lowered, Why> {
         if self.shape(y).iter().any(|d| d.is(0)) {
@@ -377,6 +396,10 @@ impl<'a> NestBuilder<'a> {
                     Err(Why::Extension)
                 }
                 _ if x.len() > MAX_OPERANDS => Err(Why::Extension),
+                Op::Select(_) => Ok(match self.chosen([x[0], x[1], x[2]]) {
+                    Some(read) => Lowered::Read(read),
+                    None => self.elementwise(op, x, y),
+                }),
                 _ => Ok(self.elementwise(op, x, y)),
             };
         }

@@ -3,7 +3,7 @@
 use super::axes::{LoopAxes, LoopForm};
 use super::reads::{NumBound, NumElement, NumRead, NumSource};
 use crate::groups::schedule::MAX_RANGES;
-use crate::nests::affine::Var;
+use crate::nests::affine::{Var, ceil_div};
 use crate::tensor::Strides;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -95,7 +95,8 @@ fn add_cuts(cuts: &mut [Vec<usize>], b: &NumBound, axes: &LoopAxes) {
         }
         rest += form.scales[k].abs() * (axes[k].extent as i64 - 1);
     }
-    for limit in [b.low, b.high] {
+    let largest = digits.first().map_or(1, |&k| form.scales[k].abs());
+    for limit in limits(b, form.offset, largest) {
         // The number of values below the limit, or at least the limit if the form descends.
         let mut below = match negative {
             false => limit.saturating_sub(form.offset),
@@ -109,9 +110,28 @@ fn add_cuts(cuts: &mut [Vec<usize>], b: &NumBound, axes: &LoopAxes) {
                 false => below.div_euclid(scale),
             };
             let digit = digit.clamp(0, axes[k].extent as i64);
-            cuts[k].extend([digit as usize, digit as usize + usize::from(!last)]);
             below -= digit * scale;
+            cuts[k].push(digit as usize);
+            if below == 0 {
+                break;
+            }
+            cuts[k].push(digit as usize + usize::from(!last));
         }
+    }
+}
+
+/// The limits of a bound. Other limits give the same values of a form that differ by the bound's
+/// step: those are taken that are `offset` and a multiple of `scale`.
+fn limits(b: &NumBound, offset: i64, scale: i64) -> [i64; 2] {
+    let count = ceil_div(b.high.saturating_sub(b.low), b.step).max(0);
+    let end = b.low.saturating_add(count.saturating_mul(b.step));
+    let nearest = |limit: i64, most: i64| {
+        let even = most - (most - offset).rem_euclid(scale);
+        if even > most - b.step { even } else { limit }
+    };
+    match b.step {
+        1 => [b.low, b.high],
+        _ => [nearest(b.low, b.low), nearest(b.high, end)],
     }
 }
 
