@@ -94,8 +94,20 @@ impl Scatter {
     }
 
     /// `y = x Π u`: `dy = dx Π u + Σ_k x (Π_{m < k} u_m) du_k (Π_{m > k} u_m)`, a recurrence along
-    /// the updates.
+    /// the updates; `dy = dx u + x du` if no element has two updates.
     fn linearize_product(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>], tu: Lv) -> Lv {
+        if self.unique {
+            let dx = match t[0] {
+                Some(dx) => cx.apply1(self.clone(), &[dx.into(), x[1].into(), x[2].into()]),
+                None => cx.zeros(&cx.ty(x[0])),
+            };
+            let of_x = self.read(cx.emit(), x[0], x[1], &cx.ty(x[2]));
+            let du = cx.scale(of_x, tu);
+            return cx.apply1(
+                self.with(Combine::Add),
+                &[dx.into(), x[1].into(), du.into()],
+            );
+        }
         let op = ScatterRecurrence {
             windows: self.windows.clone(),
             bounds: self.bounds,
@@ -477,7 +489,18 @@ fn samples(_: &str) -> Vec<Sample> {
         ];
         out.push(Sample::rough(op, x.to_vec()));
     }
-    for (combine, unique) in [(Combine::Set, true), (Combine::Add, false)] {
+    out.extend(samples_of_one_axis());
+    out
+}
+
+/// Updates of a vector, at unique indices or with compensated sums.
+fn samples_of_one_axis() -> Vec<Sample> {
+    let mut out = Vec::new();
+    for (combine, unique) in [
+        (Combine::Set, true),
+        (Combine::Mul, true),
+        (Combine::Add, false),
+    ] {
         let op = Scatter {
             combine,
             windows: Windows::parts(1, 0, 1),
@@ -488,9 +511,9 @@ fn samples(_: &str) -> Vec<Sample> {
         out.push(Sample::new(
             op,
             vec![
-                sample_array(F64, &[4], 0),
-                ints(&[2, 0, 3]),
-                sample_array(F64, &[3], 30),
+                sample_array(DType::F64, &[4], 0),
+                Array::vector(vec![2i32, 0, 3]),
+                sample_array(DType::F64, &[3], 30),
             ],
         ));
     }
