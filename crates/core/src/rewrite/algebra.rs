@@ -2,7 +2,7 @@
 
 use super::fold::{as_splat, number_everywhere};
 use super::pass::Pass;
-use super::{pads, products, windows};
+use super::{pads, products, progressions, windows};
 use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::ir::{Emit, Op, Val};
@@ -42,8 +42,8 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         Op::Reduce(r) => reduce(p, r, x[0], &ty(p)),
         Op::Slice(s) => windows::slice(p, s, x[0]),
-        Op::Gather(g) => windows::gather(p, g, x),
-        Op::Scatter(s) => windows::scatter(p, s, x),
+        Op::Gather(g) => windows::gather(p, g, x).or_else(|| progressions::gather(p, g, x)),
+        Op::Scatter(s) => windows::scatter(p, s, x).or_else(|| progressions::scatter(p, s, x)),
         _ => None,
     };
     simpler.or_else(|| before_repeating(p, op, x))

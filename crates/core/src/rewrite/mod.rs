@@ -17,6 +17,7 @@ mod loops;
 mod pads;
 mod pass;
 mod products;
+mod progressions;
 mod raise;
 mod uses;
 mod windows;

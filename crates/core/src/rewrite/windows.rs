@@ -17,6 +17,7 @@ use super::extent_sum::ExtentSum;
 use super::fold::is_positive_zero;
 use super::pass::{Pass, Writer};
 use crate::array::{Scalar, Wide};
+use crate::dtype::DType;
 use crate::ir::{Builder, Emit, Op, Primitive, Val};
 use crate::ops::{Binary, Bounds, Combine, Gather, Pad, Reshape, Scatter, Slice, Value, Windows};
 use crate::shape::{Dim, Shape, Type};
@@ -178,6 +179,17 @@ fn inside(i: ExtentSum, last: ExtentSum, bounds: Bounds) -> Option<ExtentSum> {
         Bounds::Clip if high => Some(last),
         _ => None,
     }
+}
+
+/// Whether windows that are combined one after the other have the bits of the kernel's results. It
+/// adds the updates of one element in another way, and multiplies complex numbers in another one.
+pub(super) fn is_exact(s: &Scatter, dtype: DType, windows: usize) -> bool {
+    let any_order = match s.combine {
+        Combine::Set | Combine::Min | Combine::Max => true,
+        Combine::Mul if dtype.is_complex() => return false,
+        Combine::Add | Combine::Mul => !dtype.has_tangent(),
+    };
+    any_order || s.unique || windows == 1
 }
 
 /// The slice of these extents at a start.

@@ -22,7 +22,7 @@ use crate::ops::{
     indices,
 };
 use crate::rewrite::pass::Pass;
-use crate::rewrite::windows::fixed_start;
+use crate::rewrite::windows::{fixed_start, is_exact};
 use crate::shape::{Dim, Type};
 
 /// Largest number of windows of a scatter that are written one after the other.
@@ -59,17 +59,6 @@ pub(super) fn written(p: &Pass, op: &Op, x: &[Val]) -> Option<Vals> {
         }
         _ => None,
     }
-}
-
-/// Whether windows that are written one after the other have the bits of the kernel's results. It
-/// adds the updates of one element in another way, and multiplies complex numbers in another one.
-fn is_exact(s: &Scatter, dtype: DType, windows: usize) -> bool {
-    let any_order = match s.combine {
-        Combine::Set | Combine::Min | Combine::Max => true,
-        Combine::Mul if dtype.is_complex() => return false,
-        Combine::Add | Combine::Mul => !dtype.has_tangent(),
-    };
-    any_order || s.unique || windows == 1
 }
 
 /// A scatter of few windows: each is read at its start, combined and written.
