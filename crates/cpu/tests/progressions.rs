@@ -2,36 +2,26 @@
 
 mod common;
 
-use common::{build, run, unfused};
+use common::{Draws, build, run, unfused};
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, Windows};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::{Array, DType, Dim, Emit, Function, Op, Type, Val, Wide};
 use std::sync::Arc;
 
-/// Numbers below a bound, the same ones for a seed.
-struct Draws(u64);
+/// Floats with negative zeros, infinities and NaN among them, or integers.
+fn numbers(draws: &mut Draws, dtype: DType, shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    let all = match dtype.is_float() {
+        true => Wide::F((0..n).map(|_| float(draws)).collect()),
+        false => Wide::I((0..n).map(|_| draws.below(90) as i128).collect()),
+    };
+    all.narrow(dtype, shape.to_vec()).unwrap()
+}
 
-impl Draws {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = (self.0.wrapping_mul(6364136223846793005)).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-
-    /// Floats with negative zeros, infinities and NaN among them, or integers.
-    fn numbers(&mut self, dtype: DType, shape: &[usize]) -> Array {
-        let n: usize = shape.iter().product();
-        let all = match dtype.is_float() {
-            true => Wide::F((0..n).map(|_| self.float()).collect()),
-            false => Wide::I((0..n).map(|_| self.below(90) as i128).collect()),
-        };
-        all.narrow(dtype, shape.to_vec()).unwrap()
-    }
-
-    fn float(&mut self) -> f64 {
-        match self.below(12) {
-            0 => [0.0, -0.0, f64::NAN, f64::INFINITY][self.below(4)],
-            _ => self.below(2000) as f64 / 7.0 - 100.0,
-        }
+fn float(draws: &mut Draws) -> f64 {
+    match draws.below(12) {
+        0 => [0.0, -0.0, f64::NAN, f64::INFINITY][draws.below(4)],
+        _ => draws.below(2000) as f64 / 7.0 - 100.0,
     }
 }
 
@@ -183,7 +173,10 @@ fn scatters_at_progressions_have_the_bits_of_the_kernel() {
             let to = if zeros { cx.zeros(&types[0]) } else { x[0] };
             vec![cx.op(op.clone(), &[to, at, x[1]])]
         });
-        let x = [draws.numbers(dtype, &shape), draws.numbers(dtype, &updates)];
+        let x = [
+            numbers(draws, dtype, &shape),
+            numbers(draws, dtype, &updates),
+        ];
         same(&f, &x, &format!("case {case}: {op:?} at {all:?}"));
         rewritten += usize::from(!has(&f, |op| matches!(op, Op::Scatter(_))));
     }
@@ -216,8 +209,8 @@ fn indices_of_joined_axes_are_read_as_they_are() {
             vec![cx.op(add.clone(), &[x[0], at, cx.mul(read, x[1])])]
         });
         let x = [
-            draws.numbers(DType::F32, &[9]),
-            draws.numbers(DType::F32, &[joined]),
+            numbers(draws, DType::F32, &[9]),
+            numbers(draws, DType::F32, &[joined]),
         ];
         same(
             &f,
@@ -254,7 +247,7 @@ fn gathers_at_progressions_are_slices() {
             let at = indices(cx, &all, &counts, how, &mut Draws(seed));
             vec![cx.op(op.clone(), &[x[0], at])]
         });
-        let x = [draws.numbers(ty.dtype, &shape)];
+        let x = [numbers(draws, ty.dtype, &shape)];
         same(&f, &x, &format!("case {case}: {op:?} at {all:?}"));
         rewritten += usize::from(!has(&f, |op| matches!(op, Op::Gather(_))));
     }

@@ -2,22 +2,12 @@
 
 mod common;
 
-use common::{build, unfused};
+use common::{Draws, build, unfused};
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Pad, Running, Sort};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::{Array, DType, Dim, Emit, Function, Scalar, Type, Val, Wide};
 use cotangent_cpu::Executor;
 use std::sync::Arc;
-
-/// Numbers below a bound, the same ones for a seed.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = (self.0.wrapping_mul(6364136223846793005)).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-}
 
 /// Numbers of several sizes and signs; one in `rare` is a zero, an infinity or NaN.
 fn numbers(draws: &mut Draws, ty: &Type, rare: usize) -> Array {

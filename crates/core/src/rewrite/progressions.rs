@@ -10,7 +10,7 @@
 
 use super::fold::is_positive_zero;
 use super::pass::{Pass, Writer};
-use super::windows::is_exact;
+use super::windows::{counted, is_exact};
 use crate::array::{Scalar, Wide};
 use crate::dtype::DType;
 use crate::ir::{Op, Primitive, Val};
@@ -239,49 +239,43 @@ fn elements(
     if !w.operand_batch.is_empty() || shape.contains(&0) || sizes.contains(&0) {
         return None;
     }
-    let mut along = w.window.iter();
-    let of =
-        |axis: usize, along: &mut std::slice::Iter<'_, usize>| match w.collapsed.contains(&axis) {
-            true => None,
-            false => along.next().copied(),
-        };
+    let mut along = w.window.iter().copied();
     let mut out: Vec<AxisElements> = (0..shape.len())
         .map(|axis| AxisElements {
             first: 0,
             step: 1,
             count: sizes[axis],
-            of: of(axis, &mut along),
+            of: if w.collapsed.contains(&axis) {
+                None
+            } else {
+                along.next()
+            },
         })
         .collect();
-    let counts: Vec<usize> = (0..places.len()).filter(|&k| k != w.vector).collect();
-    let results: Vec<usize> = (0..rank).filter(|k| !w.window.contains(k)).collect();
-    let mut left: Vec<usize> = counts.iter().copied().filter(|&k| places[k] > 1).collect();
+    let counts = counted(w, rank, places.len());
+    // Axes of the indices that no component depends on yet.
+    let mut left: Vec<usize> = counts.iter().flatten().copied().collect();
+    left.retain(|&k| places[k] > 1);
     if left.is_empty() {
         return None;
     }
     for (component, &axis) in w.axes.iter().enumerate() {
         let at = (w.vector < places.len()).then_some((w.vector, component));
         let found = progression(p, indices, at, MAX_FOLLOWED)?;
-        let moving: Vec<usize> = counts
-            .iter()
-            .copied()
-            .filter(|&k| places[k] > 1 && found.steps[k] != 0)
-            .collect();
+        let mut moving = (0..places.len()).filter(|&k| places[k] > 1 && found.steps[k] != 0);
         out[axis].first = found.first;
-        if let [k] = moving[..] {
-            let own = left.iter().position(|&l| l == k)?;
-            left.remove(own);
-            let at = counts.iter().position(|&c| c == k)?;
-            (sizes[axis] == 1).then_some(())?;
-            out[axis] = AxisElements {
-                first: found.first,
-                step: found.steps[k],
-                count: places[k],
-                of: Some(results[at]),
-            };
-        } else if !moving.is_empty() {
+        let Some(k) = moving.next() else { continue };
+        let own = left.iter().position(|&l| l == k)?;
+        if moving.next().is_some() || sizes[axis] != 1 {
             return None;
         }
+        left.remove(own);
+        out[axis] = AxisElements {
+            first: found.first,
+            step: found.steps[k],
+            count: places[k],
+            of: counts.iter().position(|c| *c == Some(k)),
+        };
     }
     let inside = |(e, &n): (&AxisElements, &usize)| {
         let [low, high] = e.ends();
@@ -349,8 +343,10 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     perm.extend((0..counts.len()).filter(|k| all.iter().all(|e| e.of != Some(*k))));
     let shape: Shape = all.iter().map(|e| Dim::Const(e.count)).collect();
     let turned = p.one(Transpose { perm }, &[x[2]]);
-    let shape_of = shape.clone();
-    let u = p.one(Reshape { shape: shape_of }, &[turned]);
+    let own = Reshape {
+        shape: shape.clone(),
+    };
+    let u = p.one(own, &[turned]);
     let mut u = reversed(p, &all, u);
     let part = slice(&all);
     if let Some(f) = s.combine.binary() {

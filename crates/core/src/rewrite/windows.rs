@@ -24,7 +24,7 @@ use crate::shape::{Dim, Shape, Type};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
 /// batch axes.
-fn counted(windows: &Windows, rank: usize, indices: usize) -> Vec<Option<usize>> {
+pub(super) fn counted(windows: &Windows, rank: usize, indices: usize) -> Vec<Option<usize>> {
     let mut outer = (0..indices).filter(|&k| k != windows.vector);
     let axis = |k: usize| {
         if windows.window.contains(&k) {

@@ -242,3 +242,13 @@ pub(crate) fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
     };
     wide.narrow(dtype, shape).unwrap()
 }
+
+/// Numbers below a bound, the same ones for a seed.
+pub(crate) struct Draws(pub(crate) u64);
+
+impl Draws {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = (self.0.wrapping_mul(6364136223846793005)).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+}
