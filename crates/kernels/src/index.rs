@@ -327,10 +327,25 @@ impl Starts {
             if !self.outside {
                 (self.outside, self.flags) = (true, [true; BLOCK_WINDOWS]);
             }
-            for (i, flag) in (0..).zip(&mut self.flags[self.part..self.len]) {
-                *flag &= axis
-                    .moved::<false>(numbers[at.wrapping_add_signed(by.wrapping_mul(i))].signed())
-                    .1;
+            let flags = &mut self.flags[self.part..self.len];
+            match ElementRun::new(numbers, at, flags.len(), by) {
+                ElementRun::Dense(numbers) => widest(
+                    #[inline(always)]
+                    || {
+                        for (flag, x) in flags.iter_mut().zip(numbers) {
+                            *flag &= axis.contains(x.signed());
+                        }
+                    },
+                ),
+                ElementRun::Splat(x) => {
+                    let inside = axis.contains(x.signed());
+                    flags.iter_mut().for_each(|flag| *flag &= inside);
+                }
+                ElementRun::Strided(x, start, step) => {
+                    for (i, flag) in (0..).zip(flags) {
+                        *flag &= axis.contains(x[start.wrapping_add_signed(i * step)].signed());
+                    }
+                }
             }
         }
     }
@@ -340,16 +355,21 @@ impl Starts {
         if !self.outside {
             return;
         }
-        if let Some(step) = self.step {
+        // Offsets in the array of windows that are all equal stay so.
+        let equal = self.step.filter(|&step| step == 0);
+        if let (Some(step), None) = (self.step, equal) {
             let first = self.windows[0];
             fill(&mut self.windows[..self.len], first, step);
         }
         let mut kept = 0;
         for i in 0..self.len {
-            (self.windows[kept], self.operand[kept]) = (self.windows[i], self.operand[i]);
+            if equal.is_none() {
+                self.windows[kept] = self.windows[i];
+            }
+            self.operand[kept] = self.operand[i];
             kept += usize::from(self.flags[i]);
         }
-        (self.len, self.part, self.step, self.outside) = (kept, kept, None, false);
+        (self.len, self.part, self.step, self.outside) = (kept, kept, equal, false);
     }
 
     /// Intervals of the offsets in the array of windows, and in the operand.
@@ -405,6 +425,12 @@ fn fill(to: &mut [usize], first: usize, by: isize) {
 }
 
 impl Indexed {
+    /// Whether an index is in bounds.
+    #[inline(always)]
+    fn contains(self, number: i64) -> bool {
+        self.moved::<false>(number).1
+    }
+
     /// Returns the distance for an index, and whether it is in bounds. `SMALL`: both factors fit 32
     /// bits.
     #[inline(always)]
