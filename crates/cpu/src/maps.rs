@@ -128,7 +128,7 @@ impl Elementwise {
             && n.saturating_mul(size) >= min_stream_bytes()
             && self.cost < STORE_PS_PER_BYTE * size as u64
         {
-            laid = laid.streaming(std::iter::once(0));
+            laid.stream(std::iter::once(0));
         }
         let from: SmallVec<[Shared<u8>; 3]> =
             x.iter().map(|x| Shared(x.first_ptr().cast_mut())).collect();

@@ -110,12 +110,14 @@ tuning! {
     pub(crate) COMPILE_FIRST_ELEMENTS: usize = 1 << 15;
     /// Number of elements interpreted around a lane that needs the scalar fallback.
     pub(crate) RARE_NEIGHBOURHOOD_ELEMENTS: usize = 512;
-    /// Minimum row length, in elements, for one call of compiled code per row if a row ends in a
-    /// partial vector.
+    /// Minimum row length, in elements, for compiled code by rows in AVX2, or for one call per row
+    /// of complex numbers, if a row ends in a partial vector.
     pub(crate) MIN_ROW_ELEMENTS: usize = 256;
     /// Estimated time to pack a short row of an input, in ps, and an element of a shorter one.
     pub(crate) PACKED_ROW_PS: usize = 4_500;
     pub(crate) PACKED_ELEMENT_PS: usize = 600;
+    /// Estimated time to pack a byte of a longer row besides, in ps.
+    pub(crate) PACKED_BYTE_PS: usize = 15;
     /// Estimated time of a row of compiled code besides its vectors, in ps, and of each operand.
     pub(crate) CODE_ROW_PS: usize = 4_000;
     pub(crate) CODE_ROW_OPERAND_PS: usize = 700;

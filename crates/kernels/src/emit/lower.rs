@@ -5,9 +5,10 @@
 //! row for each address.
 //!
 //! Within a row, one loop iteration processes up to four vectors, as registers allow; a second loop
-//! processes one vector at a time. In AVX-512 the last vector is masked. In AVX2 the caller
-//! processes the elements that do not fill a vector. Every vector is loaded before any result of
-//! the iteration is stored, so an output may alias an input.
+//! processes one vector at a time. In AVX-512 the last vector is masked; in AVX2 the elements that
+//! do not fill a vector are processed one by one. If there are complex numbers of 16 bytes, they
+//! are left to the caller. Every vector is loaded before any result of the iteration is stored, so
+//! an output may alias an input.
 //!
 //! If a lane needs the scalar fallback, the function returns before that vector is stored. It
 //! returns the number of elements of the row that are done. `table` and the list then describe that
@@ -107,7 +108,8 @@ fn items(trace: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
 /// Returns machine code and the number of lanes of its vectors, or `None` if the trace cannot be
 /// compiled.
 pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usize)> {
-    let (wide, masked) = (trace.wide, trace.accepts_partial_vectors());
+    let (wide, partial) = (trace.wide, trace.accepts_partial_vectors());
+    let masked = wide && partial;
     let widest = trace.widest().filter(|_| trace.ops.len() <= MAX_CODE_OPS)?;
     let target = Target::new(wide, widest);
     let mut asm = Assembler::new();
@@ -136,8 +138,8 @@ pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usi
     if copies > 1 && (!masked || copies * lanes > 64) {
         full_vectors(&plan, 1, &mut asm, &mut frame, &mut exits);
     }
-    if masked {
-        masked_vectors(&plan, &mut asm, &mut frame, &mut exits);
+    if partial {
+        last_elements(&plan, masked, &mut asm, &mut frame, &mut exits);
     }
     next_row(trace, &mut asm, row);
     exits.into_iter().for_each(|e| asm.bind(e));
@@ -194,9 +196,10 @@ fn full_vectors(
     asm.bind(past);
 }
 
-/// Writes the loop over masked vectors, for the elements that are left.
-fn masked_vectors(
+/// Writes the loop over what is left of a row: masked vectors, or single elements.
+fn last_elements(
     plan: &CodePlan<'_>,
+    masked: bool,
     asm: &mut Assembler,
     frame: &mut SpillFrame,
     exits: &mut Vec<Jump>,
@@ -205,17 +208,20 @@ fn masked_vectors(
     asm.subtract(RCX, RAX);
     let none = asm.jump(If::Zero);
     let top = asm.code.len();
-    first_lanes_mask(asm, plan.target);
+    if masked {
+        first_lanes_mask(asm, plan.target);
+    }
     let registers = Registers::new(plan, 1, frame);
     LoopBlock {
         registers,
-        masked: true,
-        single: false,
+        masked,
+        single: !masked,
         exits,
         step: None,
     }
     .write(asm);
-    asm.add(RAX, plan.target.lanes() as i32);
+    let lanes = if masked { plan.target.lanes() } else { 1 };
+    asm.add(RAX, lanes as i32);
     asm.copy(RCX, RSI);
     asm.subtract(RCX, RAX);
     asm.jump_back(If::Above, top);

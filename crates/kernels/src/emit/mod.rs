@@ -70,7 +70,7 @@ pub(crate) struct Emitted {
     /// Number of lanes of a vector.
     pub(crate) lanes: usize,
     /// Whether the code accepts any number of elements. Otherwise it processes whole vectors only.
-    pub(crate) masked: bool,
+    pub(crate) partial: bool,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -82,7 +82,7 @@ impl Emitted {
         Some(Emitted {
             code: memory::Code::new(&bytes)?,
             lanes,
-            masked: trace.accepts_partial_vectors(),
+            partial: trace.accepts_partial_vectors(),
         })
     }
 
@@ -96,14 +96,14 @@ impl Emitted {
     /// then of all outputs, and one more entry. Each address is valid for `n` elements, or for one
     /// element if it is a broadcast scalar. `rows[0]` is the number of rows, at least one. If it is
     /// more than one, the other entries are the distances in bytes from row to row. Then rows fill
-    /// vectors, unless the code is masked. An output may be equal to an input; otherwise outputs
-    /// overlap nothing.
+    /// vectors, unless the code accepts any number. An output may be equal to an input; otherwise
+    /// outputs overlap nothing.
     pub(crate) unsafe fn call(&self, table: &mut [*mut u8], n: usize, rows: &mut [isize]) -> usize {
         debug_assert!(
             rows[0] == 1
                 || rows[0] > 1
                     && rows.len() == table.len()
-                    && (self.masked || n.is_multiple_of(self.lanes))
+                    && (self.partial || n.is_multiple_of(self.lanes))
         );
         if let Some(list) = table.last_mut() {
             *list = rows.as_mut_ptr().cast();

@@ -697,7 +697,7 @@ impl Trace {
 
     /// Whether code accepts any number of elements. Otherwise it processes whole vectors only.
     pub(super) fn accepts_partial_vectors(&self) -> bool {
-        self.wide && self.least <= 8
+        self.least <= 8
     }
 
     /// The other part of the same input, if `id` is a part and the other part was recorded.

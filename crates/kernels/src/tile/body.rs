@@ -31,6 +31,9 @@ pub struct BodyLayouts {
     pub(super) row_distances: usize,
     /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
+    /// Length of the longest rows of packed inputs that are transposed in registers, as many in a
+    /// tile as a square has.
+    pub(super) squares: Option<usize>,
     /// The access flags that code is compiled for.
     pub(super) flags: MemoryFlags,
 }
@@ -61,9 +64,8 @@ impl BodyLayouts {
 
     /// Enables non-temporal stores for these outputs. They should have at least
     /// [`min_stream_bytes`] bytes and not be read again soon.
-    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> BodyLayouts {
+    pub fn stream(&mut self, outputs: impl Iterator<Item = usize>) {
         self.flags.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
-        self
     }
 }
 
@@ -551,7 +553,7 @@ impl Body {
         }
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
-            match self.emitted(laid, self.flags(laid, &range, outputs), range.len()) {
+            match self.emitted(laid, self.flags(laid, &range, inputs, outputs), range.len()) {
                 Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
                 None => self.interpret_rows(laid, range, inputs, outputs),
             }

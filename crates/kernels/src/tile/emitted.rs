@@ -15,9 +15,10 @@ use crate::environment::chosen;
 use crate::simd::Isa;
 use crate::tuning::{
     CODE_CALL_PS, CODE_ROW_OPERAND_PS, CODE_ROW_PS, COMPILE_FIRST_ELEMENTS, MAX_CODE_STEPS,
-    MIN_ROW_ELEMENTS, PACKED_ELEMENT_PS, PACKED_ROW_PS, RARE_NEIGHBOURHOOD_ELEMENTS,
-    VECTOR_STEP_PS,
+    MIN_ROW_ELEMENTS, PACKED_BYTE_PS, PACKED_ELEMENT_PS, PACKED_ROW_PS,
+    RARE_NEIGHBOURHOOD_ELEMENTS, VECTOR_STEP_PS,
 };
+use crate::turn::SQUARE;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -41,13 +42,18 @@ struct CallOperands {
     steps: SmallVec<[isize; 16]>,
 }
 
-/// Memory for tiles of packed inputs: `TILE_BYTES` bytes for each.
+/// Memory for tiles of packed inputs.
 #[derive(Clone, Copy)]
 struct PackedTiles {
     first: *mut u8,
+    /// Bytes of each input, at least those of a tile.
+    bytes: usize,
     /// Number of elements of a tile.
     len: usize,
 }
+
+/// Maximum size of a tile whose rows are transposed in registers, in bytes.
+const MAX_TILE_BYTES: usize = 8 * TILE_BYTES;
 
 /// The engine that runs bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,14 +137,22 @@ impl Body {
         }
     }
 
-    /// The flags that code is compiled for. Outputs whose rows are not aligned are written with
-    /// ordinary stores.
+    /// The flags that code is compiled for. Outputs whose rows are not aligned, or that are written
+    /// over an input, are written with ordinary stores.
     pub(super) fn flags(
         &self,
         laid: &BodyLayouts,
         range: &Range<usize>,
+        inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> MemoryFlags {
+        if laid.flags.streams == 0 {
+            return laid.flags;
+        }
+        let fresh = |k: usize| {
+            let first = |x: usize| inputs[x].addr() + range.start * self.inputs[x].0;
+            (0..inputs.len()).all(|x| first(x) != outputs[k].addr())
+        };
         let even = |k: usize| {
             let step =
                 |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM_BYTES);
@@ -150,7 +164,7 @@ impl Body {
         };
         let is_in = |k: usize| laid.flags.streams >> k & 1 == 1;
         let streams = (0..outputs.len().min(64))
-            .filter(|&k| is_in(k) && even(k))
+            .filter(|&k| is_in(k) && even(k) && fresh(k))
             .fold(0, |bits, k| bits | 1 << k);
         MemoryFlags {
             streams,
@@ -178,6 +192,13 @@ impl Body {
         let rows = of_outputs.or_else(|| self.rows(&layouts, None, isa));
         let distances = apart.iter().flat_map(LoopNest::steps);
         let row_distances = distances.fold(0, |bits, step| bits | step);
+        let squares = layouts.iter().filter_map(|l| match l {
+            ViewLayout::Strided(nest) if rows.is_none() => nest.squares(),
+            _ => None,
+        });
+        // Longer rows do not fit a tile.
+        let squares = squares.filter(|len| SQUARE * len * self.widest <= MAX_TILE_BYTES);
+        let squares = squares.max();
         let one = |l: &ViewLayout| match l {
             ViewLayout::Splat => true,
             ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
@@ -193,6 +214,7 @@ impl Body {
             apart,
             row_distances,
             rows,
+            squares,
             flags: MemoryFlags {
                 splats,
                 ..MemoryFlags::default()
@@ -201,8 +223,8 @@ impl Body {
     }
 
     /// The rows of operands with these layouts, if code should process them one by one: a row fills
-    /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements, or a masked vector for each row
-    /// takes less time than packing rows.
+    /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements, or what does not fill a vector takes
+    /// less time than packing rows.
     fn rows(&self, layouts: &[ViewLayout], apart: Option<&LoopNest>, isa: Isa) -> Option<RowLoop> {
         let inputs = || {
             layouts.iter().filter_map(|layout| match layout {
@@ -219,25 +241,32 @@ impl Body {
         // Each length is a product of the last extents, so the least one divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if isa == Isa::Avx512 { 64 } else { 32 } / self.widest.min(8);
-        let masked = isa == Isa::Avx512 && self.widest <= 8;
+        let partial = self.widest <= 8;
         let even = strided().map(|nest| nest.rows(len).0).min()?;
-        let full = match masked {
-            true => len >= lanes || self.gains_by_masks(packed, [len, lanes, even]),
-            false => len.is_multiple_of(lanes),
+        let fills = match isa {
+            Isa::Avx512 if partial => len >= lanes,
+            _ => len.is_multiple_of(lanes) || partial && len >= MIN_ROW_ELEMENTS,
         };
+        let full = fills || partial && self.gains(packed, [len, lanes, even], isa);
         match full {
             true => Some(RowLoop { len, even }),
             false => (len >= MIN_ROW_ELEMENTS).then_some(RowLoop { len, even: 1 }),
         }
     }
 
-    /// Whether a masked vector of code for each row of `len` elements, of which `even` are a
-    /// constant stride apart, takes less time than packing the rows of some operands.
-    fn gains_by_masks(&self, packed: usize, [len, lanes, even]: [usize; 3]) -> bool {
+    /// Whether code for each row of `len` elements, of which `even` are a constant stride apart,
+    /// takes less time than packing the rows of some operands. A row ends in a masked vector, or in
+    /// single elements.
+    fn gains(&self, packed: usize, [len, lanes, even]: [usize; 3], isa: Isa) -> bool {
         let operands = self.inputs.len() + self.outputs.len();
-        let idle = self.steps.len() * VECTOR_STEP_PS * (lanes - len) / lanes;
+        let vector = self.steps.len() * VECTOR_STEP_PS;
+        let idle = match isa {
+            Isa::Avx512 => vector * (lanes - len) / lanes,
+            _ => vector * (len % lanes),
+        };
         let row = CODE_ROW_PS + operands * CODE_ROW_OPERAND_PS + idle + CODE_CALL_PS / even.max(1);
-        row < packed * PACKED_ROW_PS.min(len * PACKED_ELEMENT_PS)
+        let more = len.saturating_sub(lanes) * self.widest * PACKED_BYTE_PS;
+        row < packed * (PACKED_ROW_PS.min(len * PACKED_ELEMENT_PS) + more)
     }
 
     /// Compiles the body for an instruction set.
@@ -310,7 +339,7 @@ impl Body {
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> bool {
-        let code = || self.compile(isa, self.flags(laid, &range, outputs));
+        let code = || self.compile(isa, self.flags(laid, &range, inputs, outputs));
         let Some(code) = isa.has_avx2().then(code).flatten() else {
             return false;
         };
@@ -337,21 +366,24 @@ impl Body {
             static PACKED: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
         }
         let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
+        let most = self.tile_elements(laid);
+        let bytes = (most * self.widest).next_multiple_of(size_of::<TileBlock>());
         PACKED.with_borrow_mut(|memory| {
-            let lines = TILE_BYTES / size_of::<TileBlock>();
+            let lines = bytes / size_of::<TileBlock>();
             if memory.len() < count * lines {
                 memory.resize(count * lines, TileBlock([0; 64]));
             }
             let tiles = PackedTiles {
                 first: memory.as_mut_ptr().cast::<u8>(),
+                bytes,
                 len: match count {
                     0 => range.len(),
-                    _ => (TILE_BYTES / self.widest).min(range.len()),
+                    _ => most.min(range.len()),
                 },
             };
             let mut operands = CallOperands::default();
             // SAFETY: the caller guarantees the preconditions (# Safety), and the tiles have
-            // `TILE_BYTES` bytes, which is at least `len` elements, for each packed input.
+            // `bytes` bytes, which is at least `len` elements, for each packed input.
             unsafe {
                 self.locate(&mut operands, laid, range.start, tiles, inputs, outputs);
                 self.run_tiles(code, laid, range, inputs, tiles.len, &mut operands);
@@ -359,10 +391,20 @@ impl Body {
         });
     }
 
+    /// Number of elements of a tile of packed inputs: whole rows where rows are transposed, as many
+    /// as squares need.
+    fn tile_elements(&self, laid: &BodyLayouts) -> usize {
+        let most = TILE_BYTES / self.widest;
+        match laid.squares.map(|len| SQUARE * len) {
+            Some(n) => (most / n).max(1) * n,
+            None => most,
+        }
+    }
+
     /// Sets the addresses and strides of the operands. Tiles of broadcast scalars are filled.
     ///
     /// # Safety
-    /// The preconditions of [`Body::run_emitted`]. The tiles are valid for writing `TILE_BYTES`
+    /// The preconditions of [`Body::run_emitted`]. The tiles are valid for writing their number of
     /// bytes per packed input, and this is room for their number of elements.
     #[inline(always)]
     unsafe fn locate(
@@ -388,7 +430,7 @@ impl Body {
                 ViewLayout::Splat if !laid.is_packed(k) => (data.cast_mut(), 0, 0),
                 _ => {
                     let at = free;
-                    free = free.wrapping_add(TILE_BYTES);
+                    free = free.wrapping_add(tiles.bytes);
                     if matches!(layout, ViewLayout::Splat) {
                         // SAFETY: the caller guarantees that the input has an element, and that the
                         // tile has room for its number of elements.
@@ -434,7 +476,11 @@ impl Body {
                     (len, (even - start / len % even).min(left / len))
                 }
                 Some(RowLoop { len, .. }) => ((len - start % len).min(left).min(tile), 1),
-                None => (left.min(tile), 1),
+                // Whole rows from the second tile on.
+                None => {
+                    let part = laid.squares.map_or(0, |len| start % len);
+                    (left.min(tile - part.min(tile - 1)), 1)
+                }
             };
             let CallOperands {
                 first,
@@ -536,7 +582,7 @@ impl Body {
             if left == 0 {
                 return;
             }
-            let partial = !code.masked && left < code.lanes;
+            let partial = !code.partial && left < code.lanes;
             // SAFETY: the caller guarantees that each operand is valid for the row, and `left`
             // elements of it are left.
             if partial && unsafe { self.end(code, splats, &now, left) } {

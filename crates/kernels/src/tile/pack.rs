@@ -3,7 +3,7 @@
 use super::kernels::by_size;
 use crate::loops::{Loops, StridedAxis};
 use crate::tuning::SHORT_AXIS_ELEMENTS;
-use crate::turn;
+use crate::turn::{self, SQUARE};
 use smallvec::SmallVec;
 
 /// One axis: its length, and its stride in elements.
@@ -108,6 +108,15 @@ impl LoopNest {
         }
     }
 
+    /// The length of the innermost rows if they are adjacent along the next axis, so that several
+    /// of them are transposed in registers.
+    pub(super) fn squares(&self) -> Option<usize> {
+        match self.0[..] {
+            [(len, step), (rows, 1), ..] if step.unsigned_abs() > 1 && rows >= SQUARE => Some(len),
+            _ => None,
+        }
+    }
+
     /// Offset in elements from the first element to the one at a row-major position.
     pub(super) fn offset(&self, mut position: usize) -> isize {
         let mut at = 0;
@@ -181,7 +190,10 @@ unsafe fn pack_axes<T: Copy, const SHORT: bool>(
                 unsafe {
                     let src = src.offset(at);
                     let is_matrix = apart == 1 && step.unsigned_abs() > 1;
-                    if is_matrix && turn::matrix(src, step, dst, len as isize, [whole, len]) {
+                    let by_vectors = (is_matrix
+                        && turn::matrix(src, step, dst, len as isize, [whole, len]))
+                        || (step == -1 && turn::reversed(src, apart, dst, [whole, len]));
+                    if by_vectors {
                         rows = whole;
                     } else if SHORT {
                         rows = whole;
@@ -233,6 +245,7 @@ unsafe fn copy_run<T: Copy>(dst: *mut T, src: *const T, n: usize, step: isize) {
                 let x = src.read();
                 (0..n).for_each(|i| dst.add(i).write(x));
             }
+            -1 if turn::reversed(src, 0, dst, [1, n]) => {}
             // The compiler vectorizes loops of a constant stride.
             -1 => (0..n).for_each(|i| dst.add(i).write(src.sub(i).read())),
             2 => (0..n).for_each(|i| dst.add(i).write(src.add(2 * i).read())),
@@ -315,6 +328,7 @@ mod tests {
             [6, 1, 5],
             [3, 9, 11],
             [1, 17, 8],
+            [2, 3, 37],
         ];
         let strides = [
             [40, 8, 1],
@@ -324,8 +338,10 @@ mod tests {
             [70, -8, -1],
             [3, 1, 30],
             [150, 1, -20],
+            [90, 20, -1],
+            [-1, 70, 3],
         ];
-        let memory: Vec<T> = (0..1200).map(number).collect();
+        let memory: Vec<T> = (0..5000).map(number).collect();
         for (shape, strides) in shapes.iter().flat_map(|s| strides.map(|t| (s, t))) {
             let ViewLayout::Strided(nest) = ViewLayout::of(shape, &strides) else {
                 continue;
@@ -333,12 +349,12 @@ mod tests {
             let all: usize = shape.iter().product();
             for (start, n) in (0..all).flat_map(|a| (1..=all - a).map(move |n| (a, n))) {
                 let mut packed = vec![number(u16::MAX); n];
-                // SAFETY: offsets are between -300 and 900, and `packed` has `n` elements.
+                // SAFETY: offsets are between -900 and 4100, and `packed` has `n` elements.
                 unsafe {
-                    let (first, size) = (memory[300..].as_ptr().cast(), size_of::<T>());
+                    let (first, size) = (memory[900..].as_ptr().cast(), size_of::<T>());
                     nest.pack(size, packed.as_mut_ptr().cast(), first, start, n);
                 }
-                let at = |i| memory[(300 + nest.offset(start + i)) as usize];
+                let at = |i| memory[(900 + nest.offset(start + i)) as usize];
                 let expected: Vec<T> = (0..n).map(at).collect();
                 assert_eq!(packed, expected, "{shape:?} {strides:?} {start} {n}");
             }
@@ -347,6 +363,7 @@ mod tests {
 
     #[test]
     fn packed_elements_are_those_at_the_offsets_of_the_view() {
+        packed::<u8>(|x| (x % 251) as u8);
         packed::<u16>(|x| x);
         packed::<u32>(u32::from);
         packed::<u64>(u64::from);

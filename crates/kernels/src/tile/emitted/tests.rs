@@ -369,10 +369,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, isa: Isa, random: &m
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
     let apart = apart::random_rows(shape, random);
     // Prefetched addresses are in memory that may not be read.
-    let laid = body
+    let mut laid = body
         .lay(&shape, strides.iter().map(|s| &s[..]), &apart, isa)
-        .reading_ahead(0..random.below(3))
-        .streaming(0..random.below(4));
+        .reading_ahead(0..random.below(3));
+    laid.stream(0..random.below(4));
     let from = random.below(n + 1) / 2;
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
@@ -703,6 +703,18 @@ fn where_code_is_refused_bodies_are_interpreted() {
     // SAFETY: the slices have a thousand elements.
     unsafe { body.interpret(&laid.layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
     assert!(y.iter().zip(&z).all(|(y, z)| y.to_bits() == z.to_bits()));
+}
+
+/// A tile of transposed rows has whole rows, as many as a square has; rows that are too long are
+/// packed as others.
+#[test]
+fn tiles_have_whole_rows_of_squares() {
+    let body = chain();
+    for (len, tile) in [(20, 160), (100, 800), (256, 2048), (257, 256), (5000, 256)] {
+        let laid = body.laid(&[600, len], [&[1, 600][..]].into_iter());
+        assert_eq!(body.tile_elements(&laid), tile, "rows of {len}");
+        assert_eq!(laid.squares.is_some(), len <= 256, "rows of {len}");
+    }
 }
 
 /// A body is first interpreted, then compiled. There is one variant for each set of broadcast
