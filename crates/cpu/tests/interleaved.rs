@@ -156,3 +156,37 @@ fn odd_lengths_are_strided() {
         }
     }
 }
+
+/// Pairs of rows one after another by their sums, and zeros between their columns: the reads of
+/// rows by quotients are not packed for the sake of blocks of rows.
+#[test]
+fn blocks_of_rows_do_not_pack() {
+    for n in [37, 2048] {
+        let types = vec![f64s(&[n, 8]); 2];
+        let f = build(&types, |cx, x| {
+            let apart = |k: usize| {
+                let pad = Pad {
+                    low: vec![k as i64, 0],
+                    high: vec![1 - k as i64, 0],
+                    interior: vec![1, 0],
+                };
+                cx.emit(pad.into(), &[x[k]])[0]
+            };
+            let rows = cx.add(apart(0), apart(1));
+            let sums = cx.broadcast_in_dim(cx.reduce_sum(rows, &[1]), &cx.ty(rows).shape, &[0]);
+            let pad = Pad {
+                low: vec![0, 0],
+                high: vec![0, 1],
+                interior: vec![0, 1],
+            };
+            vec![cx.emit(pad.into(), &[cx.mul(rows, sums)])[0]]
+        });
+        check(
+            &format!("{n} pairs"),
+            &f,
+            &[0, 1].map(|k| numbers(&types[k], k)),
+        );
+        let text = plan_text(&Arc::new(simplify(&f)), &Env::default()).unwrap();
+        assert!(n < 1000 || !text.contains("packed"), "{text}");
+    }
+}

@@ -131,3 +131,42 @@ fn blocks_are_chosen() {
     assert!(blocks.contains("[15, 62, 16, 64]"), "{blocks}");
     assert!(plain.contains("over [1000, 1000]"), "{plain}");
 }
+
+/// The rows of a transposed array by their sums of squares, which run by blocks of rows.
+fn by_sums(cx: &dyn Emit, x: Val) -> Val {
+    let x = cx.transpose(x, &[1, 0]);
+    let one = cx.full_like(x, 1.0);
+    // Enough work that the values are kept.
+    let y = (0..8).fold(x, |y, _| cx.abs(cx.sub(y, one)));
+    let sums = cx.reduce_sum(cx.mul(y, y), &[1]);
+    cx.mul(y, cx.broadcast_in_dim(sums, &cx.ty(y).shape, &[0]))
+}
+
+#[test]
+fn rows_of_every_length() {
+    let types = [DType::F32, DType::I8, DType::F64, DType::BF16, DType::I16];
+    let lengths = [
+        [300, 20],
+        [129, 64],
+        [1100, 9],
+        [2100, 8],
+        [260, 500],
+        [40, 7],
+    ];
+    for (k, [n, rows]) in lengths.into_iter().enumerate() {
+        for dtype in types {
+            let ty = Type::new(dtype, [n, rows]);
+            let f = build(std::slice::from_ref(&ty), |cx, x| vec![by_sums(cx, x[0])]);
+            check(&format!("{ty}"), &f, &[numbers(&ty, k)]);
+        }
+    }
+}
+
+/// Long rows of a transposed array are cut, so that several are transposed together.
+#[test]
+fn rows_are_cut() {
+    let ty = Type::new(DType::F32, [1000, 512]);
+    let f = build(std::slice::from_ref(&ty), |cx, x| vec![by_sums(cx, x[0])]);
+    let text = plan_text(&Arc::new(simplify(&f)), &Env::default()).unwrap();
+    assert!(text.contains("[512, 64] [512, 64]"), "{text}");
+}

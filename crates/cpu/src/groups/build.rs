@@ -93,8 +93,8 @@ struct Producer {
 impl Producer {
     /// Whether readers recompute it. `step` is set if it would else be a group of its own.
     fn is_recomputed(&self, step: bool) -> bool {
-        let (n, r) = (self.count, self.times);
-        self.inlined.is_some() && recomputes(n, r, self.time, self.size, step)
+        let reads = [self.times, self.placements.len() as f64];
+        self.inlined.is_some() && recomputes(self.count, reads, self.time, self.size, step)
     }
 }
 

@@ -142,17 +142,26 @@ pub(crate) fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
     known_volume(extents).is_some_and(|n| n <= MAX_UNROLLED)
 }
 
-/// Whether it takes less time to recompute a value of `n` elements at each of its `r` reads than to
-/// write and read it. `cost` is the time of one element; `step` is set if the value would else be a
-/// step of its own.
-pub(crate) fn recomputes(n: f64, r: f64, cost: f64, size: usize, step: bool) -> bool {
+/// Whether it takes less time to recompute a value of `n` elements at each of its `r` reads, which
+/// are `passes` over the value, than to write and read it. `cost` is the time of one element;
+/// `step` is set if the value would else be a step of its own. A fold that reads an element several
+/// times finds it in the cache.
+pub(crate) fn recomputes(
+    n: f64,
+    [r, passes]: [f64; 2],
+    cost: f64,
+    size: usize,
+    step: bool,
+) -> bool {
     let bytes = n * size as f64;
     let byte = if bytes <= CACHED_BYTES {
         CACHED_BYTE_PS as f64
     } else {
         MEMORY_BYTE_PS as f64
     };
-    let stored = bytes * byte * (1.0 + r) + if step { STEP_PS as f64 } else { 0.0 };
+    let passes = passes.min(r);
+    let again = (r - passes) * CACHED_BYTE_PS as f64;
+    let stored = bytes * ((1.0 + passes) * byte + again) + if step { STEP_PS as f64 } else { 0.0 };
     (r - 1.0) * n * cost <= stored
 }
 

@@ -11,6 +11,9 @@
 //! ```
 //!
 //! If more inputs than outputs are adjacent along the first axis, that is the innermost one.
+//!
+//! Lines that are too long for several of them to be transposed together are cut into parts, each
+//! a box. So are rows of a group that runs by blocks of rows, whose axes stay the outer ones.
 
 use super::axes::{LoopAxes, LoopAxis, line_axis};
 use super::boxes::{Decided, decided};
@@ -22,21 +25,32 @@ use crate::tuning::{
     MIN_TURNED_ELEMENTS, MOVE_PS, SHORT_BLOCK_PS, TURN_BYTE_PS,
 };
 
+/// Maximum number of parts of lines.
+const MAX_PARTS: usize = 32;
+
 /// An input or an output: its strides along the axes of a box, and the size of an element.
 type Operand = (Strides, usize);
 
-/// The boxes of a loop, in blocks where that takes less time. Axes before `first` stay the outer
-/// ones. `None` if that is so nowhere. `reads` are the reads of the code and the sizes of their
-/// elements.
+/// The outer axes of a loop, which stay the outer ones.
+#[derive(Clone, Copy)]
+pub(super) struct OuterAxes {
+    /// Their number.
+    pub(super) count: usize,
+    /// The number of their indices that run together, if it is not that of all.
+    pub(super) block: Option<usize>,
+}
+
+/// The boxes of a loop, in blocks where that takes less time. `None` if that is so nowhere. `reads`
+/// are the reads of the code and the sizes of their elements.
 pub(super) fn blocked(
     code: &Code,
     boxes: &[LoopAxes],
-    first: usize,
+    outer: OuterAxes,
     reads: &[(&NumRead, usize)],
 ) -> Option<Vec<LoopAxes>> {
     let mut out = Vec::with_capacity(boxes.len());
     for b in boxes {
-        match blocks(code, b, first, reads) {
+        match blocks(code, b, outer, reads) {
             Some(parts) => out.extend(parts),
             None => out.push(b.clone()),
         }
@@ -48,9 +62,10 @@ pub(super) fn blocked(
 fn blocks(
     code: &Code,
     b: &LoopAxes,
-    first: usize,
+    outer: OuterAxes,
     reads: &[(&NumRead, usize)],
 ) -> Option<Vec<LoopAxes>> {
+    let first = outer.count;
     let line = line_axis(b).filter(|&k| k >= first)?;
     let strides = |r: &NumRead| match decided(r, b)? {
         Decided::Strided(s) => Some(s.strides),
@@ -63,13 +78,31 @@ fn blocks(
     all.extend(outputs.map(|d| (apart.clone(), d.size())));
     let volume: usize = b.iter().map(|a| a.extent).product();
     // In lines, some operands are transposed in registers if enough lines are a tile.
-    let before = (first..line).rev().find(|&k| b[k].extent > 1)?;
+    let before = (0..line).rev().find(|&k| b[k].extent > 1)?;
     let squares = |inner: usize, outer: usize| {
         let least = b[inner].extent.min(b[outer].extent);
         Some(outer).filter(|_| least >= MIN_TURNED_ELEMENTS)
     };
-    let turned = squares(line, before).filter(|_| b[line].extent <= MAX_TURNED_ELEMENTS);
-    let lines = volume.saturating_mul(moving_time(&all, (line, b[line].extent), turned));
+    let together = outer.block.is_none_or(|n| n >= MIN_TURNED_ELEMENTS);
+    let near = squares(line, before).filter(|&k| k >= first || together);
+    let len = b[line].extent;
+    let turned = near.filter(|_| len <= MAX_TURNED_ELEMENTS);
+    let lines = volume.saturating_mul(moving_time(&all, (line, len), turned));
+    let more = |parts: usize| (parts - 1) * BOX_PS;
+    // Each block of the outer axes runs all boxes.
+    let blocks_of_rows = outer.block.map_or(1, |n| {
+        let rows: usize = b[..first].iter().map(|a| a.extent).product();
+        rows.div_ceil(n)
+    });
+    let parts = len.div_ceil(BLOCK_RUN_ELEMENTS);
+    let in_parts = near
+        .filter(|_| len > MAX_TURNED_ELEMENTS && parts <= MAX_PARTS)
+        .map(|k| {
+            let moved = moving_time(&all, (line, BLOCK_RUN_ELEMENTS), Some(k));
+            let runs = (volume / BLOCK_RUN_ELEMENTS).saturating_mul(SHORT_BLOCK_PS as usize);
+            let boxes = more(parts).saturating_mul(blocks_of_rows);
+            volume.saturating_mul(moved).saturating_add(runs + boxes)
+        });
     let in_blocks = |inner: usize, outer: usize| {
         let run = b[inner].extent.min(BLOCK_RUN_ELEMENTS);
         let moved = moving_time(&all, (inner, run), squares(inner, outer));
@@ -78,12 +111,28 @@ fn blocks(
     };
     let others = (first..line).filter(|&k| b[k].extent > 1);
     let orders = others.flat_map(|k| [[line, k], [k, line]]);
-    let [inner, outer] = orders.min_by_key(|&[inner, outer]| in_blocks(inner, outer))?;
     let size = all.iter().map(|x| x.1).max()?;
     let within = [BLOCK_RUN_ELEMENTS, BLOCK_LINE_BYTES / size];
-    let parts = split(b, [(inner, within[0]), (outer, within[1])]);
-    let more = (parts.len() - 1) * BOX_PS;
-    (in_blocks(inner, outer) < lines.saturating_sub(more)).then_some(parts)
+    let best = orders.min_by_key(|&[inner, outer]| in_blocks(inner, outer));
+    let in_squares = best.map(|[inner, outer]| {
+        let parts = split(b, [(inner, within[0]), (outer, within[1])]);
+        (in_blocks(inner, outer) + more(parts.len()), parts)
+    });
+    let in_parts = in_parts.map(|time| (time, cut(b, line)));
+    let (time, parts) = in_squares.into_iter().chain(in_parts).min_by_key(|x| x.0)?;
+    (time < lines).then_some(parts)
+}
+
+/// The parts of a box whose lines have at most [`BLOCK_RUN_ELEMENTS`].
+fn cut(b: &LoopAxes, line: usize) -> Vec<LoopAxes> {
+    let starts = (0..b[line].extent).step_by(BLOCK_RUN_ELEMENTS);
+    let part = |at: usize| {
+        let mut part = b.clone();
+        part[line].extent = BLOCK_RUN_ELEMENTS.min(b[line].extent - at);
+        part[line].low += at;
+        part
+    };
+    starts.map(part).collect()
 }
 
 /// Estimated time to move an element of each operand that is not adjacent along the innermost
@@ -92,7 +141,7 @@ fn moving_time(operands: &[Operand], inner: (usize, usize), turned: Option<usize
     let (axis, extent) = inner;
     let time = |(strides, size): &Operand| match strides[axis].unsigned_abs() {
         0 | 1 => 0,
-        _ if matches!(size, 4 | 8) && turned.is_some_and(|k| strides[k] == 1) => {
+        _ if matches!(size, 1 | 2 | 4 | 8) && turned.is_some_and(|k| strides[k] == 1) => {
             size * TURN_BYTE_PS
         }
         step if step * size >= BLOCK_LINE_BYTES && extent > MAX_NEAR_LINES => FAR_PS,

@@ -208,6 +208,18 @@ fn packing_time(r: &NumRead) -> u64 {
     (1 + bounds) * PACKED_PS_PER_ELEMENT
 }
 
+/// Estimated time of a phase to pack the elements of reads that its boxes do not decide, in ps.
+pub(super) fn time_of_packing(laid: &LaidCode) -> u64 {
+    let of_box = |b: &LaidBox| {
+        let packed = b.leaves.iter().map(|l| match l {
+            LaidLeaf::Packed(p) => packing_time(&p.read),
+            LaidLeaf::Strided { .. } => 0,
+        });
+        packed.sum::<u64>() * b.volume as u64
+    };
+    laid.boxes.iter().map(of_box).sum()
+}
+
 /// Estimated time of the runs of adjacent outputs of a box besides that of their code, in ps.
 fn blocks_time(volume: usize, block: usize, outer: &BlockLoops) -> u64 {
     // Outputs that are equally far apart are copied together.

@@ -191,6 +191,14 @@ pub(crate) struct RowBlocks {
     pub(crate) row_bytes: SmallVec<[usize; 4]>,
 }
 
+impl RowBlocks {
+    /// Bytes of all rows of these places.
+    pub(crate) fn bytes(&self) -> usize {
+        let row: usize = self.row_bytes.iter().sum();
+        row.saturating_mul(self.count)
+    }
+}
+
 /// A step of code at given extents.
 pub(crate) struct LaidGroup {
     pub(crate) phases: Vec<LaidCode>,

@@ -2,13 +2,15 @@
 
 use super::arena::{MAX_COLUMN_ELEMENTS, allocate, bytes};
 use super::axes::{LoopAxes, LoopAxis, by_columns, plain_axes, within};
-use super::blocks::blocked;
+use super::blocks::{OuterAxes, blocked};
 use super::boxes::{Decided, decided};
-use super::build::{CodeStep, Home, PlaceView, PlanParts, PlanStep, StepKind, operand_types};
+use super::build::{
+    CodeStep, Home, PlaceView, PlacedPhase, PlanParts, PlanStep, StepKind, operand_types,
+};
 use super::code::{Code, CodeMember, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
 use super::factors::is_direct;
-use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns};
+use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns, time_of_packing};
 use super::laid::{
     Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidUpdates, LaidView,
     NumberBytes, PackedRead, Resolved, RowBlocks,
@@ -25,12 +27,13 @@ use crate::nests::access::Read;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
 use crate::tensor::{Extents, Strides, row_major, volume};
 use crate::tuning::{
-    CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS, MIN_BLOCK_ROWS, PRODUCT_BLOCK_BYTES,
-    TARGET_BLOCKS,
+    CACHED_PRODUCT_BYTES, MAX_CACHED_ROW_ELEMENTS, MEMORY_BYTE_PS, MIN_BLOCK_ROWS,
+    MIN_TURNED_ELEMENTS, PRODUCT_BLOCK_BYTES, STORE_PS_PER_BYTE, TARGET_BLOCKS,
 };
 use cotangent_core::ops::Iota;
 use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
+use cotangent_kernels::tile::min_stream_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -223,42 +226,80 @@ impl Extent<'_> {
         for space in &spaces {
             volume(space)?;
         }
-        let phases = |rows: Option<usize>| -> Result<Vec<LaidCode>> {
-            let phases = c.phases.iter().zip(&spaces);
-            let phases = phases.map(|(p, space)| self.code(parts, shapes, &p.code, space, rows));
-            phases.collect()
-        };
+        let mut group = self.scheduled(parts, shapes, c, &spaces)?;
+        for (phase, laid) in c.phases.iter().zip(&mut group.phases) {
+            stream(parts, shapes, phase, laid);
+        }
+        Ok(LaidStep::Code(group))
+    }
+
+    /// The phases of a group, in blocks of rows if that takes less time.
+    fn scheduled(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        c: &CodeStep,
+        spaces: &[Extents],
+    ) -> Result<LaidGroup> {
         let rows = c.rows.filter(|_| self.by_rows);
-        if let Some(first) = rows
-            && let Some(mut rows) = row_blocks(parts, shapes, c, &spaces, first)
-        {
-            let phases = phases(Some(first))?;
-            let columns = phases.iter().filter(|p| p.columns);
-            if columns.clone().all(|p| p.len <= MAX_COLUMN_ELEMENTS) {
-                if columns.count() > 0 {
-                    rows.block = rows.block.max(MIN_COLUMNS).min(rows.count);
-                }
-                return Ok(LaidStep::Code(LaidGroup {
-                    phases,
-                    rows: Some(rows),
-                }));
+        let by_rows = match rows {
+            Some(first) => self.by_row_blocks(parts, shapes, c, spaces, first)?,
+            None => None,
+        };
+        let time = |phases: &[LaidCode]| phases.iter().map(time_of_packing).sum::<u64>();
+        let packing = by_rows.as_ref().map_or(0, |g| time(&g.phases));
+        match by_rows {
+            Some(group) if packing == 0 => Ok(group),
+            by_rows => {
+                let phases = (c.phases.iter().zip(spaces))
+                    .map(|(p, space)| self.code(parts, shapes, &p.code, space, None))
+                    .collect::<Result<Vec<_>>>()?;
+                // In blocks of rows, axes of the rows are not cut, so that boxes may not decide
+                // which elements are read. Without them, values of rows go through memory.
+                let kept = by_rows.as_ref().and_then(|g| g.rows.as_ref());
+                let moved = kept.map_or(0, RowBlocks::bytes) as u64 * 2 * MEMORY_BYTE_PS;
+                let group = by_rows.filter(|_| packing <= time(&phases).saturating_add(moved));
+                Ok(group.unwrap_or(LaidGroup { phases, rows: None }))
             }
         }
-        Ok(LaidStep::Code(LaidGroup {
-            phases: phases(None)?,
-            rows: None,
-        }))
+    }
+
+    /// A group in blocks of rows, whose indices are the `first` axes. `None` if its rows are not
+    /// suitable.
+    fn by_row_blocks(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        c: &CodeStep,
+        spaces: &[Extents],
+        first: usize,
+    ) -> Result<Option<LaidGroup>> {
+        let Some(mut rows) = row_blocks(parts, shapes, c, spaces, first) else {
+            return Ok(None);
+        };
+        let phases = (c.phases.iter().zip(spaces))
+            .map(|(p, space)| self.code(parts, shapes, &p.code, space, Some([first, rows.block])))
+            .collect::<Result<Vec<_>>>()?;
+        let columns = phases.iter().filter(|p| p.columns);
+        if !columns.clone().all(|p| p.len <= MAX_COLUMN_ELEMENTS) {
+            return Ok(None);
+        }
+        if columns.count() > 0 {
+            rows.block = rows.block.max(MIN_COLUMNS).min(rows.count);
+        }
+        let rows = Some(rows);
+        Ok(Some(LaidGroup { phases, rows }))
     }
 
     /// A phase. If it runs by blocks of rows, `by_blocks` is the number of axes of the rows,
-    /// which are not cut.
+    /// which are not cut, and the number of rows of a block.
     fn code(
         &self,
         parts: &PlanParts,
         shapes: &[Option<Extents>],
         code: &Code,
         space: &[usize],
-        by_blocks: Option<usize>,
+        by_blocks: Option<[usize; 2]>,
     ) -> Result<LaidCode> {
         let (rows, len) = (volume(&space[..code.rank])?, volume(&space[code.rank..])?);
         let mut laid = LaidCode {
@@ -300,7 +341,7 @@ impl Extent<'_> {
             .collect();
         // Results of a fold are computed together.
         let first = match code.rank == space.len() {
-            true => by_blocks.unwrap_or(0),
+            true => by_blocks.map_or(0, |[first, _]| first),
             false => code.rank,
         };
         let (axes, parts) = match &code.region {
@@ -330,6 +371,10 @@ impl Extent<'_> {
             let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
             let sized = reads.iter().zip(sizes);
             let sized: Vec<_> = sized.filter_map(|(r, n)| Some((r.as_ref()?, n))).collect();
+            let outer = OuterAxes {
+                count: outer,
+                block: by_blocks.map(|[_, block]| block),
+            };
             if let Some(parts) = blocked(code, &parts, outer, &sized) {
                 self.boxes(code, space, &reads, parts, &mut laid)?;
             }
@@ -408,6 +453,38 @@ impl Extent<'_> {
     }
 }
 
+/// Lets the code of a phase write large results that no step reads by non-temporal stores, if its
+/// time is that of memory.
+fn stream(parts: &PlanParts, shapes: &[Option<Extents>], phase: &PlacedPhase, laid: &mut LaidCode) {
+    let code = &phase.code;
+    if code.rank < code.space.len() {
+        return;
+    }
+    let least = min_stream_bytes();
+    let is_read = |place: u32| {
+        let mut read = false;
+        for step in &parts.steps {
+            step.reads(parts, &mut |p| read |= p == place);
+        }
+        read
+    };
+    let streams = |place: u32| {
+        let size = parts.places[place as usize].ty.dtype.size();
+        let result = matches!(parts.places[place as usize].home, Home::Tensor);
+        let quick = code.cost < STORE_PS_PER_BYTE * size as u64;
+        quick && result && bytes(parts, shapes, place) >= least && !is_read(place)
+    };
+    let members = code.members.iter().zip(&phase.places);
+    let outputs = members.filter(|&(_, &p)| streams(p));
+    let outputs: SmallVec<[usize; 4]> = outputs
+        .flat_map(|(m, _)| m.output..m.output + m.outputs.len())
+        .collect();
+    let by_copies = laid.by_copies.iter_mut().flat_map(|c| &mut c.boxes);
+    for b in laid.boxes.iter_mut().chain(by_copies) {
+        b.layouts.stream(outputs.iter().copied());
+    }
+}
+
 /// The values of a phase as updates of windows, if each is one.
 fn updates(code: &Code, space: &[usize], reads: &[Option<NumRead>]) -> Option<Box<LaidUpdates>> {
     let stored = code.rank == space.len() && code.region.is_none();
@@ -478,6 +555,10 @@ fn row_blocks(
     let of_row = |p: u32| bytes(parts, shapes, p) / count;
     let all: usize = used.iter().map(|&p| of_row(p)).sum();
     let mut block = rows_that_fit(all);
+    if block >= MIN_TURNED_ELEMENTS {
+        // Transposed rows are moved in squares.
+        block = block.next_multiple_of(MIN_TURNED_ELEMENTS);
+    }
     for (p, space) in c.phases.iter().zip(spaces) {
         if p.code.has_product() {
             let product = product_block(&p.code, space, count, first)?;
