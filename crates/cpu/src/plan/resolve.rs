@@ -241,31 +241,48 @@ impl Extent<'_> {
         c: &CodeStep,
         spaces: &[Extents],
     ) -> Result<LaidGroup> {
-        let rows = c.rows.filter(|_| self.by_rows);
-        let by_rows = match rows {
+        let by_rows = match c.rows.filter(|_| self.by_rows) {
             Some(first) => self.by_row_blocks(parts, shapes, c, spaces, first)?,
             None => None,
         };
         let time = |phases: &[LaidCode]| phases.iter().map(time_of_packing).sum::<u64>();
-        let packing = by_rows.as_ref().map_or(0, |g| time(&g.phases));
-        match by_rows {
-            Some(group) if packing == 0 => Ok(group),
-            by_rows => {
-                let phases = (c.phases.iter().zip(spaces))
-                    .map(|(p, space)| self.code(parts, shapes, &p.code, space, None))
-                    .collect::<Result<Vec<_>>>()?;
-                // In blocks of rows, axes of the rows are not cut, so that boxes may not decide
-                // which elements are read. Without them, values of rows go through memory.
-                let kept = by_rows.as_ref().and_then(|g| g.rows.as_ref());
-                let moved = kept.map_or(0, RowBlocks::bytes) as u64 * 2 * MEMORY_BYTE_PS;
-                let group = by_rows.filter(|_| packing <= time(&phases).saturating_add(moved));
-                Ok(group.unwrap_or(LaidGroup { phases, rows: None }))
-            }
+        let whole = || self.phases(parts, shapes, c, spaces, None);
+        let Some((group, moved)) = by_rows else {
+            return Ok(LaidGroup {
+                phases: whole()?,
+                rows: None,
+            });
+        };
+        // In blocks of rows, axes of the rows are not cut, so that boxes may not decide which
+        // elements are read. Without them, values of rows go through memory.
+        let packing = time(&group.phases);
+        if packing == 0 {
+            return Ok(group);
+        }
+        let phases = whole()?;
+        let moving = moved as u64 * 2 * MEMORY_BYTE_PS;
+        match packing <= time(&phases).saturating_add(moving) {
+            true => Ok(group),
+            false => Ok(LaidGroup { phases, rows: None }),
         }
     }
 
-    /// A group in blocks of rows, whose indices are the `first` axes. `None` if its rows are not
-    /// suitable.
+    /// The phases of a group, by blocks of rows as for [`Extent::code`].
+    fn phases(
+        &self,
+        parts: &PlanParts,
+        shapes: &[Option<Extents>],
+        c: &CodeStep,
+        spaces: &[Extents],
+        by_blocks: Option<[usize; 2]>,
+    ) -> Result<Vec<LaidCode>> {
+        let all = c.phases.iter().zip(spaces);
+        all.map(|(p, space)| self.code(parts, shapes, &p.code, space, by_blocks))
+            .collect()
+    }
+
+    /// A group in blocks of rows, whose indices are the `first` axes, and the bytes of what it
+    /// keeps for all rows. `None` if its rows are not suitable.
     fn by_row_blocks(
         &self,
         parts: &PlanParts,
@@ -273,13 +290,11 @@ impl Extent<'_> {
         c: &CodeStep,
         spaces: &[Extents],
         first: usize,
-    ) -> Result<Option<LaidGroup>> {
+    ) -> Result<Option<(LaidGroup, usize)>> {
         let Some(mut rows) = row_blocks(parts, shapes, c, spaces, first) else {
             return Ok(None);
         };
-        let phases = (c.phases.iter().zip(spaces))
-            .map(|(p, space)| self.code(parts, shapes, &p.code, space, Some([first, rows.block])))
-            .collect::<Result<Vec<_>>>()?;
+        let phases = self.phases(parts, shapes, c, spaces, Some([first, rows.block]))?;
         let columns = phases.iter().filter(|p| p.columns);
         if !columns.clone().all(|p| p.len <= MAX_COLUMN_ELEMENTS) {
             return Ok(None);
@@ -287,8 +302,8 @@ impl Extent<'_> {
         if columns.count() > 0 {
             rows.block = rows.block.max(MIN_COLUMNS).min(rows.count);
         }
-        let rows = Some(rows);
-        Ok(Some(LaidGroup { phases, rows }))
+        let (bytes, rows) = (rows.bytes(), Some(rows));
+        Ok(Some((LaidGroup { phases, rows }, bytes)))
     }
 
     /// A phase. If it runs by blocks of rows, `by_blocks` is the number of axes of the rows,
