@@ -4,12 +4,16 @@
 //! A value is in a register, in a **home** in memory (a constant, a broadcast scalar, or a spill
 //! slot), or in both. Most instructions read one operand from memory, so a constant occupies no
 //! register until an instruction requires one. Values are in single-assignment form: a value that
-//! was stored is never stored again.
+//! was stored is never stored again. Inputs of a loop may have a **fixed** register, in which each
+//! iteration finds them; the end of an iteration may put others there.
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
 use super::plan::{CodeItem, CodePlan, SpillFrame};
 use super::trace::TraceId;
 use smallvec::SmallVec;
+
+/// Registers that are not fixed besides those of values that are live together: for constants.
+const SPARE_REGISTERS: usize = 6;
 
 /// Marker for "no value", "no slot" and "no further use".
 const NONE: u32 = u32::MAX;
@@ -17,9 +21,11 @@ const NONE: u32 = u32::MAX;
 /// The registers of one class: vector registers or mask registers.
 struct File {
     holder: [u32; 32],
-    /// Bit sets: registers without a value, and registers that the current instruction uses.
+    /// Bit sets: registers without a value, those that the current instruction uses, and those that
+    /// are fixed.
     free: u32,
     pinned: u32,
+    fixed: u32,
 }
 
 impl File {
@@ -28,6 +34,7 @@ impl File {
             holder: [NONE; 32],
             free,
             pinned: 0,
+            fixed: 0,
         }
     }
 }
@@ -123,9 +130,34 @@ impl<'a> Registers<'a> {
         uses.get(at).copied().unwrap_or(NONE)
     }
 
+    /// Fixes the registers of the first of these inputs, as many as the code leaves free. They are
+    /// the last registers.
+    pub(super) fn fix(&mut self, inputs: impl Iterator<Item = TraceId>) -> Vec<(TraceId, u8)> {
+        let all = if self.plan.target.wide { 32 } else { 16 };
+        let (live, _) = pressure(self.plan);
+        let most = usize::saturating_sub(all, live + SPARE_REGISTERS);
+        let own: Vec<(TraceId, u8)> = inputs
+            .take(most)
+            .enumerate()
+            .map(|(k, id)| (id, (all - 1 - k) as u8))
+            .collect();
+        for &(id, r) in &own {
+            self.define(id, r);
+            self.vectors.free &= !(1 << r);
+            self.vectors.fixed |= 1 << r;
+        }
+        own
+    }
+
+    /// The fixed register of an input, if it has one.
+    pub(super) fn fixed(&self, id: TraceId) -> Option<u8> {
+        let r = self.register[self.value(id)];
+        (r != u8::MAX && !self.masks(id) && self.vectors.fixed >> r & 1 == 1).then_some(r)
+    }
+
     /// Whether the value has its last use in the current instruction.
     pub(super) fn is_last_use(&self, id: TraceId) -> bool {
-        self.next_use(self.value(id)) == NONE
+        self.next_use(self.value(id)) == NONE && self.fixed(id).is_none()
     }
 
     /// Whether a value has been computed.
@@ -153,8 +185,9 @@ impl<'a> Registers<'a> {
 
     fn evict(&mut self, asm: &mut Assembler, masks: bool) -> u8 {
         let file = if masks { &self.truths } else { &self.vectors };
+        let kept = file.pinned | file.fixed;
         let candidates =
-            (0..32u8).filter(|&r| file.pinned >> r & 1 == 0 && file.holder[r as usize] != NONE);
+            (0..32u8).filter(|&r| kept >> r & 1 == 0 && file.holder[r as usize] != NONE);
         let r = candidates
             .max_by_key(|&r| {
                 let v = file.holder[r as usize] as usize;

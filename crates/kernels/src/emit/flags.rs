@@ -16,3 +16,13 @@ pub(crate) struct MemoryFlags {
 
 /// Size of one non-temporal store, in bytes.
 pub(crate) const STREAM_BYTES: usize = 16;
+
+/// The vectors of a loop whose step is a trace.
+#[derive(Clone, Copy)]
+pub(crate) struct LoopVector {
+    /// Their size in bytes: 16, 32, or 64 in AVX-512.
+    pub(crate) bytes: usize,
+    /// Whether all lanes are one element, in AVX2. Otherwise each is one; in AVX-512 the last ones
+    /// may be none.
+    pub(crate) single: bool,
+}

@@ -252,7 +252,7 @@ fn next_row(trace: &Trace, asm: &mut Assembler, row: usize) {
 pub(super) struct FrameInput {
     pub(super) input: u32,
     disp: i32,
-    id: TraceId,
+    pub(super) id: TraceId,
     pub(super) home: Memory,
 }
 

@@ -57,7 +57,7 @@ mod trace;
 mod whole;
 
 pub use crate::tuning::PREFETCH_ELEMENTS;
-pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
+pub(crate) use flags::{LoopVector, MemoryFlags, STREAM_BYTES};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
 use step::StepTrace;
 pub(crate) use step::{ElementCopies, StepCall, StepRecorder};
@@ -120,22 +120,19 @@ impl Emitted {
 pub(crate) struct Looped {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     code: memory::Code,
-    /// Maximum number of lanes of a vector.
-    pub(crate) lanes: usize,
     /// Number of operations of a step.
     pub(crate) operations: usize,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Looped {
-    /// Compiles a trace whose first inputs are `consts` constants and `carries` carries, and whose
-    /// first outputs are the carries of the next step. Returns `None` if it cannot be compiled.
-    pub(crate) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Looped> {
-        let bytes = looped::compile(trace, consts, carries)?;
-        let lanes = if trace.wide { 64 / trace.uniform()? } else { 1 };
+    /// Compiles a trace whose first inputs are constants and carries, as many as `stacks` says, and
+    /// whose first outputs are the carries of the next step. Returns `None` if it cannot be
+    /// compiled.
+    pub(crate) fn compile(trace: &Trace, stacks: [usize; 2], vector: LoopVector) -> Option<Looped> {
+        let bytes = looped::compile(trace, stacks, vector)?;
         Some(Looped {
             code: memory::Code::new(&bytes)?,
-            lanes,
             operations: trace.needed().len(),
         })
     }
@@ -146,8 +143,9 @@ impl Looped {
     /// # Safety
     /// The CPU supports the instruction set of the code. `table` holds the addresses of all inputs,
     /// then of all outputs. Each is valid for `lanes` elements, and rows are valid after every
-    /// step. Outputs overlap nothing, except that a carry may be its own input. `steps` is at least
-    /// 1, and `lanes` is between 1 and `self.lanes`.
+    /// step. Outputs overlap nothing, except that a carry may be its own input. `steps` is not 0.
+    /// `lanes` is 1 if vectors are one element; otherwise it is the number of lanes of a vector, or
+    /// in AVX-512 some of them, but not 0.
     pub(crate) unsafe fn call(
         &self,
         table: &[*mut u8],
@@ -253,7 +251,7 @@ impl StepLoop {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Looped {
-    pub(crate) fn compile(_: &Trace, _: usize, _: usize) -> Option<Looped> {
+    pub(crate) fn compile(_: &Trace, _: [usize; 2], _: LoopVector) -> Option<Looped> {
         None
     }
 

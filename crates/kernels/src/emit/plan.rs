@@ -173,6 +173,18 @@ impl Target {
         asm.vector(form, i, r, 0, from, None);
     }
 
+    /// Copies a register of lanes of `size` bytes.
+    pub(super) fn copy(&self, asm: &mut Assembler, size: usize, d: u8, x: u8) {
+        let i = self.float(0x28, size);
+        asm.vector(self.form(size), i, d, 0, Operand::Register(x), None);
+    }
+
+    /// Copies the first lane of a register to all lanes.
+    pub(super) fn copy_first(&self, asm: &mut Assembler, size: usize, d: u8, x: u8) {
+        let form = self.of_element(self.form(size), size);
+        asm.vector(form, self.repeat(size), d, 0, Operand::Register(x), None);
+    }
+
     /// Stores the first lane only.
     pub(super) fn store_first(&self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
         let form = match self.wide {
@@ -322,8 +334,8 @@ pub(super) enum CodeItem {
     Op(TraceId),
     Store(u32, TraceId),
     Rare(TraceId),
-    /// Stores a value to its home for the next step of a loop.
-    Keep(Memory, TraceId),
+    /// Makes a value that of the input in the next step of a loop.
+    Keep(TraceId, TraceId),
     /// An effect of a step.
     Effect(StepEffect),
 }
@@ -373,6 +385,21 @@ impl StepAddresses {
             }
         }
     }
+}
+
+/// Copies of values to inputs, in an order in which none is overwritten before it is copied. Those
+/// of a cycle are left out.
+pub(super) fn in_order(mut left: Vec<(TraceId, TraceId)>) -> Vec<(TraceId, TraceId)> {
+    let mut out = Vec::with_capacity(left.len());
+    left.retain(|(input, value)| input != value);
+    let is_free = |left: &[(TraceId, TraceId)], k: usize| {
+        let mut others = left.iter().enumerate().filter(|(j, _)| *j != k);
+        others.all(|(_, other)| other.1 != left[k].0)
+    };
+    while let Some(k) = (0..left.len()).find(|&k| is_free(&left, k)) {
+        out.push(left.remove(k));
+    }
+    out
 }
 
 /// A trace with the facts that code generation needs.

@@ -7,7 +7,8 @@
 //!
 //! Loads of fixed operands happen at their first use, and other loads and stores in the order in
 //! which they were recorded. The values that a step keeps for the next one are stored after the
-//! last use of what they replace.
+//! last use of what they replace. They stay in registers, too, as far as a step leaves some free
+//! and neither calls a function nor has a loop, so that the next one need not wait for the stores.
 //!
 //! The loop ends early before a step in which some value needs the scalar fallback or a function
 //! that it calls fails, and before a step whose condition is false. Kept values then are those
@@ -23,7 +24,7 @@ use super::encode::*;
 use super::lower::block::LoopBlock;
 use super::lower::homes;
 use super::lower::inner::{InterruptLook, StepExits, first_lane};
-use super::plan::{CodePlan, ELEMENT_VECTOR_BYTES, SpillFrame, Target};
+use super::plan::{CodeItem, CodePlan, ELEMENT_VECTOR_BYTES, SpillFrame, Target};
 use super::step::{StepEffect, StepTrace};
 use super::trace::{Op, TraceId};
 use crate::interrupt::look_for_interrupt;
@@ -81,8 +82,15 @@ pub(super) fn compile(step: StepTrace) -> Option<Vec<u8>> {
     if trace.wide {
         first_lane(&mut asm);
     }
+    let mut registers = Registers::new(&plan, 1, &mut frame);
+    let carried = plan.items.iter().filter_map(|item| match item {
+        CodeItem::Keep(input, _) => Some(*input),
+        _ => None,
+    });
+    for (id, r) in registers.fix(carried) {
+        load_carried(&mut asm, &plan, id, r);
+    }
     let (top, mut exits) = (asm.code.len(), Vec::new());
-    let registers = Registers::new(&plan, 1, &mut frame);
     LoopBlock {
         registers,
         masked: false,
@@ -108,6 +116,24 @@ pub(super) fn compile(step: StepTrace) -> Option<Vec<u8>> {
     asm.bind(end);
     plan.leave(&mut asm, &frame, frame_size)?;
     Some(asm.finish())
+}
+
+/// Loads an input to the register in which each step finds it.
+fn load_carried(asm: &mut Assembler, plan: &CodePlan<'_>, id: TraceId, r: u8) {
+    let (trace, op) = (plan.trace, plan.trace.op(id));
+    let addresses = plan.addresses.as_ref().expect("a step has addresses");
+    let at = addresses.of_input(op.input().expect("an input"));
+    let broadcast = matches!(op, Op::Input(_));
+    let from = Memory {
+        base: Base::At(addresses.base(asm, at.entry)),
+        disp: at.offset,
+        broadcast,
+    };
+    let target = match broadcast {
+        true => plan.target,
+        false => plan.target_of(id),
+    };
+    target.load(asm, trace.kind(id), r, from);
 }
 
 /// How many times more often an operand is read in a loop than outside of it, as far as the choice

@@ -3,7 +3,8 @@
 //! If a step reads and writes every value at the index itself, each element has a loop of its own.
 //! One call of compiled code runs some vectors of elements through all steps
 //! ([`emit`](crate::emit)), up to [`MAX_LOOP_VECTORS`]: a step waits for the one before it, and the
-//! vectors do not wait for each other. A step in which some lane needs the scalar fallback is
+//! vectors do not wait for each other. Few elements run in small vectors, which take less time on
+//! some CPUs. A step in which some lane needs the scalar fallback is
 //! interpreted; the code then continues after it.
 //!
 //! On some Intel CPUs a product with subnormal numbers takes 100 times as long as another. A
@@ -15,7 +16,7 @@ use super::Body;
 use super::body::TileBlock;
 use super::emitted::is_wanted;
 use super::pack::fill;
-use crate::emit::{Looped, Trace};
+use crate::emit::{LoopVector, Looped, Trace};
 use crate::parallel::{Shared, parallel};
 use crate::simd::{Isa, is_intel};
 use crate::tuning::{FLAG_CHECK_STEPS, LOOP_OPERATIONS_PER_NS, MAX_LOOP_OPS, MAX_LOOP_VECTORS};
@@ -30,9 +31,23 @@ pub struct VectorLoop {
     consts: usize,
     carries: usize,
     isa: Isa,
-    /// The code, and the code that avoids operations on subnormal numbers, by the logarithm of the
-    /// number of vectors.
-    code: [[OnceLock<Option<Looped>>; 2]; MAX_LOOP_VECTORS.ilog2() as usize + 1],
+    /// The code by the kind of vectors.
+    code: [LoopCode; LOOP_LANES],
+}
+
+/// The code, and the code that avoids operations on subnormal numbers, by the logarithm of the
+/// number of vectors.
+type LoopCode = [[OnceLock<Option<Looped>>; 2]; MAX_LOOP_VECTORS.ilog2() as usize + 1];
+
+/// Number of kinds of vectors.
+const LOOP_LANES: usize = 3;
+
+/// The elements that run in one vector.
+#[derive(Clone, Copy)]
+struct LoopLanes {
+    /// Which of the kinds of vectors it is.
+    kind: usize,
+    lanes: usize,
 }
 
 impl VectorLoop {
@@ -48,18 +63,51 @@ impl VectorLoop {
         }
     }
 
-    /// Whether the loop can be compiled. The first call compiles it.
-    pub fn is_ready(&self) -> bool {
-        is_wanted() && self.code(1, false).is_some()
+    /// Whether the loop can be compiled for `n` elements. The first call compiles it.
+    pub fn is_ready(&self, n: usize) -> bool {
+        is_wanted() && self.code(self.lanes(n), 1, false).is_some()
+    }
+
+    /// The vectors that run next, of `left` elements, at least one: the smallest that hold them in
+    /// AVX-512, the largest that they fill in AVX2.
+    fn lanes(&self, left: usize) -> LoopLanes {
+        let size = self.body.widest;
+        let bytes = left.saturating_mul(size);
+        let is_larger = |smaller: &&usize| match self.isa {
+            Isa::Avx512 => bytes > **smaller,
+            _ => bytes >= **smaller,
+        };
+        let kind = [16, 32].iter().filter(is_larger).count();
+        let vector = self.vector(kind);
+        let lanes = match vector.single {
+            true => 1,
+            false => left.min(vector.bytes / size),
+        };
+        LoopLanes { kind, lanes }
+    }
+
+    /// The vectors of a kind.
+    fn vector(&self, kind: usize) -> LoopVector {
+        match self.isa {
+            Isa::Avx512 => LoopVector {
+                bytes: 16 << kind,
+                single: false,
+            },
+            _ => LoopVector {
+                bytes: [16, 16, 32][kind],
+                single: kind == 0,
+            },
+        }
     }
 
     /// The code for this number of vectors, a power of two.
-    fn code(&self, vectors: usize, gradual: bool) -> Option<&Looped> {
+    fn code(&self, of: LoopLanes, vectors: usize, gradual: bool) -> Option<&Looped> {
         let compile = || {
             let trace = self.trace(vectors, gradual)?;
-            Looped::compile(&trace, self.consts * vectors, self.carries * vectors)
+            let stacks = [self.consts * vectors, self.carries * vectors];
+            Looped::compile(&trace, stacks, self.vector(of.kind))
         };
-        self.code[vectors.ilog2() as usize][usize::from(gradual)]
+        self.code[of.kind][vectors.ilog2() as usize][usize::from(gradual)]
             .get_or_init(compile)
             .as_ref()
     }
@@ -84,12 +132,13 @@ impl VectorLoop {
     }
 
     /// The number of vectors that run together, of `left` elements.
-    fn vectors(&self, one: &Looped, left: usize) -> usize {
+    fn vectors(&self, of: LoopLanes, left: usize) -> usize {
+        let one = self.code(of, 1, false).map_or(0, |one| one.operations);
         let mut vectors = 1;
         while 2 * vectors <= MAX_LOOP_VECTORS
-            && 2 * vectors * one.lanes <= left
-            && 2 * vectors * one.operations <= MAX_LOOP_OPS
-            && self.code(2 * vectors, false).is_some()
+            && 2 * vectors * of.lanes <= left
+            && 2 * vectors * one <= MAX_LOOP_OPS
+            && self.code(of, 2 * vectors, false).is_some()
         {
             vectors *= 2;
         }
@@ -113,25 +162,26 @@ impl VectorLoop {
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) {
-        let one = self.code(1, false).expect("there is code");
         assert!(
             inputs.len() == self.body.inputs.len() && outputs.len() == self.body.outputs.len(),
             "operands of a body"
         );
-        if steps == 0 {
+        if steps == 0 || n == 0 {
             return;
         }
         let all = inputs.iter().map(|x| x.cast_mut());
         let all: Vec<Shared<u8>> = all.chain(outputs.iter().copied()).map(Shared).collect();
-        let block = self.vectors(one, n) * one.lanes;
+        let first = self.lanes(n);
+        let one = self.code(first, 1, false).expect("there is code");
+        let block = self.vectors(first, n) * first.lanes;
         let operations = one.operations.saturating_mul(steps);
         let nanos =
-            operations.saturating_mul(n.div_ceil(one.lanes)) as u64 / LOOP_OPERATIONS_PER_NS;
+            operations.saturating_mul(n.div_ceil(first.lanes)) as u64 / LOOP_OPERATIONS_PER_NS;
         parallel(n.div_ceil(block), nanos, |chunk| {
             let (mut start, end) = (chunk * block, n.min((chunk + 1) * block));
             while start < end {
-                let vectors = self.vectors(one, end - start);
-                let lanes = one.lanes.min(end - start);
+                let of = self.lanes(end - start);
+                let vectors = self.vectors(of, end - start);
                 // The first rows of these vectors in memory.
                 let first = |(k, (at, size)): (usize, (&Shared<u8>, usize))| {
                     let row = match backwards && self.is_row(k) {
@@ -139,15 +189,15 @@ impl VectorLoop {
                         false => 0,
                     };
                     let at = at.get().wrapping_add((row + start) * size);
-                    (0..vectors).map(move |v| at.wrapping_add(v * lanes * size))
+                    (0..vectors).map(move |v| at.wrapping_add(v * of.lanes * size))
                 };
                 let table = all.iter().zip(self.sizes()).enumerate().flat_map(first);
                 let stride = if backwards { -(n as isize) } else { n as isize };
                 // SAFETY: the caller guarantees that the addresses are valid for these lanes in
                 // all steps (# Safety); there is code for this number of vectors. Chunks have
                 // different elements.
-                unsafe { self.run_vectors(table.collect(), vectors, steps, stride, lanes) };
-                start += vectors * lanes;
+                unsafe { self.run_vectors(table.collect(), vectors, steps, stride, of) };
+                start += vectors * of.lanes;
             }
         });
     }
@@ -171,16 +221,17 @@ impl VectorLoop {
     ///
     /// # Safety
     /// `table` has the addresses of the first row of each input and output of each vector, which
-    /// are valid for `lanes` elements in each step; there is code for this number of vectors.
+    /// are valid for the elements of a vector in each step. There is code for this number of
+    /// vectors.
     unsafe fn run_vectors(
         &self,
         mut table: Vec<*mut u8>,
         vectors: usize,
         steps: usize,
         stride: isize,
-        lanes: usize,
+        of: LoopLanes,
     ) {
-        let code = self.code(vectors, false).expect("there is code");
+        let code = self.code(of, vectors, false).expect("there is code");
         let inputs = self.body.inputs.len();
         let advance = |table: &mut [*mut u8], by: isize| {
             for (k, (at, size)) in table.chunks_mut(vectors).zip(self.sizes()).enumerate() {
@@ -195,7 +246,7 @@ impl VectorLoop {
         let (mut left, mut gradual, mut span) = (steps, false, FLAG_CHECK_STEPS);
         while left > 0 {
             let (code, most) = match gradual {
-                true => (self.code(vectors, true).unwrap_or(code), span),
+                true => (self.code(of, vectors, true).unwrap_or(code), span),
                 false => (code, if is_intel() { FLAG_CHECK_STEPS } else { left }),
             };
             let most = most.min(left);
@@ -204,8 +255,8 @@ impl VectorLoop {
                 take_subnormal_flags();
             }
             // SAFETY: the caller guarantees that the addresses are valid for these lanes in all
-            // steps. `most` and `lanes` are at least 1.
-            let moved = unsafe { code.call(&table, most, stride, lanes) };
+            // steps. `most` and the number of lanes are at least 1.
+            let moved = unsafe { code.call(&table, most, stride, of.lanes) };
             gradual = checks_flags && take_subnormal_flags();
             if gradual {
                 // Short spans would cost many calls, so the span grows.
@@ -223,7 +274,7 @@ impl VectorLoop {
                         table.iter().skip(v).step_by(vectors).copied().collect();
                     // SAFETY: the caller guarantees that the addresses are valid for these lanes
                     // in the next step; `done < most`, so there is one.
-                    unsafe { self.interpret(&own, lanes) };
+                    unsafe { self.interpret(&own, of.lanes) };
                 }
                 advance(&mut table, stride);
                 left -= 1;

@@ -153,7 +153,7 @@ impl ElementLoop {
         let results = results.iter().map(|x| value(&mut builder, &outputs, x));
         let results: Vec<Value> = results.collect();
         let code = VectorLoop::new(builder.finish(&results), fixed.len(), carry);
-        code.is_ready().then(|| ElementLoop {
+        code.is_ready(n).then(|| ElementLoop {
             body: body.clone(),
             code,
             fixed,

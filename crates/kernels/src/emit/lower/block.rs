@@ -42,11 +42,7 @@ impl LoopBlock<'_, '_> {
                     CodeItem::Op(id) => self.op(asm, id),
                     CodeItem::Store(k, id) => self.store(asm, k as usize, id),
                     CodeItem::Rare(id) => self.rare(asm, id),
-                    CodeItem::Keep(to, id) => {
-                        let r = self.registers.register(asm, id);
-                        self.target().store(asm, self.kind(id), to, r);
-                        self.registers.release(&[id]);
-                    }
+                    CodeItem::Keep(to, id) => self.keep(asm, to, id),
                     CodeItem::Effect(e) => self.effect(asm, e),
                 }
                 self.registers.done();
@@ -101,6 +97,24 @@ impl LoopBlock<'_, '_> {
             disp,
             broadcast: false,
         }
+    }
+
+    /// Makes a value that of the input `to` in the next step: in its register, or else in its home.
+    /// A step has stored it.
+    fn keep(&mut self, asm: &mut Assembler, to: TraceId, id: TraceId) {
+        let (plan, kind) = (self.registers.plan, self.kind(id));
+        // A pack reads a single element in all of its lanes.
+        let single = matches!(plan.trace.op(to), Op::Input(_)) && !plan.trace.lanes.is_empty();
+        let r = self.registers.register(asm, id);
+        match (self.registers.fixed(to), plan.home[to as usize]) {
+            (Some(own), _) if single => {
+                plan.target.copy_first(asm, kind.size(), own, r);
+            }
+            (Some(own), _) => plan.target_of(to).copy(asm, kind.size(), own, r),
+            (None, Some(home)) if self.step.is_none() => plan.target.store(asm, kind, home, r),
+            (None, _) => {}
+        }
+        self.registers.release(&[id]);
     }
 
     fn store(&mut self, asm: &mut Assembler, k: usize, id: TraceId) {
@@ -289,6 +303,9 @@ impl LoopBlock<'_, '_> {
     }
 
     fn input(&mut self, asm: &mut Assembler, id: TraceId, k: usize) {
+        if self.registers.fixed(id).is_some() {
+            return;
+        }
         let (target, size) = (self.target(), self.size(id));
         let d = self.registers.take(asm, false);
         let from = self.element(asm, k, size);

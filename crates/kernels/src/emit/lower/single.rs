@@ -155,8 +155,7 @@ impl LoopBlock<'_, '_> {
         }
         let to = self.target();
         if lane == 0 || plan.trace.lanes_of(id) > 1 {
-            let form = to.of_element(to.form(size), size);
-            asm.vector(form, to.repeat(size), d, 0, Operand::Register(at), None);
+            to.copy_first(asm, size, d, at);
         }
         self.registers.define(id, d);
     }
@@ -170,6 +169,9 @@ impl LoopBlock<'_, '_> {
         k: u32,
         (offset, broadcast): (Option<TraceId>, bool),
     ) {
+        if self.registers.fixed(id).is_some() {
+            return;
+        }
         let addresses = self.registers.plan.addresses.as_ref();
         let at = addresses.expect("a step has addresses").of_input(k);
         let from = self.step_address(asm, at, offset);

@@ -4,7 +4,7 @@
 //! change: these stand before it. Loads and effects stay in their loops.
 
 use crate::emit::encode::Memory;
-use crate::emit::plan::{CodeItem, CodeLoop, read};
+use crate::emit::plan::{CodeItem, CodeLoop, in_order, read};
 use crate::emit::step::{InnerLoop, KeptValue, StepEffect, StepTrace};
 use crate::emit::trace::{Op, StepAddress, Trace, TraceId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -365,6 +365,47 @@ fn kept(step: &StepTrace, order: &mut ItemOrder<'_>) {
             lanes,
         }));
     }
+    for (input, value) in carried(step) {
+        order.push(CodeItem::Keep(input, value));
+    }
+}
+
+/// Maximum number of inputs that stay in registers: no instruction set has more.
+const MAX_CARRIED: usize = 32;
+
+/// Inputs that a step replaces, each whole by one value: they may stay in registers. They are in an
+/// order in which none that is kept elsewhere is replaced before, and those of a cycle are left
+/// out. There are none if the step calls functions or has loops, which use all registers.
+fn carried(step: &StepTrace) -> Vec<(TraceId, TraceId)> {
+    let trace = &step.trace;
+    let moves = |e: &StepEffect| matches!(e, StepEffect::Call(_) | StepEffect::Begin(_));
+    if step.effects.iter().any(|(_, e)| moves(e)) {
+        return Vec::new();
+    }
+    let advances = |entry: u32| {
+        let sets = |e: &StepEffect| matches!(e, StepEffect::Point { entry: k, .. } if *k == entry);
+        step.advances.iter().any(|a| a.0 == entry) || step.effects.iter().any(|(_, e)| sets(e))
+    };
+    let by_address: FxHashMap<StepAddress, KeptValue> =
+        step.kept.iter().map(|k| (k.to, *k)).collect();
+    let mut left: Vec<(TraceId, TraceId)> = Vec::new();
+    for id in trace.needed() {
+        let lanes = match trace.op(id) {
+            Op::Input(_) => 1,
+            Op::Row(_) => trace.lanes_of(id),
+            _ => continue,
+        };
+        let at = step.loads[trace.op(id).input().expect("an input") as usize];
+        let Some(k) = by_address.get(&at).filter(|k| !advances(k.to.entry)) else {
+            continue;
+        };
+        let alike = trace.kind(k.value) == trace.kind(id) && matches!(trace.size(id), 4 | 8);
+        if alike && usize::from(k.lanes) == lanes {
+            left.push((id, k.value));
+        }
+    }
+    left.truncate(MAX_CARRIED);
+    in_order(left)
 }
 
 /// The loops, with the values that their iterations read again.

@@ -130,23 +130,21 @@ fn compare<T: Number>() -> usize {
         if !Isa::available().any(|l| l == isa) {
             continue;
         }
-        let counts = [
-            random.below(4),
-            1 + random.below(3),
-            random.below(4),
-            random.below(3),
-        ];
-        let [consts, carries, rows, outputs] = counts;
+        let [consts, more] = [4, 3].map(|n| random.below(n));
+        let [rows, outputs] = [4, 3].map(|n| random.below(n));
+        let carries = 1 + more;
+        let counts = [consts, carries, rows, outputs];
         let body = random_body::<T>(&mut random, counts, isa);
         let mut loops = VectorLoop {
             isa,
             ..VectorLoop::new(body, consts, carries)
         };
-        if loops.code(1, false).is_none() || loops.code(1, true).is_none() {
+        let n = [1, 1, 2, 3, 7, 8, 16, 21, 40, 75][random.below(10)];
+        let first = loops.lanes(n);
+        if loops.code(first, 1, false).is_none() || loops.code(first, 1, true).is_none() {
             continue;
         }
         ran += 1;
-        let n = [1, 1, 3, 16, 21, 40, 75][random.below(7)];
         let (steps, back) = (1 + random.below(90), random.below(2) == 0);
         let mut number = || {
             let x = [
@@ -204,7 +202,8 @@ fn compare<T: Number>() -> usize {
                     "round {round}, {isa:?}, {counts:?}, {n} by {steps}, {back}, {gradual}"
                 );
             }
-            loops.code.iter_mut().for_each(|code| code.swap(0, 1));
+            let all = loops.code.iter_mut().flatten();
+            all.for_each(|code| code.swap(0, 1));
         }
     }
     ran
