@@ -53,6 +53,7 @@ pub mod reduce;
 pub mod simd;
 pub mod sliding;
 pub mod sort;
+pub mod spaced;
 pub mod tile;
 pub mod tree;
 mod tuning;

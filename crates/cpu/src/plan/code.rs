@@ -85,6 +85,12 @@ pub(crate) struct CodeMember {
     pub(crate) copies: SmallVec<[Option<usize>; 2]>,
 }
 
+/// Members that are written together: elements of one row, in order.
+pub(crate) type MemberRow = SmallVec<[usize; 1]>;
+
+/// Largest number of members that are written together.
+const MAX_ROW_MEMBERS: usize = 4;
+
 /// A range of each axis of a space.
 pub(crate) type Region = SmallVec<[Range<usize>; 4]>;
 
@@ -100,6 +106,8 @@ pub(crate) struct Code {
     /// Estimated time for each index, in ps.
     pub(crate) cost: u64,
     pub(crate) members: Vec<CodeMember>,
+    /// The members, each alone or with those that are the other elements of its short row.
+    pub(crate) rows: Vec<MemberRow>,
     /// Choices between values that the code computes, which a box may decide.
     pub(crate) choices: Option<Box<CodeChoices>>,
 }
@@ -205,6 +213,7 @@ pub(crate) fn code(
         })
     });
     let (body, cost) = b.lowering.finish(&results);
+    let rows = member_rows(roots);
     Ok(Code {
         space: space.clone(),
         region: None,
@@ -213,8 +222,32 @@ pub(crate) fn code(
         body,
         cost,
         members,
+        rows,
         choices,
     })
+}
+
+/// The rows of members: elements of a value whose rows have two to [`MAX_ROW_MEMBERS`].
+fn member_rows(roots: &[CodeRoot]) -> Vec<MemberRow> {
+    let key = |r: &CodeRoot| match r {
+        CodeRoot::Element { nest, slot, .. } => Some((*nest, slot.before, slot.step, slot.after)),
+        CodeRoot::Nest(_) | CodeRoot::Expr(_) => None,
+    };
+    let all = roots.iter().enumerate();
+    let by_key: FxHashMap<_, usize> = all.filter_map(|(k, r)| Some((key(r)?, k))).collect();
+    // Of the row of a member: all members, if there are as many as it has elements.
+    let row = |k: usize| -> Option<MemberRow> {
+        let (nest, before, step, _) = key(&roots[k])?;
+        let of_row = |after| by_key.get(&(nest, before, step, after)).copied();
+        (2..=MAX_ROW_MEMBERS)
+            .contains(&step)
+            .then(|| (0..step).map(of_row).collect())?
+    };
+    let own = |k: usize| match row(k) {
+        Some(row) => (row[0] == k).then_some(row),
+        None => Some(SmallVec::from_elem(k, 1)),
+    };
+    (0..roots.len()).filter_map(own).collect()
 }
 
 /// A value's use, its outputs, and its type.

@@ -17,6 +17,7 @@ use cotangent_core::DType;
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
 use cotangent_kernels::parallel::{Shared, attempt};
+use cotangent_kernels::spaced::join;
 use cotangent_kernels::tile::{PREFETCH_ELEMENTS, TileBlock};
 use cotangent_kernels::turn::matrix;
 use smallvec::SmallVec;
@@ -297,24 +298,31 @@ impl CodeRun<'_> {
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
         }
-        let to: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(Shared::get).collect();
-        let each = |k: usize, piece: &OutputPiece, from: *const u8| {
-            let (m, slot) = (&all[k], all[k].slot);
-            let own = OutputPiece {
-                first: (slot.before * self.laid.rows + piece.first) * slot.step + slot.after,
-                step: piece.step * slot.step,
-                apart: piece.apart * slot.step,
-                ..*piece
-            };
-            // SAFETY: the caller guarantees memory for all values of the members (# Safety).
-            unsafe { spread(m.dtype, to[k], from, &own) }
+        let each = |piece: &OutputPiece, from: TileOutputs<'_>| {
+            for row in &self.code.rows {
+                let (m, to) = (&all[row[0]], self.outputs[row[0]].get());
+                let step = m.slot.step;
+                let own = OutputPiece {
+                    first: (m.slot.before * self.laid.rows + piece.first) * step + m.slot.after,
+                    step: piece.step * step,
+                    apart: piece.apart * step,
+                    ..*piece
+                };
+                // SAFETY: the caller guarantees memory for all values of the members (# Safety).
+                unsafe {
+                    match row[..] {
+                        [k] => spread(m.dtype, to, from.of(k, m.dtype), &own),
+                        _ => spread_rows(m.dtype, to, row, from, &own),
+                    }
+                }
+            }
         };
         // SAFETY: the caller guarantees the inputs (# Safety).
         unsafe { self.tiles(b, range, 1, &each) }
     }
 
     /// Computes the outputs at positions of a box, tile by tile in scratch memory `which`, and
-    /// calls `f` for each piece of a tile with the number of the output and the elements.
+    /// calls `f` for each piece of a tile with the elements of each output.
     ///
     /// # Safety
     /// The preconditions of [`CodeRun::run`] for the inputs.
@@ -323,7 +331,7 @@ impl CodeRun<'_> {
         b: &LaidBox,
         range: Range<usize>,
         which: usize,
-        f: &dyn Fn(usize, &OutputPiece, *const u8),
+        f: &dyn Fn(&OutputPiece, TileOutputs<'_>),
     ) -> Fallible {
         let types = || self.code.members.iter().flat_map(|m| &m.outputs);
         // Results of a tile that are far apart stay in the cache.
@@ -339,13 +347,11 @@ impl CodeRun<'_> {
                 // guarantees the inputs (# Safety).
                 unsafe { self.body(b, tile.clone(), memory)? };
                 pieces(b, tile, |piece| {
-                    for (k, (from, d)) in memory.iter().zip(types()).enumerate() {
-                        f(
-                            k,
-                            &piece,
-                            from.wrapping_add((piece.start - start) * d.size()),
-                        );
-                    }
+                    let of_tile = TileOutputs {
+                        memory,
+                        first: piece.start - start,
+                    };
+                    f(&piece, of_tile);
                     Ok(())
                 })?;
             }
@@ -374,9 +380,11 @@ impl CodeRun<'_> {
         }
         if b.block < MIN_BLOCK_ELEMENTS.min(range.len()) {
             let types: SmallVec<[DType; 4]> = types().copied().collect();
-            let each = |k: usize, piece: &OutputPiece, from: *const u8| {
-                // SAFETY: the caller guarantees the outputs (# Safety).
-                unsafe { spread(types[k], to[k], from, piece) }
+            let each = |piece: &OutputPiece, from: TileOutputs<'_>| {
+                for (k, &d) in types.iter().enumerate() {
+                    // SAFETY: the caller guarantees the outputs (# Safety).
+                    unsafe { spread(d, to[k], from.of(k, d), piece) }
+                }
             };
             // SAFETY: the caller guarantees the inputs (# Safety).
             return unsafe { self.tiles(b, range, 3, &each) };
@@ -560,6 +568,22 @@ pub(super) fn pieces(
     Ok(())
 }
 
+/// The outputs of a tile from one of its positions on.
+#[derive(Clone, Copy)]
+struct TileOutputs<'a> {
+    /// The first element of each output of the tile.
+    memory: &'a [*mut u8],
+    /// The position, from that of the first element.
+    first: usize,
+}
+
+impl TileOutputs<'_> {
+    /// The elements of output `k`.
+    fn of(self, k: usize, dtype: DType) -> *const u8 {
+        self.memory[k].wrapping_add(self.first * dtype.size())
+    }
+}
+
 /// Copies adjacent elements to the outputs of a piece.
 ///
 /// # Safety
@@ -579,6 +603,39 @@ unsafe fn spread(dtype: DType, to: *mut u8, from: *const u8, p: &OutputPiece) {
                 match p.step {
                     1 => to.copy_from_nonoverlapping(from, p.len),
                     step => (0..p.len).for_each(|i| to.add(i * step).write(from.add(i).read())),
+                }
+            }
+        }
+    });
+}
+
+/// Copies adjacent elements of the outputs `row`, which are the elements of rows, to these rows of
+/// a piece.
+///
+/// # Safety
+/// `from` are valid for the elements of the piece, `to` at its positions and for rows there.
+unsafe fn spread_rows(
+    dtype: DType,
+    to: *mut u8,
+    row: &[usize],
+    from: TileOutputs<'_>,
+    p: &OutputPiece,
+) {
+    for_size!(dtype, W => {
+        let to = to.cast::<W>().wrapping_add(p.first);
+        // SAFETY: the caller guarantees all elements (# Safety).
+        unsafe {
+            for r in 0..p.runs {
+                let to = to.add(r * p.apart);
+                let of = |&k: &usize| from.of(k, dtype).cast::<W>().add(r * p.len);
+                let from: SmallVec<[*const W; 4]> = row.iter().map(of).collect();
+                if p.step == row.len() {
+                    join(&from, to, p.len);
+                    continue;
+                }
+                for (k, &from) in from.iter().enumerate() {
+                    let each = |i: usize| to.add(i * p.step + k).write(from.add(i).read());
+                    (0..p.len).for_each(each);
                 }
             }
         }

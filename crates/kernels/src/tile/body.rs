@@ -34,6 +34,8 @@ pub struct BodyLayouts {
     /// Length of the longest rows of packed inputs that are transposed in registers, as many in a
     /// tile as a square has.
     pub(super) squares: Option<usize>,
+    /// Whether at least as many inputs as a square has lines may be columns of a matrix.
+    pub(super) columns: bool,
     /// The access flags that code is compiled for.
     pub(super) flags: MemoryFlags,
 }

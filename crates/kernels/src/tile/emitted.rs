@@ -8,6 +8,7 @@
 use super::Body;
 use super::TILE_BYTES;
 use super::body::{BodyLayouts, TileBlock};
+use super::kernels::by_size;
 use super::pack::{LoopAxis, LoopNest, ViewLayout, fill};
 use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
@@ -18,7 +19,7 @@ use crate::tuning::{
     MIN_ROW_ELEMENTS, PACKED_BYTE_PS, PACKED_ELEMENT_PS, PACKED_ROW_PS,
     RARE_NEIGHBOURHOOD_ELEMENTS, VECTOR_STEP_PS,
 };
-use crate::turn::SQUARE;
+use crate::turn::{self, SQUARE};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -40,7 +41,13 @@ struct CallOperands {
     table: SmallVec<[*mut u8; 16]>,
     /// Number of rows of a call, then the distance in bytes from row to row of each operand.
     steps: SmallVec<[isize; 16]>,
+    /// Packed inputs that are columns of one matrix.
+    columns: SmallVec<[Columns; 1]>,
 }
+
+/// Packed inputs that are adjacent columns of a matrix, in the order of these, at least as many as
+/// a square has lines. Their tiles follow each other.
+type Columns = SmallVec<[usize; 16]>;
 
 /// Memory for tiles of packed inputs.
 #[derive(Clone, Copy)]
@@ -181,8 +188,14 @@ impl Body {
         outputs: &[LoopAxis],
         isa: Isa,
     ) -> BodyLayouts {
-        let layouts: SmallVec<[ViewLayout; 4]> =
-            strides.map(|s| ViewLayout::of(shape, s)).collect();
+        let layouts = strides.zip(&self.inputs).map(|(s, (size, _))| {
+            let mut layout = ViewLayout::of(shape, s);
+            if let ViewLayout::Strided(nest) = &mut layout {
+                nest.find_pattern(*size);
+            }
+            layout
+        });
+        let layouts: SmallVec<[ViewLayout; 4]> = layouts.collect();
         let apart = LoopNest::new(outputs);
         let fits = apart.steps().len() > 0 && layouts.len() <= MAX_CODE_INPUTS;
         let of_outputs = fits
@@ -209,7 +222,10 @@ impl Body {
             .enumerate()
             .take(MAX_CODE_INPUTS)
             .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
+        let columns = layouts.iter().filter(|l| l.column().is_some());
+        let columns = rows.is_none() && columns.count() >= SQUARE;
         BodyLayouts {
+            columns,
             layouts,
             apart,
             row_distances,
@@ -416,8 +432,17 @@ impl Body {
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) {
-        let CallOperands { first, steps, .. } = operands;
+        let columns = match laid.columns && tiles.len >= SQUARE {
+            true => self.columns(laid, inputs),
+            false => SmallVec::new(),
+        };
         let mut free = tiles.first;
+        let mut of_columns: SmallVec<[(usize, *mut u8); 16]> = SmallVec::new();
+        for &k in columns.iter().flatten() {
+            of_columns.push((k, free));
+            free = free.wrapping_add(tiles.bytes);
+        }
+        let CallOperands { first, steps, .. } = operands;
         let len = laid.rows.map_or(0, |r| r.len as isize);
         steps.push(1);
         for (k, (layout, &data)) in laid.layouts.iter().zip(inputs).enumerate() {
@@ -429,8 +454,11 @@ impl Body {
                 }
                 ViewLayout::Splat if !laid.is_packed(k) => (data.cast_mut(), 0, 0),
                 _ => {
-                    let at = free;
-                    free = free.wrapping_add(tiles.bytes);
+                    let column = of_columns.iter().find(|c| c.0 == k);
+                    let at = column.map_or(free, |c| c.1);
+                    if column.is_none() {
+                        free = free.wrapping_add(tiles.bytes);
+                    }
                     if matches!(layout, ViewLayout::Splat) {
                         // SAFETY: the caller guarantees that the input has an element, and that the
                         // tile has room for its number of elements.
@@ -450,6 +478,64 @@ impl Body {
             first.push((at, adjacent * size));
             steps.push(step * size as isize);
         }
+        operands.columns = columns;
+    }
+
+    /// The packed inputs that are columns of one matrix: squares of it are transposed in registers.
+    fn columns(&self, laid: &BodyLayouts, inputs: &[*const u8]) -> SmallVec<[Columns; 1]> {
+        let mut out: SmallVec<[Columns; 1]> = SmallVec::new();
+        let mut all: SmallVec<[(usize, LoopAxis, usize, usize); 16]> = SmallVec::new();
+        for (k, at) in inputs.iter().enumerate() {
+            let axis = laid.layouts[k].column();
+            all.extend(axis.map(|a| (self.inputs[k].0, a, at.addr(), k)));
+        }
+        all.sort_unstable();
+        let next = |a: &(usize, LoopAxis, usize, usize), b: &(usize, LoopAxis, usize, usize)| {
+            (a.0, a.1, a.2 + a.0) == (b.0, b.1, b.2)
+        };
+        let runs = all.chunk_by(next).filter(|run| run.len() >= SQUARE);
+        out.extend(runs.map(|run| run.iter().map(|c| c.3).collect()));
+        out
+    }
+
+    /// Packs the `n` elements from `start` on of inputs that are columns of a matrix. Returns
+    /// `false` if there are too few, or this CPU has no squares of their size.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run_emitted`]. The tiles of the columns follow each other, and
+    /// have room for `n` elements.
+    unsafe fn pack_columns(
+        &self,
+        laid: &BodyLayouts,
+        columns: &Columns,
+        inputs: &[*const u8],
+        table: &[*mut u8],
+        [start, n]: [usize; 2],
+    ) -> bool {
+        /// # Safety
+        /// The preconditions of [`turn::matrix`] for elements of type `T`.
+        unsafe fn run<T: Copy>(
+            from: *const u8,
+            step: isize,
+            to: *mut u8,
+            bytes: isize,
+            size: [usize; 2],
+        ) -> bool {
+            let stride = bytes / size_of::<T>() as isize;
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            unsafe { turn::matrix(from.cast::<T>(), step, to.cast::<T>(), stride, size) }
+        }
+        let (k, second) = (columns[0], columns[1]);
+        let ViewLayout::Strided(nest) = &laid.layouts[k] else {
+            return false;
+        };
+        let (size, (_, step)) = (self.inputs[k].0, nest.inner());
+        let from = inputs[k].wrapping_offset(nest.offset(start) * size as isize);
+        let bytes = (table[second].addr() - table[k].addr()) as isize;
+        let counts = [columns.len(), n];
+        // SAFETY: the caller guarantees that all columns are valid for the shape, and their tiles
+        // (# Safety).
+        unsafe { by_size!(size, run)(from, step, table[k], bytes, counts) }
     }
 
     /// Runs code over a range, by groups of rows or by tiles of at most `tile` elements.
@@ -486,16 +572,28 @@ impl Body {
                 first,
                 table,
                 steps,
+                columns,
             } = operands;
             table.clear();
             for (at, size) in first.iter() {
                 table.push(at.wrapping_add((start - range.start) * size));
             }
             table.push(std::ptr::null_mut());
+            let mut together: SmallVec<[usize; 16]> = SmallVec::new();
+            for columns in columns.iter() {
+                // SAFETY: the caller guarantees that the inputs are valid for the shape, and the
+                // tiles of the columns, which follow each other. `n` is at most `tile`.
+                if unsafe { self.pack_columns(laid, columns, inputs, table, [start, n]) } {
+                    together.extend_from_slice(columns);
+                }
+            }
             for (k, layout) in laid.layouts.iter().enumerate() {
                 let ViewLayout::Strided(nest) = layout else {
                     continue;
                 };
+                if together.contains(&k) {
+                    continue;
+                }
                 let size = self.inputs[k].0;
                 if laid.is_packed(k) {
                     // SAFETY: the caller guarantees that the input is valid for the shape. `n` is

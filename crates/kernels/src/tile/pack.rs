@@ -2,9 +2,16 @@
 
 use super::kernels::by_size;
 use crate::loops::{Loops, StridedAxis};
+use crate::spaced::{self, Pattern};
 use crate::tuning::SHORT_AXIS_ELEMENTS;
 use crate::turn::{self, SQUARE};
 use smallvec::SmallVec;
+
+/// Least number of patterns that are copied by vectors.
+const MIN_PATTERNS: usize = 2;
+
+/// A pattern, the number of axes that it has, and of the indices of the next one.
+type AxesPattern = (Pattern, [usize; 2]);
 
 /// One axis: its length, and its stride in elements.
 pub(super) type LoopAxis = (usize, isize);
@@ -12,7 +19,11 @@ pub(super) type LoopAxis = (usize, isize);
 /// The axes of a view, innermost first. Axes of length 1 are dropped, and neighbouring axes are
 /// merged where one stride covers both.
 #[derive(Clone, Debug)]
-pub(crate) struct LoopNest(SmallVec<[LoopAxis; 6]>);
+pub(crate) struct LoopNest {
+    axes: SmallVec<[LoopAxis; 6]>,
+    /// The pattern of short inner axes for one size of elements, in bytes.
+    pattern: Option<Box<(usize, AxesPattern)>>,
+}
 
 /// The layout of a view.
 pub(super) enum ViewLayout {
@@ -36,17 +47,48 @@ impl ViewLayout {
         match axes.as_slice() {
             [] | [(_, 1)] => ViewLayout::Dense,
             [(_, 0)] => ViewLayout::Splat,
-            _ => ViewLayout::Strided(LoopNest(axes)),
+            _ => ViewLayout::Strided(LoopNest::from(axes)),
+        }
+    }
+}
+
+impl ViewLayout {
+    /// The axis of a view that may be a column of a matrix whose rows are at least as long as those
+    /// of a square.
+    pub(super) fn column(&self) -> Option<LoopAxis> {
+        match self {
+            ViewLayout::Strided(nest) => match nest.axes[..] {
+                [axis] if axis.1.unsigned_abs() >= SQUARE => Some(axis),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }
 
 impl LoopNest {
+    fn from(axes: SmallVec<[LoopAxis; 6]>) -> LoopNest {
+        let pattern = None;
+        LoopNest { axes, pattern }
+    }
+
+    /// Finds the pattern of short inner axes, so that elements of this size are packed by it.
+    pub(super) fn find_pattern(&mut self, size: usize) {
+        if self
+            .axes
+            .first()
+            .is_some_and(|a| a.0 <= SHORT_AXIS_ELEMENTS)
+        {
+            let found = Pattern::of(&self.axes, size);
+            self.pattern = found.map(|p| Box::new((size, p)));
+        }
+    }
+
     /// The axes of a nest of loops over one operand.
     pub(crate) fn of(loops: &Loops<1>) -> LoopNest {
         let axis = |a: &StridedAxis<1>| (a.len, a.strides[0]);
         let all = std::iter::once(loops.inner()).chain(loops.outer().iter().rev().copied());
-        LoopNest(all.map(|a| axis(&a)).collect())
+        LoopNest::from(all.map(|a| axis(&a)).collect())
     }
 
     /// Appends elements of `data`: `n`, starting with the `from`-th in row-major order, of a view
@@ -62,7 +104,7 @@ impl LoopNest {
         [from, n]: [usize; 2],
     ) {
         let (mut low, mut high, mut all) = (0isize, 0isize, 1usize);
-        for &(len, step) in &self.0 {
+        for &(len, step) in &self.axes {
             let last = step * (len as isize - 1);
             (low, high) = (low + last.min(0), high + last.max(0));
             all *= len;
@@ -85,23 +127,23 @@ impl LoopNest {
 
     /// These axes, innermost first, but for those of length 1.
     pub(super) fn new(axes: &[LoopAxis]) -> LoopNest {
-        LoopNest(axes.iter().copied().filter(|a| a.0 != 1).collect())
+        LoopNest::from(axes.iter().copied().filter(|a| a.0 != 1).collect())
     }
 
     /// The distances of all axes but the innermost one.
     pub(super) fn steps(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.0.iter().skip(1).map(|a| a.1.unsigned_abs())
+        self.axes.iter().skip(1).map(|a| a.1.unsigned_abs())
     }
 
     /// The innermost axis.
     pub(super) fn inner(&self) -> LoopAxis {
-        self.0[0]
+        self.axes[0]
     }
 
     /// Number of consecutive rows of `len` elements with a constant stride, and that stride. `len`
     /// divides the length of the innermost axis or is equal to it.
     pub(super) fn rows(&self, len: usize) -> LoopAxis {
-        match self.0[..] {
+        match self.axes[..] {
             [(n, step), ..] if n > len => (n / len, step * len as isize),
             [_, next, ..] => next,
             _ => (1, 0),
@@ -111,7 +153,7 @@ impl LoopNest {
     /// The length of the innermost rows if they are adjacent along the next axis, so that several
     /// of them are transposed in registers.
     pub(super) fn squares(&self) -> Option<usize> {
-        match self.0[..] {
+        match self.axes[..] {
             [(len, step), (rows, 1), ..] if step.unsigned_abs() > 1 && rows >= SQUARE => Some(len),
             _ => None,
         }
@@ -120,7 +162,7 @@ impl LoopNest {
     /// Offset in elements from the first element to the one at a row-major position.
     pub(super) fn offset(&self, mut position: usize) -> isize {
         let mut at = 0;
-        for &(len, step) in &self.0 {
+        for &(len, step) in &self.axes {
             at += (position % len) as isize * step;
             position /= len;
         }
@@ -141,18 +183,90 @@ impl LoopNest {
         n: usize,
     ) {
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { by_size!(size, pack)(&self.0, dst, src, start, n) }
+        unsafe { by_size!(size, pack)(self, dst, src, start, n) }
     }
 }
 
 /// # Safety
 /// The preconditions of [`LoopNest::pack`].
-unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
+unsafe fn pack<T: Copy>(nest: &LoopNest, dst: *mut u8, src: *const u8, start: usize, n: usize) {
+    let axes = &nest.axes[..];
+    let pattern = nest.pattern.as_ref().filter(|p| p.0 == size_of::<T>());
     // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe {
         match axes[0].0 {
-            ..=SHORT_AXIS_ELEMENTS => pack_axes::<T, true>(axes, dst, src, start, n),
+            ..=SHORT_AXIS_ELEMENTS => {
+                let done =
+                    pattern.map_or(0, |p| pack_patterns::<T>(axes, &p.1, dst, src, [start, n]));
+                let dst = dst.wrapping_add(done * size_of::<T>());
+                if done < n {
+                    pack_axes::<T, true>(axes, dst, src, start + done, n - done);
+                }
+            }
             _ => pack_axes::<T, false>(axes, dst, src, start, n),
+        }
+    }
+}
+
+/// As [`pack`] for short axes whose elements are near each other. Returns how many elements are
+/// copied, from the first one on.
+///
+/// # Safety
+/// The preconditions of [`LoopNest::pack`].
+unsafe fn pack_patterns<T: Copy>(
+    axes: &[LoopAxis],
+    (pattern, [count, folds]): &AxesPattern,
+    dst: *mut u8,
+    src: *const u8,
+    [start, n]: [usize; 2],
+) -> usize {
+    let (count, folds) = (*count, *folds);
+    let Some((&(all, apart), outer)) = axes[count..].split_first() else {
+        return 0;
+    };
+    let one: usize = axes[..count].iter().map(|a| a.0).product();
+    let (head, end) = ((one - start % one) % one, start + n);
+    if n < head + MIN_PATTERNS * one * folds {
+        return 0;
+    }
+    // SAFETY: the caller guarantees the preconditions for all elements (# Safety); these are the
+    // first ones.
+    unsafe {
+        if head > 0 {
+            pack_axes::<T, true>(axes, dst, src, start, head);
+        }
+    }
+    let mut done = head;
+    loop {
+        // Whole patterns along the next axis.
+        let index = (start + done) / one;
+        let (at, mut rest) = (index % all, index / all);
+        let left = (end - start - done) / one;
+        let runs = (all - at).min(left) / folds;
+        let mut first = at as isize * apart;
+        for &(len, step) in outer {
+            first += (rest % len) as isize * step;
+            rest /= len;
+        }
+        let to = dst.cast::<T>().wrapping_add(done);
+        // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and that
+        // `dst` has `n` elements; these patterns have some of them.
+        unsafe {
+            let from = src.cast::<T>().offset(first);
+            pattern.copy(from, apart * folds as isize, to, runs);
+        }
+        done += runs * folds * one;
+        // The indices that fill no pattern, up to the end of the axis.
+        let few = (all - at - runs * folds).min(left - runs * folds);
+        if few > 0 {
+            let to = dst.wrapping_add(done * size_of::<T>());
+            // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
+            // that `dst` has `n` elements; these are some of them.
+            unsafe { pack_axes::<T, true>(axes, to, src, start + done, few * one) };
+            done += few * one;
+        }
+        if end - start - done < one {
+            return done;
         }
     }
 }
@@ -248,8 +362,16 @@ unsafe fn copy_run<T: Copy>(dst: *mut T, src: *const T, n: usize, step: isize) {
             -1 if turn::reversed(src, 0, dst, [1, n]) => {}
             // The compiler vectorizes loops of a constant stride.
             -1 => (0..n).for_each(|i| dst.add(i).write(src.sub(i).read())),
-            2 => (0..n).for_each(|i| dst.add(i).write(src.add(2 * i).read())),
-            _ => (0..n).for_each(|i| dst.add(i).write(src.offset(i as isize * step).read())),
+            _ => {
+                let done = spaced::take(src, step, dst, n);
+                match step {
+                    2 => (done..n).for_each(|i| dst.add(i).write(src.add(2 * i).read())),
+                    _ => {
+                        let from = |i: usize| src.offset(i as isize * step);
+                        (done..n).for_each(|i| dst.add(i).write(from(i).read()));
+                    }
+                }
+            }
         }
     }
 }
@@ -358,6 +480,65 @@ mod tests {
                 let expected: Vec<T> = (0..n).map(at).collect();
                 assert_eq!(packed, expected, "{shape:?} {strides:?} {start} {n}");
             }
+        }
+    }
+
+    /// Packs parts of views with short inner axes from and to memory that ends, or begins, with
+    /// their elements. Returns how many have patterns.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    fn patterns<T: Copy + PartialEq + std::fmt::Debug>(number: fn(u16) -> T) -> usize {
+        use crate::testing::{Guarded, Random, layout};
+        let (mut random, mut count) = (Random(3), 0);
+        let size = size_of::<T>();
+        for round in 0..600 {
+            let inner = [1 + random.below(4), 1 + random.below(8)];
+            let shape = [[1 + random.below(70), 1 + random.below(9)], inner].concat();
+            let x = layout(&mut random, &shape, |r| number(r.below(60_000) as u16));
+            let ViewLayout::Strided(mut nest) = ViewLayout::of(&shape, &x.strides) else {
+                continue;
+            };
+            nest.find_pattern(size);
+            let all: usize = shape.iter().product();
+            let at = |i: usize| x.offset.wrapping_add_signed(nest.offset(i));
+            let (low, high) = (0..all)
+                .map(at)
+                .fold((usize::MAX, 0), |(l, h), i| (l.min(i), h.max(i)));
+            let start = random.below(all);
+            let n = 1 + random.below(all - start);
+            let want: Vec<T> = (start..start + n).map(|i| x.data[at(i)]).collect();
+            count += usize::from(nest.pattern.is_some());
+            for at_end in [false, true] {
+                let (from, to) = (
+                    Guarded::new((high + 1 - low) * size),
+                    Guarded::new(n * size),
+                );
+                let first = from.bytes((high + 1 - low) * size, at_end).cast::<T>();
+                let got = to.bytes(n * size, at_end).cast::<T>();
+                // SAFETY: the memory has the elements from the least to the greatest offset, and
+                // `n` elements.
+                let got = unsafe {
+                    let elements = x.data[low..].as_ptr();
+                    first.copy_from_nonoverlapping(elements, high + 1 - low);
+                    let first = first.add(x.offset - low);
+                    nest.pack(size, got.cast(), first.cast(), start, n);
+                    std::slice::from_raw_parts(got, n)
+                };
+                assert_eq!(
+                    got, want,
+                    "round {round}: {shape:?} {:?} {start}",
+                    x.strides
+                );
+            }
+        }
+        count
+    }
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    fn patterns_read_and_write_inside_of_the_memory() {
+        patterns::<u16>(|x| x);
+        for count in [patterns::<u32>(u32::from), patterns::<u64>(u64::from)] {
+            assert!(count > 100 || !crate::simd::fused(), "{count} patterns");
         }
     }
 

@@ -9,6 +9,7 @@ use crate::vector::functions::{Binary, Unary};
 
 mod apart;
 mod casts;
+mod columns;
 mod complex;
 mod kinds;
 mod steps;
