@@ -1,12 +1,13 @@
 //! Compilation of functions, and operations run eagerly, with the kernels of all operations.
 
 use crate::checks::resolve;
-use crate::compiler::{Compiler, Role};
+use crate::compiler::Compiler;
 use crate::executor::Executor;
 use crate::interrupt::{catch, is_active};
 use crate::kernel::{Operands, Results, UsedResults};
 use crate::lower::{LOWERING, lower};
 use crate::maps;
+use crate::nests::lower::Role;
 use crate::plan::Plan;
 use crate::program::Program;
 use crate::tensor::Tensor;
@@ -35,7 +36,7 @@ pub fn plan_text(f: &Arc<Function>, env: &Env) -> Result<String> {
 /// The plan of a function with the built-in kernels only.
 pub(crate) fn plan_of(f: &Arc<Function>) -> Result<Plan> {
     let executor = Executor::new();
-    Compiler::new(&executor, &LOWERING).plan(f)
+    Compiler::new(&executor, &LOWERING).plan(f, Role::Whole)
 }
 
 /// Compiles a function with the built-in kernels only.

@@ -3,6 +3,7 @@
 use crate::contract::RawContraction;
 use crate::executor::Executor;
 use crate::kernel::{Kernel, UsedResults};
+use crate::nests::lower::Role;
 use crate::plan::control::DirectProgram;
 use crate::plan::nested::Nested;
 use crate::plan::{Kernels, Plan};
@@ -12,15 +13,6 @@ use cotangent_core::{Code, Error, Function, Op, Result, Type};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
-
-/// The part that a function has in a compilation.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Role {
-    /// A program.
-    Whole,
-    /// A region of an operation.
-    Region,
-}
 
 /// Compiles the regions of an operation.
 type RegionsFn = fn(&Compiler<'_>, &Op) -> Result<Option<Arc<dyn Nested>>>;
@@ -54,9 +46,10 @@ impl<'a> Compiler<'a> {
     }
 
     /// The plan of a function.
-    pub(crate) fn plan(&self, f: &Arc<Function>) -> Result<Plan> {
+    pub(crate) fn plan(&self, f: &Arc<Function>, role: Role) -> Result<Plan> {
         let lowering = self.lowering;
         let kernels = Kernels {
+            role,
             lower: &|op, types, used| (lowering.kernel)(self, op, types, used),
             nested: &|op| (lowering.nested)(self, op),
             product: &lowering.product,
@@ -71,7 +64,7 @@ impl<'a> Compiler<'a> {
 
     /// The program of a function.
     pub(crate) fn program(&self, f: &Arc<Function>, role: Role) -> Result<Program> {
-        let plan = Arc::new(self.plan(f)?);
+        let plan = Arc::new(self.plan(f, role)?);
         // Plans run the plans of regions in place.
         let direct = match role == Role::Whole && !self.executor.is_stepwise() {
             true => DirectProgram::new(&plan),

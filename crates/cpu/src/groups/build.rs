@@ -6,12 +6,13 @@
 //! that it reads are those of deeper groups. Groups of one depth that read one value merge if they
 //! have equal spaces; so do groups of two depths if the depth of one may grow and its values need
 //! no more memory than the value that only these two read. So values descend in depth, and groups
-//! do not depend on each other cyclically.
+//! do not depend on each other cyclically. A map that takes less time to compute than to read is
+//! part of every group that reads it.
 
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
     Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_INTERLEAVED, MAX_READS,
-    MAX_UNROLLED, MIN_DISTANCE, known_volume, recomputes,
+    MAX_UNROLLED, MIN_DISTANCE, Recomputed, known_volume,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
 use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};
@@ -30,6 +31,8 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+mod shared;
 
 /// Maximum number of groups of one depth that are compared with another one that reads the same
 /// value.
@@ -94,7 +97,14 @@ impl Producer {
     /// Whether readers recompute it. `step` is set if it would else be a group of its own.
     fn is_recomputed(&self, step: bool) -> bool {
         let reads = [self.times, self.placements.len() as f64];
-        self.inlined.is_some() && recomputes(self.count, reads, self.time, self.size, step)
+        let recomputed = Recomputed {
+            count: self.count,
+            passes: reads,
+            time: self.time,
+            size: self.size,
+            operands: 0.0,
+        };
+        self.inlined.is_some() && recomputed.is_faster(step)
     }
 }
 
@@ -112,7 +122,8 @@ struct GroupBuilder<'a> {
     nest_of: Vec<u32>,
     /// Calls that bind symbols, with the nests that mention these symbols.
     symbols: FxHashMap<u32, Vec<u32>>,
-    placed: Vec<Option<Placed>>,
+    /// Several for a nest that is part of several groups, inline in each.
+    placed: Vec<SmallVec<[Placed; 1]>>,
     /// `None`: merged into another group.
     drafts: Vec<Option<Draft>>,
     cost: Estimate,
@@ -135,7 +146,7 @@ impl<'a> GroupBuilder<'a> {
             is_result,
             nest_of,
             symbols: bound_symbols(nests),
-            placed: nests.nests.iter().map(|_| None).collect(),
+            placed: nests.nests.iter().map(|_| SmallVec::new()).collect(),
             drafts: Vec::new(),
             cost: Estimate::new(f),
         }
@@ -145,10 +156,19 @@ impl<'a> GroupBuilder<'a> {
         &self.nests.nests[k as usize]
     }
 
-    fn placed(&self, k: u32) -> &Placed {
-        self.placed[k as usize]
-            .as_ref()
-            .expect("readers are grouped first")
+    /// The places of a nest.
+    fn placed(&self, k: u32) -> &[Placed] {
+        &self.placed[k as usize]
+    }
+
+    /// The place of a nest in a group, if it is a member.
+    fn placed_in(&self, k: u32, g: u32) -> Option<&Placed> {
+        self.placed(k).iter().find(|p| p.group == g)
+    }
+
+    /// The place of a nest that is not inline: it is a member of one group.
+    fn root(&self, k: u32) -> &Placed {
+        self.placed(k).first().expect("readers are grouped first")
     }
 
     fn draft(&self, g: u32) -> &Draft {
@@ -165,7 +185,8 @@ impl<'a> GroupBuilder<'a> {
 
     /// The groups of nests, each once.
     fn groups_of(&self, nests: &[u32]) -> Vec<u32> {
-        let mut out: Vec<u32> = nests.iter().map(|&k| self.placed(k).group).collect();
+        let placed = nests.iter().flat_map(|&k| self.placed(k));
+        let mut out: Vec<u32> = placed.map(|p| p.group).collect();
         out.sort_unstable();
         out.dedup();
         out
@@ -185,6 +206,9 @@ impl<'a> GroupBuilder<'a> {
         let depth = groups.first().map_or(0, |&g| self.draft(g).depth);
         let call = matches!(n.what, What::Call(_) | What::Literal(_));
         let alone = call || self.nests.saved.contains(&n.value);
+        if !alone && groups.len() > 1 && self.shared(k, &groups, &readers) {
+            return;
+        }
         let mut why = None;
         for &g in groups.iter().filter(|_| !alone).take(MAX_COMPARED) {
             let other = groups.iter().find(|&&other| other != g);
@@ -252,11 +276,12 @@ impl<'a> GroupBuilder<'a> {
 
     /// Stores the group of a nest that is not inline.
     fn place(&mut self, k: u32, group: u32, at: Storage, axes: GroupAxes) {
-        self.placed[k as usize] = Some(Placed {
+        let root = Some(Rc::new(Root::new(k, self.nest(k))));
+        self.placed[k as usize].push(Placed {
             group,
             at,
             axes,
-            root: Some(Rc::new(Root::new(k, self.nest(k)))),
+            root,
             placements: Placements::new(),
             in_turns: false,
         });
@@ -285,10 +310,9 @@ impl<'a> GroupBuilder<'a> {
             }
         };
         for &m in readers {
-            let placed = self.placed(m);
-            if placed.group != g {
+            let Some(placed) = self.placed_in(m, g) else {
                 continue;
-            }
+            };
             for read in self.nest(m).reads().filter(|r| r.mentions(v)) {
                 match &placed.root {
                     Some(root) => placed_leaves(read, root, None, &mut add)?,
@@ -308,7 +332,7 @@ impl<'a> GroupBuilder<'a> {
         let shape = &self.nests.function.ty(v).shape;
         let draft = self.draft(g);
         let axis = |p: &Placement, a: usize| {
-            let own = &self.placed(p.root.nest).axes;
+            let own = &self.root(p.root.nest).axes;
             own.get(p.axis(a)?).copied()
         };
         let mut out: SmallVec<[Option<u8>; 8]> = SmallVec::new();
@@ -329,7 +353,9 @@ impl<'a> GroupBuilder<'a> {
     /// different depths if the value need not be stored for the later one then.
     fn merge_readers(&mut self, v: Val, readers: &[u32]) {
         let mut by_group: Vec<(u32, u32)> = Vec::with_capacity(readers.len());
-        by_group.extend(readers.iter().map(|&k| (self.placed(k).group, k)));
+        for &k in readers {
+            by_group.extend(self.placed(k).iter().map(|p| (p.group, k)));
+        }
         by_group.sort_unstable();
         if by_group.first().map(|r| r.0) == by_group.last().map(|r| r.0) {
             return;
@@ -372,7 +398,7 @@ impl<'a> GroupBuilder<'a> {
         if self.is_result[v.index()] || matches!(f.def(v), Def::Param(_)) {
             return false;
         }
-        let stored = |k: &&u32| self.placed(**k).at == Storage::Whole;
+        let stored = |k: &&u32| self.root(**k).at == Storage::Whole;
         let members = self.draft(g).members.iter().filter(stored);
         let bytes: f64 = members
             .map(|&k| self.cost.bytes(f.ty(self.nest(k).value)))
@@ -403,16 +429,33 @@ impl<'a> GroupBuilder<'a> {
 
     /// Merges a group into another one, of which its axes are `axes`.
     fn merge(&mut self, to: u32, from: u32, axes: &GroupAxes) {
-        let draft = self.drafts[from as usize]
+        let mut draft = self.drafts[from as usize]
             .take()
             .expect("a group of a nest exists");
-        for &k in &draft.members {
-            let placed = self.placed[k as usize]
-                .as_mut()
-                .expect("a member is placed");
-            placed.group = to;
-            placed.axes.iter_mut().for_each(|a| *a = axes[*a as usize]);
-        }
+        draft.members.retain(|&k| {
+            let all = &mut self.placed[k as usize];
+            let at = all.iter().position(|p| p.group == from);
+            let mut own = all.swap_remove(at.expect("a member is placed"));
+            match all.iter_mut().find(|p| p.group == to) {
+                // A member of both.
+                Some(placed) => {
+                    for p in own.placements {
+                        match placed.placements.iter_mut().find(|q| q.same(&p)) {
+                            Some(q) => q.times = q.times.max(p.times),
+                            None => placed.placements.push(p),
+                        }
+                    }
+                    placed.in_turns |= own.in_turns;
+                    false
+                }
+                None => {
+                    own.group = to;
+                    own.axes.iter_mut().for_each(|a| *a = axes[*a as usize]);
+                    all.push(own);
+                    true
+                }
+            }
+        });
         let to = self.draft_mut(to);
         to.merge(draft, axes);
         to.reads -= 1;
@@ -442,7 +485,7 @@ impl<'a> GroupBuilder<'a> {
     /// Adds a map or a fold to a group that reads it.
     fn join(&mut self, k: u32, g: u32, readers: &[u32]) -> Result<(), Apart> {
         let n = self.nest(k);
-        let producer = self.producer(n, g, readers)?;
+        let producer = self.producer(n, g, readers, false)?;
         if self.extends_lifetime(n, k, self.draft(g)) {
             return Err(Apart::Lifetime);
         }
@@ -481,8 +524,15 @@ impl<'a> GroupBuilder<'a> {
         }
     }
 
-    /// The facts that decide how a map or a fold joins a group that reads it.
-    fn producer(&mut self, n: &Nest, g: u32, readers: &[u32]) -> Result<Producer, Apart> {
+    /// The facts that decide how a map or a fold joins a group that reads it; others do, too, if it
+    /// is `shared`.
+    fn producer(
+        &mut self,
+        n: &Nest,
+        g: u32,
+        readers: &[u32],
+        shared: bool,
+    ) -> Result<Producer, Apart> {
         let ty = self.nests.function.ty(n.value);
         let rank = ty.rank();
         let placements = self.placements(n.value, g, readers).ok_or(Apart::Rows)?;
@@ -500,8 +550,8 @@ impl<'a> GroupBuilder<'a> {
             p.times * self.cost.volume(root.space.iter().map(|a| &a.extent))
         });
         let times = evaluations.sum::<f64>() / count.max(1.0);
-        let outside =
-            self.is_result[n.value.index()] || readers.iter().any(|&m| self.placed(m).group != g);
+        let elsewhere = |&m: &u32| self.placed(m).iter().any(|p| p.group != g);
+        let outside = self.is_result[n.value.index()] || !shared && readers.iter().any(elsewhere);
         let (draft, copies, reads) = (self.draft(g), placements.len(), self.reads(n));
         let instructions = expr.nodes.len();
         let inlined_reads = draft.reads + (reads * copies).saturating_sub(copies);
@@ -520,15 +570,15 @@ impl<'a> GroupBuilder<'a> {
         // Turns within turns would cut a loop into parts, whose number is the product of theirs.
         let in_turns = readers.iter().any(|&m| {
             let read_in_turns = |r: &Read| r.mentions(n.value) && r.interleaves();
-            let placed = self.placed(m);
-            placed.group == g && (placed.in_turns || self.nest(m).reads().any(read_in_turns))
+            let placed = self.placed_in(m, g);
+            placed.is_some_and(|p| p.in_turns || self.nest(m).reads().any(read_in_turns))
         });
         let nested_turns = in_turns && n.reads().any(Read::interleaves);
         // Many values that are joined are copied: expressions would run on parts of a loop each.
         let joins = n.reads().any(Read::is_joined);
         let joined = readers.iter().any(|&m| {
             let read_joined = |r: &Read| r.mentions(n.value) && r.is_joined();
-            self.placed(m).group == g && self.nest(m).reads().any(read_joined)
+            self.placed_in(m, g).is_some() && self.nest(m).reads().any(read_joined)
         });
         let is_apart = outside || factor || nested_turns || joins || joined;
         let may_inline = !is_apart
@@ -587,12 +637,13 @@ impl<'a> GroupBuilder<'a> {
         let axes = self.draft_mut(g).labels(nest, Storage::Inline);
         let axes = axes.ok_or(Apart::Rows)?;
         let of_fold = |p: Placement| p.of_fold(n, nest.rank);
-        self.placed[k as usize] = Some(Placed {
+        let placements = producer.placements.into_iter().map(of_fold).collect();
+        self.placed[k as usize].push(Placed {
             group: g,
             at: Storage::Inline,
             axes,
             root: None,
-            placements: producer.placements.into_iter().map(of_fold).collect(),
+            placements,
             in_turns: producer.in_turns,
         });
         if let Some([reads, instructions]) = producer.inlined {
@@ -604,16 +655,21 @@ impl<'a> GroupBuilder<'a> {
     fn finish(mut self) -> Vec<NestGroup> {
         let mut groups: Vec<Vec<u32>> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
-        for mut draft in std::mem::take(&mut self.drafts).into_iter().flatten() {
+        let mut numbers: Vec<u32> = Vec::new();
+        let all = std::mem::take(&mut self.drafts).into_iter().zip(0..);
+        for (mut draft, number) in all.filter_map(|(d, k)| Some((d?, k))) {
             draft.members.sort_unstable();
             groups.push(std::mem::take(&mut draft.members));
             drafts.push(draft);
+            numbers.push(number);
         }
         let mut group_of = vec![NONE; self.nests.nests.len()];
         for (g, members) in groups.iter().enumerate() {
-            members
-                .iter()
-                .for_each(|&k| group_of[k as usize] = g as u32);
+            for &k in members {
+                // No group waits for a value that all of its readers compute.
+                let several = self.placed(k).len() > 1;
+                group_of[k as usize] = if several { NONE } else { g as u32 };
+            }
         }
         let mut before: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (&call, after) in &self.symbols {
@@ -625,7 +681,7 @@ impl<'a> GroupBuilder<'a> {
             for r in self.nest(k).reads() {
                 r.elements(&mut |a| {
                     let of = self.nest_of[a.of.index()];
-                    if of != NONE {
+                    if of != NONE && group_of[of as usize] != NONE {
                         visit(of);
                     }
                 });
@@ -636,15 +692,19 @@ impl<'a> GroupBuilder<'a> {
         let order = ordered(&members, &group_of, &reads);
         order
             .into_iter()
-            .map(|g| self.grouped(&drafts[g as usize], members[g as usize]))
+            .map(|g| {
+                let (draft, members) = (&drafts[g as usize], members[g as usize]);
+                self.grouped(numbers[g as usize], draft, members)
+            })
             .collect()
     }
 
-    /// The group of a draft.
-    fn grouped(&self, draft: &Draft, members: &[u32]) -> NestGroup {
+    /// The group of the draft with this number.
+    fn grouped(&self, g: u32, draft: &Draft, members: &[u32]) -> NestGroup {
+        let placed = |k: u32| self.placed_in(k, g).expect("a member is placed");
         // Rows precede the axes of a row. GroupAxes that no member has are left out.
         let used = |a: &usize| {
-            let has = |k: &u32| self.placed(*k).axes.contains(&(*a as u8));
+            let has = |k: &u32| placed(*k).axes.contains(&(*a as u8));
             members.iter().any(has)
         };
         let rows = (0..draft.axes.len()).filter(|&a| draft.axes[a].row);
@@ -659,7 +719,7 @@ impl<'a> GroupBuilder<'a> {
             rows: kept.iter().filter(|&&a| draft.axes[a].row).count(),
         };
         let member = |&k: &u32| {
-            let placed = self.placed(k);
+            let placed = placed(k);
             Member {
                 nest: k,
                 at: placed.at,

@@ -142,27 +142,37 @@ pub(crate) fn is_short<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> bool {
     known_volume(extents).is_some_and(|n| n <= MAX_UNROLLED)
 }
 
-/// Whether it takes less time to recompute a value of `n` elements at each of its `r` reads, which
-/// are `passes` over the value, than to write and read it. `cost` is the time of one element;
-/// `step` is set if the value would else be a step of its own. A fold that reads an element several
-/// times finds it in the cache.
-pub(crate) fn recomputes(
-    n: f64,
-    [r, passes]: [f64; 2],
-    cost: f64,
-    size: usize,
-    step: bool,
-) -> bool {
-    let bytes = n * size as f64;
-    let byte = if bytes <= CACHED_BYTES {
-        CACHED_BYTE_PS as f64
-    } else {
-        MEMORY_BYTE_PS as f64
-    };
-    let passes = passes.min(r);
-    let again = (r - passes) * CACHED_BYTE_PS as f64;
-    let stored = bytes * ((1.0 + passes) * byte + again) + if step { STEP_PS as f64 } else { 0.0 };
-    (r - 1.0) * n * cost <= stored
+/// A value that its readers may compute instead of reading it.
+pub(crate) struct Recomputed {
+    /// Number of elements, and their size in bytes.
+    pub(crate) count: f64,
+    pub(crate) size: usize,
+    /// Reads of each element, and the passes over the value that these are. A fold that reads an
+    /// element several times finds it in the cache.
+    pub(crate) passes: [f64; 2],
+    /// Time of one element in ps.
+    pub(crate) time: f64,
+    /// Bytes that the readers read instead, besides those that its own computation reads.
+    pub(crate) operands: f64,
+}
+
+impl Recomputed {
+    /// Whether it takes less time to compute the value at each read than to write and read it.
+    /// `step` is set if it would else be a step of its own.
+    pub(crate) fn is_faster(&self, step: bool) -> bool {
+        let bytes = self.count * self.size as f64;
+        let byte = if bytes <= CACHED_BYTES {
+            CACHED_BYTE_PS as f64
+        } else {
+            MEMORY_BYTE_PS as f64
+        };
+        let [reads, passes] = self.passes;
+        let passes = passes.min(reads);
+        let cached = (reads - passes) * CACHED_BYTE_PS as f64;
+        let step = if step { STEP_PS as f64 } else { 0.0 };
+        let stored = bytes * ((1.0 + passes) * byte + cached) + step;
+        (reads - 1.0) * self.count * self.time + self.operands * byte <= stored
+    }
 }
 
 /// The share of the indices of a space at which a bound holds, if its numbers are known.

@@ -1,5 +1,5 @@
-//! The verifier of groups: every nest in one group, no cycles, no value that is read before it is
-//! computed, no element that two rows write, and the limits of groups.
+//! The verifier of groups: every nest in one group, or inline in several, no cycles, no value that
+//! is read before it is computed, no element that two rows write, and the limits of groups.
 
 use super::access::{MemberOf, accesses};
 use super::cost::{MAX_AXES, MAX_INSTRUCTIONS, MAX_READS, is_short};
@@ -10,6 +10,7 @@ use super::schedule::MAX_RANGES;
 use super::transfers::transfers;
 use crate::nests::nest::{Nest, Nests, What};
 use cotangent_core::{Code, Error, Result, bail};
+use smallvec::SmallVec;
 
 /// Checks the groups of nests. Returns an error that names the group for everything that is wrong.
 pub(crate) fn verify(nests: &Nests<'_>, groups: &[NestGroup]) -> Result<()> {
@@ -19,7 +20,8 @@ pub(crate) fn verify(nests: &Nests<'_>, groups: &[NestGroup]) -> Result<()> {
         checked.map_err(|e| Error::new(Code::Invalid, format!("g{g}: {}", e.message())))?;
     }
     for (call, after) in bound_symbols(nests) {
-        let late = |k: &u32| v.group_of[*k as usize] <= v.group_of[call as usize];
+        let first = |k: u32| v.groups_of[k as usize].first();
+        let late = |k: &u32| first(*k) <= first(call);
         if let Some(&k) = after.iter().find(|k| late(k)) {
             let (k, call) = (
                 v.show(&nests.nests[k as usize]),
@@ -33,8 +35,8 @@ pub(crate) fn verify(nests: &Nests<'_>, groups: &[NestGroup]) -> Result<()> {
 
 struct GroupVerifier<'a> {
     nests: &'a Nests<'a>,
-    /// The group of each nest.
-    group_of: Vec<usize>,
+    /// The groups of each nest, in ascending order: several if it is inline in each.
+    groups_of: Vec<SmallVec<[usize; 1]>>,
     /// The nest of each value; `None` for arguments.
     nest_of: Vec<Option<usize>>,
     /// Whether a result of the function or a nest of another group reads a value.
@@ -44,25 +46,30 @@ struct GroupVerifier<'a> {
 impl<'a> GroupVerifier<'a> {
     /// Checks that the members of all groups are all nests.
     fn new(nests: &'a Nests<'a>, groups: &[NestGroup]) -> Result<GroupVerifier<'a>> {
-        let (f, none) = (nests.function, usize::MAX);
-        let mut group_of = vec![none; nests.nests.len()];
+        let f = nests.function;
+        let mut groups_of: Vec<SmallVec<[usize; 1]>> = vec![SmallVec::new(); nests.nests.len()];
+        let mut inline = vec![true; nests.nests.len()];
         for (g, group) in groups.iter().enumerate() {
             for m in &group.members {
-                match group_of.get_mut(m.nest as usize) {
-                    Some(of) if *of == none => *of = g,
-                    Some(of) => bail!(Invalid, "nest {} is in g{of} and g{g}", m.nest),
-                    None => bail!(Invalid, "g{g}: there is no nest {}", m.nest),
+                let k = m.nest as usize;
+                let Some(of) = groups_of.get_mut(k) else {
+                    bail!(Invalid, "g{g}: there is no nest {k}");
+                };
+                inline[k] &= m.at == Storage::Inline;
+                if let (Some(first), false) = (of.first(), inline[k]) {
+                    bail!(Invalid, "nest {k} is in g{first} and g{g}");
                 }
+                of.push(g);
             }
         }
         let mut v = GroupVerifier {
             nests,
-            group_of,
+            groups_of,
             nest_of: vec![None; f.len()],
             outside: vec![false; f.len()],
         };
         for (k, n) in nests.nests.iter().enumerate() {
-            if v.group_of[k] == none {
+            if v.groups_of[k].is_empty() {
                 bail!(Invalid, "{} is in no group", v.show(n));
             }
             n.values().for_each(|x| v.nest_of[x.index()] = Some(k));
@@ -70,8 +77,9 @@ impl<'a> GroupVerifier<'a> {
         for (k, n) in nests.nests.iter().enumerate() {
             for r in n.reads() {
                 r.elements(&mut |a| {
-                    let from = v.nest_of[a.of.index()].map(|n| v.group_of[n]);
-                    v.outside[a.of.index()] |= from != Some(v.group_of[k]);
+                    let of = v.nest_of[a.of.index()];
+                    let own = |g: &usize| of.is_some_and(|n| v.groups_of[n].contains(g));
+                    v.outside[a.of.index()] |= !v.groups_of[k].iter().all(own);
                 });
             }
         }
@@ -180,9 +188,14 @@ impl<'a> GroupVerifier<'a> {
         let mut late = None;
         for r in self.nest(m).reads() {
             r.elements(&mut |a| {
-                if let Some(n) = self.nest_of[a.of.index()]
-                    && (self.group_of[n] > g || (self.group_of[n] == g && n >= m.nest as usize))
-                {
+                let Some(n) = self.nest_of[a.of.index()] else {
+                    return;
+                };
+                let is_late = match self.groups_of[n].contains(&g) {
+                    true => n >= m.nest as usize,
+                    false => self.groups_of[n].iter().any(|&of| of > g),
+                };
+                if is_late {
                     late = Some(n);
                 }
             });

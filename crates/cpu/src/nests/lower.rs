@@ -38,21 +38,35 @@ const MIN_DISTANCE: u32 = 16;
 /// Maximum number of multiplications of one matrix product that is a fold.
 pub(crate) const MAX_FOLDED_PRODUCT: usize = 4096;
 
-/// The nests of a function for an executor without kernels of extensions.
-pub(crate) fn lower(f: &Function) -> Nests<'_> {
-    lower_with(f, &|_| false)
+/// The part that a function has in a compilation.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Role {
+    /// A program.
+    Whole,
+    /// A region of an operation.
+    Region,
 }
 
-/// The nests of a function. Values that no result needs have none. An extension operation with a
-/// kernel of its own (`has_kernel`) is a call of it.
-pub(crate) fn lower_with<'f>(f: &'f Function, has_kernel: &'f dyn Fn(&Op) -> bool) -> Nests<'f> {
+/// The nests of a program for an executor without kernels of extensions.
+pub(crate) fn lower(f: &Function) -> Nests<'_> {
+    lower_with(f, Role::Whole, &|_| false)
+}
+
+/// The nests of a function. Values that no result needs have none. A result of a program that is
+/// one number is a view of it; those of a region are written where its operation wants them. An
+/// extension operation with a kernel of its own (`has_kernel`) is a call of it.
+pub(crate) fn lower_with<'f>(
+    f: &'f Function,
+    role: Role,
+    has_kernel: &'f dyn Fn(&Op) -> bool,
+) -> Nests<'f> {
     let mut b = NestBuilder::new(f, has_kernel);
     for (i, e) in f.eqns().iter().enumerate() {
         if e.results().any(|r| b.live[r.index()]) {
             b.equation(i as u32, e);
         }
     }
-    let results = f.results().iter().map(|&r| b.result(r)).collect();
+    let results = f.results().iter().map(|&r| b.result(r, role)).collect();
     let mut nests: Vec<Nest> = b.nests.into_iter().flatten().collect();
     for n in &mut nests {
         if let What::Map(e) | What::Fold { expr: e, .. } = &mut n.what {
@@ -262,9 +276,11 @@ impl<'a> NestBuilder<'a> {
             })
     }
 
-    /// The read of a result of the function: a strided access, or a value of its own.
-    fn result(&mut self, v: Val) -> Read {
-        if !self.read(v).is_strided() {
+    /// The read of a result of the function: a strided access, a number, or a value of its own.
+    fn result(&mut self, v: Val, role: Role) -> Read {
+        let read = self.read(v);
+        let number = role == Role::Whole && matches!(read.source, Source::Number(_));
+        if !number && !read.is_strided() {
             self.materialize(v);
         }
         self.read(v).clone()

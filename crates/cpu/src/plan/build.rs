@@ -13,7 +13,7 @@ use crate::contract::RawContraction;
 use crate::groups::{self, form::NestGroup};
 use crate::kernel::{Kernel, UsedResults};
 use crate::nests::access::{self, Read, Source, are_own};
-use crate::nests::lower::lower_with;
+use crate::nests::lower::{Role, lower_with};
 use crate::nests::nest::{AxisKind, Call, Expr, Nest, Nests, SpaceAxis, What, Why};
 use crate::raw_kernel::RawChoice;
 use crate::tensor::Tensor;
@@ -36,6 +36,8 @@ type ProductFn<'a> = dyn Fn(&Op, &[Type]) -> Option<RawContraction> + 'a;
 
 /// The executor's part in a plan.
 pub(crate) struct Kernels<'a> {
+    /// The part of the function.
+    pub(crate) role: Role,
     /// The kernel of an operation for operands of these types.
     pub(crate) lower: &'a LowerFn<'a>,
     /// An operation with regions in place.
@@ -181,7 +183,7 @@ struct Builder<'a> {
 
 /// The parts of the plan of a function, or the reason for which it has none.
 pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<PlanParts>> {
-    let nests = lower_with(f, kernels.extension);
+    let nests = lower_with(f, kernels.role, kernels.extension);
     let groups = groups::group(&nests);
     // A bound that the verifier of nests cannot prove refuses no program: offsets are compared with
     // the extents of values when the plan is laid out.
@@ -231,7 +233,8 @@ pub(crate) fn build(f: &Arc<Function>, kernels: &Kernels<'_>) -> Result<Planned<
         eqns: first..f.eqns().len() as u32,
     });
     let results = nests.results.iter().zip(f.results());
-    let results: Vec<PlaceView> = results.map(|(r, &v)| b.view(r, f.ty(v).clone())).collect();
+    let results = results.map(|(r, &v)| b.result(r, f.ty(v).clone()));
+    let results: Vec<PlaceView> = results.collect::<Result<_>>()?;
     b.lifetimes(&results, &segments);
     let called = nests
         .nests
@@ -400,7 +403,15 @@ impl Builder<'_> {
     }
 
     /// Appends a step of phases.
-    fn step(&mut self, eqn: u32, eqns: Vec<u32>, staged: Staged) {
+    fn step(&mut self, eqn: u32, eqns: Vec<u32>, mut staged: Staged) {
+        // A value that several steps keep is one of its own in each.
+        let is_placed = |v: &Val| self.place_of.contains_key(v);
+        let again: Vec<Val> = staged.blocks.iter().copied().filter(is_placed).collect();
+        for v in again {
+            let own = Val::from_index(self.f.len() + self.copies.len());
+            self.copies.push(self.ty(v).clone());
+            staged.rename(v, own);
+        }
         let def = Some(self.steps.len() as u32);
         let mut place = |(v, home): (Val, Home)| self.place(v, home, def);
         let whole = staged.whole.into_iter().map(|v| (v, Home::Arena));
@@ -462,6 +473,17 @@ impl Builder<'_> {
         let cx = Composition { nests: &nests };
         self.step(eqn, Vec::new(), super::stage::alone(&cx, 0)?);
         Ok(Read::identity(value, ty.rank()))
+    }
+
+    /// A result of the function, as a view of a place.
+    fn result(&mut self, read: &Read, ty: Type) -> Result<PlaceView> {
+        Ok(match &read.source {
+            Source::Number(s) => {
+                let read = self.number(**s, &ty)?;
+                self.view(&read, ty)
+            }
+            _ => self.view(read, ty),
+        })
     }
 
     /// A strided read, as a view of a place.

@@ -6,7 +6,7 @@
 //! term ([`terms`](super::terms)), unless unrolled axes decide where a term is not zero.
 
 use super::code::{Code, CodeRoot, ElementSlot, Region, code};
-use super::compose::{Composition, Planned, indices, unrolled_fold};
+use super::compose::{Composition, LeafSource, Planned, indices, unrolled_fold};
 use super::levels::needed_again;
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
@@ -35,6 +35,26 @@ pub(crate) struct Staged {
     pub(crate) whole: Vec<Val>,
     /// Values that only other phases read.
     pub(crate) blocks: Vec<Val>,
+}
+
+impl Staged {
+    /// Gives a value that the phases compute another name.
+    pub(crate) fn rename(&mut self, from: Val, to: Val) {
+        let own = self.whole.iter_mut().chain(&mut self.blocks);
+        let of_phases = self.phases.iter_mut().flat_map(|p| &mut p.values);
+        for v in own.chain(of_phases).filter(|v| **v == from) {
+            *v = to;
+        }
+        for leaf in self.phases.iter_mut().flat_map(|p| &mut p.code.leaves) {
+            if let LeafSource::Read(read) = &mut leaf.source {
+                read.elements_mut(&mut |a| {
+                    if a.of == from {
+                        a.of = to;
+                    }
+                });
+            }
+        }
+    }
 }
 
 /// The phases of a group, or the reason for which it has no code.

@@ -66,7 +66,7 @@ pub(crate) fn text(
         .results
         .iter()
         .map(|v| {
-            let of = f.show(parts.places[v.place as usize].value);
+            let of = name_text(f, &parts.places[v.place as usize]);
             if v.read.is_some() {
                 format!("view of {of}")
             } else {
@@ -101,11 +101,17 @@ fn nested_text(c: &CallStep, r: Option<&Resolved>, laid: Option<&LaidStep>, env:
     }
 }
 
+/// The name of a value. Copies and numbers have no name in the function.
+fn name_text(f: &Function, p: &StoredPlace) -> String {
+    match (&p.home, p.value.index().checked_sub(f.len())) {
+        (_, None) => f.show(p.value),
+        (Home::Constant(_), Some(k)) => format!("number {k}"),
+        (_, Some(k)) => format!("copy {k}"),
+    }
+}
+
 fn place_text(f: &Function, p: &StoredPlace, r: Option<&Resolved>, place: u32) -> String {
-    let name = match p.value.index() < f.len() {
-        true => f.show(p.value),
-        false => format!("copy {}", p.value.index() - f.len()),
-    };
+    let name = name_text(f, p);
     match (&p.home, r) {
         (Home::Argument, _) => name,
         (Home::Constant(_), _) => format!("{name} constant"),

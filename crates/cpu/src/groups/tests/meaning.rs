@@ -8,11 +8,14 @@ use crate::groups::schedule::{Scheduled, schedule};
 use crate::groups::{group, shown, verify};
 use crate::nests::lower::lower;
 use crate::nests::tests::function;
+use crate::nests::tests::interpreter;
 use crate::nests::tests::meaning::{
-    FORMS, MAX_INTERPRETED, by_reference, corpus, random_graphs, samples, viewed,
+    FORMS, MAX_INTERPRETED, by_kernels, by_reference, corpus, random_graphs, samples, viewed,
 };
 use cotangent_core::check::function_of;
-use cotangent_core::{Array, Dim, Emit, Function, Type, Val, reference};
+use cotangent_core::ops::Bounds;
+use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val, reference};
+use std::sync::Arc;
 
 const ALL: &[BlockRows] = &[
     BlockRows::All,
@@ -169,6 +172,74 @@ fn symbolic_programs_at_several_extents() {
         }
     }
     assert!(count > 60, "{count} runs");
+}
+
+/// A program of elementwise operations, of sums over rows and over columns, which are read again
+/// and divide it into groups, and of rows at indices, which are the last operand.
+fn sums_of_rows_and_columns(cx: &dyn Emit, x: &[Val], seed: usize) -> Vec<Val> {
+    let mut state = seed * 2 + 1;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % n
+    };
+    let (mut all, indices) = (x[..2].to_vec(), x[2]);
+    for _ in 0..6 + below(8) {
+        let recent = all.len() - 1 - below(all.len().min(3));
+        let (v, w) = (all[recent], all[below(all.len())]);
+        let axis = below(2);
+        let y = match below(7) {
+            6 => cx.take(v, indices, 0, Bounds::Clip),
+            0 => cx.sub(v, w),
+            1 => cx.mul(v, cx.add(v, w)),
+            2 => cx.abs(v),
+            3 => cx.maximum(v, w),
+            _ => {
+                let sum = cx.reduce_sum(v, &[axis]);
+                let like = cx.broadcast_in_dim(sum, &cx.ty(v).shape, &[1 - axis]);
+                cx.sub(v, cx.mul(like, w))
+            }
+        };
+        all.push(y);
+    }
+    let last = all[all.len() - 1];
+    vec![cx.reduce_sum(last, &[0]), cx.reduce_sum(last, &[1])]
+}
+
+/// Arrays of unknown extents count as large, so that maps are computed by several groups.
+#[test]
+fn maps_in_several_groups() {
+    let x = f32_of(vec![Dim::sym("n"), Dim::sym("m")]);
+    let indices = Type::new(DType::I32, vec![Dim::sym("n")]);
+    let mut shared = 0;
+    for seed in 0..200 {
+        let f = function(&[x.clone(), x.clone(), indices.clone()], |cx, x| {
+            sums_of_rows_and_columns(cx, x, seed)
+        });
+        let nests = lower(&f);
+        let members: usize = group(&nests).iter().map(|g| g.members.len()).sum();
+        shared += members - nests.nests.len();
+        for [n, m] in [[3, 4], [1, 5], [17, 2], [40, 33]] {
+            let array = |first: usize| {
+                let all = (0..n * m).map(|i| ((i * 5 + first) % 7) as f32 * 0.25 - 0.75);
+                Array::vector(all.collect()).reshape(vec![n, m]).unwrap()
+            };
+            let rows = (0..n).map(|i| ((i * 7 + seed) % n) as i32);
+            let args = [
+                array(0),
+                array(3),
+                Array::vector(rows.collect::<Vec<i32>>()),
+            ];
+            assert!(check(&format!("seed {seed}"), &f, &args, ALL));
+            let program = crate::compile(&Arc::new(f.clone())).unwrap();
+            let got = program.run(&args).unwrap();
+            let (want, _) = interpreter::interpret(&nests, &args, &by_kernels).unwrap();
+            let same = got.iter().zip(&want).all(|(got, want)| got.same_bits(want));
+            assert!(same, "seed {seed}, {n} x {m}: {got:?} is not {want:?}\n{f}");
+        }
+    }
+    assert!(shared > 100, "{shared} maps in several groups");
 }
 
 #[test]

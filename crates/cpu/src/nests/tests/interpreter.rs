@@ -40,7 +40,7 @@ pub(crate) struct Interpreter<'a> {
 }
 
 /// Runs nests on arguments. Also returns the extents of all symbols.
-pub(super) fn interpret(
+pub(crate) fn interpret(
     nests: &Nests<'_>,
     args: &[Array],
     arithmetic: Arithmetic<'_>,

@@ -28,7 +28,8 @@ pub(crate) fn by_reference(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>
     op.eval(x, env)
 }
 
-fn by_kernels(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+/// The kernels of eager operations.
+pub(crate) fn by_kernels(op: &Op, x: &[Array], env: &Env) -> Result<Vec<Array>> {
     let x = x.iter().map(Tensor::from).collect();
     let y = Executor::new().apply(op, x, env)?;
     y.into_iter().map(Tensor::into_array).collect()

@@ -8,6 +8,7 @@ use super::{PlannedFunction, one_by_one};
 use crate::compiler::Compiler;
 use crate::executor::Executor;
 use crate::lower::{LOWERING, lower};
+use crate::nests::lower::Role;
 use crate::nests::tests::function;
 use crate::tensor::{Strides, Tensor, row_major};
 use cotangent_core::{Array, DType, Env, Function, Type};
@@ -58,6 +59,7 @@ pub(super) fn parts_of(f: &Arc<Function>) -> PlanParts {
     let executor = Executor::new();
     let cx = Compiler::new(&executor, &LOWERING);
     let kernels = Kernels {
+        role: Role::Whole,
         lower: &|op, types, used| lower(&cx, op, types, used),
         nested: &|_| Ok(None),
         product: &|_, _| None,
