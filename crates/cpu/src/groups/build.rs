@@ -166,7 +166,7 @@ impl<'a> GroupBuilder<'a> {
         self.placed(k).iter().find(|p| p.group == g)
     }
 
-    /// The place of a nest that is not inline: it is a member of one group.
+    /// The first place of a nest, the only one unless it is inline in several groups.
     fn root(&self, k: u32) -> &Placed {
         self.placed(k).first().expect("readers are grouped first")
     }

@@ -621,22 +621,29 @@ unsafe fn spread_rows(
     from: TileOutputs<'_>,
     p: &OutputPiece,
 ) {
+    if p.step != row.len() {
+        for (k, &output) in row.iter().enumerate() {
+            let first = p.first + k;
+            // SAFETY: the caller guarantees all elements of the rows (# Safety).
+            unsafe {
+                spread(
+                    dtype,
+                    to,
+                    from.of(output, dtype),
+                    &OutputPiece { first, ..*p },
+                )
+            };
+        }
+        return;
+    }
     for_size!(dtype, W => {
-        let to = to.cast::<W>().wrapping_add(p.first);
-        // SAFETY: the caller guarantees all elements (# Safety).
-        unsafe {
-            for r in 0..p.runs {
-                let to = to.add(r * p.apart);
+        for r in 0..p.runs {
+            // SAFETY: the caller guarantees all elements (# Safety).
+            unsafe {
+                let to = to.cast::<W>().add(p.first + r * p.apart);
                 let of = |&k: &usize| from.of(k, dtype).cast::<W>().add(r * p.len);
                 let from: SmallVec<[*const W; 4]> = row.iter().map(of).collect();
-                if p.step == row.len() {
-                    join(&from, to, p.len);
-                    continue;
-                }
-                for (k, &from) in from.iter().enumerate() {
-                    let each = |i: usize| to.add(i * p.step + k).write(from.add(i).read());
-                    (0..p.len).for_each(each);
-                }
+                join(&from, to, p.len);
             }
         }
     });

@@ -99,8 +99,8 @@ impl LoopBlock<'_, '_> {
         }
     }
 
-    /// Makes a value that of the input `to` in the next step: in its register, or else in its home.
-    /// A step has stored it.
+    /// Makes a value that of the input `to` in the next step: in its register, or else in its home,
+    /// but for the steps of [`steps`](crate::emit::steps), whose stores do that.
     fn keep(&mut self, asm: &mut Assembler, to: TraceId, id: TraceId) {
         let (plan, kind) = (self.registers.plan, self.kind(id));
         // A pack reads a single element in all of its lanes.

@@ -130,8 +130,7 @@ fn compare<T: Number>() -> usize {
         if !Isa::available().any(|l| l == isa) {
             continue;
         }
-        let [consts, more] = [4, 3].map(|n| random.below(n));
-        let [rows, outputs] = [4, 3].map(|n| random.below(n));
+        let [consts, more, rows, outputs] = [4, 3, 4, 3].map(|n| random.below(n));
         let carries = 1 + more;
         let counts = [consts, carries, rows, outputs];
         let body = random_body::<T>(&mut random, counts, isa);
