@@ -162,15 +162,20 @@ impl<D: NodeData> Node<D> {
     }
 
     /// Moves the nodes that this one refers to onto a stack.
-    fn unlink(&mut self, stack: &mut Vec<Shared<Node<D>>>) {
-        stack.extend(self.inputs.drain(..).map(|e| e.node));
+    fn unlink(&mut self, stack: &mut Unlinked<D>) {
+        while let Some(e) = self.inputs.pop() {
+            stack.push(e.node);
+        }
     }
 }
+
+/// References of dropped nodes to others.
+type Unlinked<D> = SmallVec<[Shared<Node<D>>; 8]>;
 
 impl<D: NodeData> Drop for Node<D> {
     /// Drops a chain of nodes in a loop, without recursion.
     fn drop(&mut self) {
-        let mut stack = Vec::new();
+        let mut stack = Unlinked::new();
         self.unlink(&mut stack);
         while let Some(node) = stack.pop() {
             // A node with other references, usually a variable, costs one load. If two threads drop

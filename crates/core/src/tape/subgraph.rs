@@ -28,16 +28,25 @@ impl<D: NodeData> TapeNode<'_, D> {
     pub fn is_held(&self) -> bool {
         Shared::count(self.node) > self.references
     }
+
+    /// Indices of its input nodes: a part of [`TapeSubgraph::inputs`].
+    #[inline]
+    pub fn inputs_in<'i>(&self, inputs: &'i [u32]) -> &'i [u32] {
+        &inputs[self.inputs..self.inputs + self.node.inputs().len()]
+    }
 }
+
+/// Number of nodes of a subgraph that needs no allocation.
+const INLINE_NODES: usize = 8;
 
 /// The part of a tape that some tangents depend on.
 pub struct TapeSubgraph<'t, D: NodeData> {
     /// Visited nodes, the roots first.
-    pub nodes: Vec<TapeNode<'t, D>>,
+    pub nodes: SmallVec<[TapeNode<'t, D>; INLINE_NODES]>,
     /// The nodes of all inputs, by index.
-    pub inputs: Vec<u32>,
+    pub inputs: SmallVec<[u32; INLINE_NODES]>,
     /// Indices of nodes, the last recorded first.
-    pub order: Vec<u32>,
+    pub order: SmallVec<[u32; INLINE_NODES]>,
 }
 
 /// A subgraph and the indices of the nodes of its roots, or a node that was released.
@@ -50,16 +59,16 @@ impl<'t, D: NodeData> TapeSubgraph<'t, D> {
         let _walk = lock.0.lock().unwrap_or_else(|e| e.into_inner());
         let pass = next_id();
         let mut part = TapeSubgraph {
-            nodes: Vec::with_capacity(16),
-            inputs: Vec::with_capacity(32),
-            order: Vec::with_capacity(16),
+            nodes: SmallVec::new(),
+            inputs: SmallVec::new(),
+            order: SmallVec::new(),
         };
         let at = roots.map(|e| part.visit(pass, e)).collect();
         // Nodes are usually visited in the order of their ids, except leaves, which are visited
         // early but have the smallest ids.
         let mut leaves: SmallVec<[usize; 4]> = SmallVec::new();
         let (mut next, mut newest, mut sorted) = (0, u64::MAX, true);
-        let mut place = |order: &mut Vec<u32>, i: usize, id: u64| {
+        let mut place = |order: &mut SmallVec<[u32; INLINE_NODES]>, i: usize, id: u64| {
             sorted &= id <= newest;
             newest = id;
             order.push(i as u32);
@@ -94,22 +103,28 @@ impl<'t, D: NodeData> TapeSubgraph<'t, D> {
 
     /// Returns the index of an edge's node, and counts a reference.
     fn visit(&mut self, pass: u64, e: &'t Edge<D>) -> u32 {
-        let i = e.node.mark().find(pass).unwrap_or_else(|| {
-            let i = self.nodes.len() as u32;
-            self.nodes.push(TapeNode {
-                node: &e.node,
-                references: 0,
-                inputs: 0,
-            });
-            e.node.mark().set(pass, i);
-            i
+        if let Some(i) = e.node.mark().find(pass) {
+            self.nodes[i as usize].references += 1;
+            return i;
+        }
+        let i = self.nodes.len();
+        if i == INLINE_NODES {
+            // Most tapes of more than a few nodes have many.
+            self.nodes.reserve(8 * INLINE_NODES);
+            self.inputs.reserve(16 * INLINE_NODES);
+            self.order.reserve(8 * INLINE_NODES);
+        }
+        self.nodes.push(TapeNode {
+            node: &e.node,
+            references: 1,
+            inputs: 0,
         });
-        self.nodes[i as usize].references += 1;
-        i
+        e.node.mark().set(pass, i as u32);
+        i as u32
     }
 
     /// Indices of the input nodes of a node.
     pub fn inputs_of(&self, visit: &TapeNode<'t, D>) -> &[u32] {
-        &self.inputs[visit.inputs..visit.inputs + visit.node.inputs().len()]
+        visit.inputs_in(&self.inputs)
     }
 }

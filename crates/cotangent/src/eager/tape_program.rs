@@ -47,10 +47,11 @@ impl TapeKey {
         if part.nodes.len() > MAX_TAPE_NODES {
             return None;
         }
+        let (nodes, inputs) = (&part.nodes[..], &part.inputs[..]);
         let mut words =
-            TapeKeyWords::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
+            TapeKeyWords::with_capacity(inputs.len() + 2 * nodes.len() + 3 * seeds.len());
         for &i in &part.order {
-            let visit = &part.nodes[i as usize];
+            let visit = &nodes[i as usize];
             if visit.node.has_hooks() {
                 return None;
             }
@@ -62,7 +63,7 @@ impl TapeKey {
                 NodeKind::Op { .. } => return None,
             });
             words.push(u64::from(visit.is_held()) << 32 | u64::from(i));
-            for (&k, e) in part.inputs_of(visit).iter().zip(visit.node.inputs()) {
+            for (&k, e) in visit.inputs_in(inputs).iter().zip(visit.node.inputs()) {
                 words.push(u64::from(e.slot) << 32 | u64::from(k));
             }
         }
@@ -215,8 +216,9 @@ impl CompiledTape {
         keep: bool,
         sink: &mut CotangentSink<'_>,
     ) -> Result<()> {
+        let nodes = &part.nodes[..];
         let operations = part.order.iter().filter_map(|&i| {
-            let node = part.nodes[i as usize].node;
+            let node = nodes[i as usize].node;
             match &node.kind {
                 NodeKind::Op {
                     derivative, tape, ..
@@ -227,7 +229,7 @@ impl CompiledTape {
         // Locks are taken in the reverse order of recording, so concurrent passes over one tape
         // cannot deadlock.
         let mut tapes: SmallVec<[MutexGuard<'_, SavedTensors>; 4]> =
-            SmallVec::with_capacity(part.nodes.len());
+            SmallVec::with_capacity(nodes.len());
         for (node, _, saved) in operations.clone() {
             match saved.get() {
                 Some(tape) => tapes.push(tape),
@@ -238,7 +240,7 @@ impl CompiledTape {
                 }
             }
         }
-        let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
+        let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * nodes.len());
         x.extend(seeds.iter().map(|s| s.2));
         for ((_, derivative, _), tape) in operations.clone().zip(&tapes) {
             residuals(derivative, tape).iter().for_each(|t| x.push(t));
@@ -247,7 +249,7 @@ impl CompiledTape {
         self.program.run_each(x.iter().copied(), |ct| {
             if let Some(&(i, slot)) = results.next() {
                 let ct = Value::new(ct, Given::Nothing);
-                sink(part.nodes[i as usize].node, slot, ct);
+                sink(nodes[i as usize].node, slot, ct);
             }
         })?;
         drop(x);
