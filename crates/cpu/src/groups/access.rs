@@ -16,12 +16,12 @@ use std::rc::Rc;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Root {
     pub nest: u32,
-    pub extents: Vec<Dim>,
+    pub extents: SmallVec<[Dim; 4]>,
 }
 
 impl Root {
     pub(crate) fn new(nest: u32, n: &Nest) -> Root {
-        let extents = n.extents();
+        let extents = n.space.iter().map(|a| a.extent.clone()).collect();
         Root { nest, extents }
     }
 }
@@ -149,8 +149,8 @@ pub(crate) fn visit_reads(
     let n = &nests.nests[member.nest as usize];
     let root = Rc::new(Root::new(member.nest, n));
     let mut seen: FxHashMap<Val, SmallVec<[Placement; 1]>> = FxHashMap::default();
-    let mut open: Vec<(&Member, Option<Placement>, GroupAxes)> =
-        vec![(member, None, member.axes.clone())];
+    let mut open: SmallVec<[(&Member, Option<Placement>, GroupAxes); 1]> = SmallVec::new();
+    open.push((member, None, member.axes.clone()));
     while let Some((m, at, labels)) = open.pop() {
         let n = &nests.nests[m.nest as usize];
         let root = at.as_ref().map_or(&root, |p| &p.root);

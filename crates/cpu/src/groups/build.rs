@@ -12,7 +12,7 @@
 use super::access::{Placement, Root, composes, placed_leaves};
 use super::cost::{
     Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_INTERLEAVED, MAX_READS,
-    MAX_UNROLLED, MIN_DISTANCE, Recomputed, known_volume,
+    MAX_UNROLLED, MIN_DISTANCE, Recomputed,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
 use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};
@@ -23,7 +23,7 @@ use super::transfers::transfers;
 use crate::nests::access::Read;
 use crate::nests::affine::Var;
 use crate::nests::lower::MAX_FOLDED_PRODUCT;
-use crate::nests::nest::{Nest, Nests, Order, What};
+use crate::nests::nest::{Nest, Nests, Order, What, known_volume};
 use cotangent_core::graph::Def;
 use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
@@ -47,9 +47,9 @@ pub(crate) fn group(nests: &Nests<'_>) -> Vec<NestGroup> {
     for k in (0..nests.nests.len() as u32).rev() {
         b.visit(k);
     }
+    let readers = b.readers.clone();
     for &p in nests.function.params() {
-        let readers = b.readers.of(p).to_vec();
-        b.merge_readers(p, &readers);
+        b.merge_readers(p, readers.of(p));
     }
     b.finish()
 }
@@ -116,7 +116,7 @@ struct ValueReader {
 
 struct GroupBuilder<'a> {
     nests: &'a Nests<'a>,
-    readers: Readers,
+    readers: Rc<Readers>,
     is_result: Vec<bool>,
     /// The nest that computes each value.
     nest_of: Vec<u32>,
@@ -142,7 +142,7 @@ impl<'a> GroupBuilder<'a> {
         }
         GroupBuilder {
             nests,
-            readers: Readers::new(nests),
+            readers: Rc::new(Readers::new(nests)),
             is_result,
             nest_of,
             symbols: bound_symbols(nests),
@@ -184,9 +184,9 @@ impl<'a> GroupBuilder<'a> {
     }
 
     /// The groups of nests, each once.
-    fn groups_of(&self, nests: &[u32]) -> Vec<u32> {
+    fn groups_of(&self, nests: &[u32]) -> SmallVec<[u32; 8]> {
         let placed = nests.iter().flat_map(|&k| self.placed(k));
-        let mut out: Vec<u32> = placed.map(|p| p.group).collect();
+        let mut out: SmallVec<[u32; 8]> = placed.map(|p| p.group).collect();
         out.sort_unstable();
         out.dedup();
         out
@@ -194,13 +194,14 @@ impl<'a> GroupBuilder<'a> {
 
     fn visit(&mut self, k: u32) {
         let n = self.nest(k);
-        let mut readers: Vec<u32> = Vec::new();
+        let by_value = self.readers.clone();
+        let mut readers: SmallVec<[u32; 8]> = SmallVec::new();
         for v in n.values() {
-            let own = self.readers.of(v).to_vec();
-            self.merge_readers(v, &own);
-            readers.extend(own);
+            let own = by_value.of(v);
+            self.merge_readers(v, own);
+            readers.extend_from_slice(own);
         }
-        readers.extend(self.symbols.get(&k).into_iter().flatten());
+        readers.extend(self.symbols.get(&k).into_iter().flatten().copied());
         let mut groups = self.groups_of(&readers);
         groups.sort_by_key(|&g| Reverse(self.draft(g).depth));
         let depth = groups.first().map_or(0, |&g| self.draft(g).depth);
@@ -352,7 +353,7 @@ impl<'a> GroupBuilder<'a> {
     /// Merges the groups of equal space that read a value: those of equal depth, and two of
     /// different depths if the value need not be stored for the later one then.
     fn merge_readers(&mut self, v: Val, readers: &[u32]) {
-        let mut by_group: Vec<(u32, u32)> = Vec::with_capacity(readers.len());
+        let mut by_group: SmallVec<[(u32, u32); 8]> = SmallVec::new();
         for &k in readers {
             by_group.extend(self.placed(k).iter().map(|p| (p.group, k)));
         }
@@ -567,20 +568,21 @@ impl<'a> GroupBuilder<'a> {
             let small = small.is_some_and(|n| n <= MAX_FOLDED_PRODUCT);
             order == Order::Chain && (times > 1.0 || !small)
         });
+        let (mut in_turns, mut joined) = (false, false);
+        for &m in readers {
+            let Some(placed) = self.placed_in(m, g) else {
+                continue;
+            };
+            in_turns |= placed.in_turns;
+            for r in self.nest(m).reads().filter(|r| r.mentions(n.value)) {
+                in_turns |= r.interleaves();
+                joined |= r.is_joined();
+            }
+        }
         // Turns within turns would cut a loop into parts, whose number is the product of theirs.
-        let in_turns = readers.iter().any(|&m| {
-            let read_in_turns = |r: &Read| r.mentions(n.value) && r.interleaves();
-            let placed = self.placed_in(m, g);
-            placed.is_some_and(|p| p.in_turns || self.nest(m).reads().any(read_in_turns))
-        });
-        let nested_turns = in_turns && n.reads().any(Read::interleaves);
         // Many values that are joined are copied: expressions would run on parts of a loop each.
-        let joins = n.reads().any(Read::is_joined);
-        let joined = readers.iter().any(|&m| {
-            let read_joined = |r: &Read| r.mentions(n.value) && r.is_joined();
-            self.placed_in(m, g).is_some() && self.nest(m).reads().any(read_joined)
-        });
-        let is_apart = outside || factor || nested_turns || joins || joined;
+        let splits = |r: &Read| r.is_joined() || in_turns && r.interleaves();
+        let is_apart = outside || factor || joined || n.reads().any(splits);
         let may_inline = !is_apart
             && unrolled.is_some()
             && copies <= MAX_COPIES

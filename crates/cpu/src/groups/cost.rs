@@ -1,13 +1,14 @@
 //! The cost model: constants, and estimates of extents and of expressions. It decides no bits.
 
 use crate::nests::access::{Bound, Choice, Source};
-use crate::nests::nest::{Expr, ExprOp};
+use crate::nests::nest::{Expr, ExprOp, known_volume};
 use crate::tuning::{
     ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, PACKED_PS_PER_ELEMENT,
     STEP_PS,
 };
 use cotangent_core::{DType, Dim, Env, Function, Op, Type};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Value of a symbol before a run decides it.
@@ -48,6 +49,8 @@ const CACHED_BYTES: f64 = 1048576.0;
 /// Estimates for a function before its extents are known.
 pub(crate) struct Estimate {
     env: Env,
+    /// The symbolic extent that was estimated last: most values have the one of the value before.
+    last: RefCell<Option<(Dim, f64)>>,
     /// The cost of an operation on an element type, by the address of the shared operation.
     ops: FxHashMap<(usize, DType), f64>,
 }
@@ -59,7 +62,8 @@ impl Estimate {
             env.insert(s.clone(), UNKNOWN_EXTENT);
         }
         let ops = FxHashMap::default();
-        Estimate { env, ops }
+        let last = RefCell::default();
+        Estimate { env, last, ops }
     }
 
     /// The extents of symbols that the estimates assume.
@@ -68,7 +72,18 @@ impl Estimate {
     }
 
     fn extent(&self, d: &Dim) -> f64 {
-        extent(d, &self.env) as f64
+        if let Some(n) = d.as_const() {
+            return n as f64;
+        }
+        let mut last = self.last.borrow_mut();
+        match &*last {
+            Some((known, n)) if known == d => *n,
+            _ => {
+                let n = extent(d, &self.env) as f64;
+                *last = Some((d.clone(), n));
+                n
+            }
+        }
     }
 
     /// The number of indices of a space.
@@ -129,12 +144,6 @@ pub(crate) fn extent(d: &Dim, env: &Env) -> usize {
         Some(n) => n,
         None => d.eval(env).unwrap_or(UNKNOWN_EXTENT),
     }
-}
-
-/// The number of indices of axes of known extents.
-pub(crate) fn known_volume<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> Option<usize> {
-    let mut extents = extents.into_iter();
-    extents.try_fold(1usize, |n, d| n.checked_mul(d.as_const()?))
 }
 
 /// Whether axes have so few indices that they can be unrolled.

@@ -1,7 +1,8 @@
 //! Groups under construction: axes and rows, and what they need of limits.
 
-use super::cost::{MAX_AXES, MIN_UNROLLED_ROWS, is_short, known_volume};
+use super::cost::{MAX_AXES, MIN_UNROLLED_ROWS, is_short};
 use super::form::{Apart, GroupAxes, Storage};
+use crate::nests::nest::known_volume;
 use cotangent_core::Dim;
 use smallvec::SmallVec;
 

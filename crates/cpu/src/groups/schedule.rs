@@ -4,7 +4,7 @@
 use super::access::{MemberOf, visit_reads};
 use super::cost::{MAX_UNROLLED, extent};
 use super::form::{GroupAccess, GroupSpace, Member, RowBlock, Schedule, Split, Storage};
-use crate::nests::access::{Bound, Choice, Source};
+use crate::nests::access::{Bound, Choice, Read, Source};
 use crate::nests::affine::Var;
 use crate::nests::nest::{Nests, Order, What};
 use cotangent_core::{Env, Val};
@@ -178,6 +178,11 @@ fn bounds(s: &Source, visit: &mut dyn FnMut(&Bound)) {
 /// The indices at which bounds of reads divide each axis.
 fn cuts(group: &Scheduled<'_>, extents: &[usize], env: &Env) -> Vec<BTreeSet<usize>> {
     let mut cuts: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); extents.len()];
+    let chooses = |r: &Read| matches!(r.source, Source::Choice(_));
+    let nest = |m: &Member| &group.nests.nests[m.nest as usize];
+    if !group.members.iter().any(|m| nest(m).reads().any(chooses)) {
+        return cuts;
+    }
     let value = |m: &Member| group.nests.nests[m.nest as usize].value;
     let by_value: MemberOf<'_> = group.members.iter().map(|m| (value(m), m)).collect();
     for m in group.members.iter().filter(|m| m.at != Storage::Inline) {

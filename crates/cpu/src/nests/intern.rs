@@ -4,8 +4,9 @@ use super::access::{Access, IndexMap, Indices, Read, Source};
 use super::affine::Affine;
 use super::nest::{AxisKind, Space, SpaceAxis};
 use cotangent_core::{Dim, Op, Val};
-use rustc_hash::FxHashSet;
-use std::hash::{Hash, Hasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Spaces, indices and operations that nests share.
@@ -17,24 +18,8 @@ pub(crate) struct Interner {
     indices: FxHashSet<Indices>,
     /// Identities by rank.
     identities: Vec<Indices>,
-    ops: FxHashSet<KeyedOp>,
-}
-
-/// An operation that has a key, by that key.
-struct KeyedOp(Arc<Op>);
-
-impl PartialEq for KeyedOp {
-    fn eq(&self, other: &KeyedOp) -> bool {
-        self.0.key_without_text() == other.0.key_without_text()
-    }
-}
-
-impl Eq for KeyedOp {}
-
-impl Hash for KeyedOp {
-    fn hash<H: Hasher>(&self, h: &mut H) {
-        self.0.key_without_text().hash(h);
-    }
+    /// Operations that have a key, by its hash.
+    ops: FxHashMap<u64, SmallVec<[Arc<Op>; 1]>>,
 }
 
 impl Interner {
@@ -87,18 +72,16 @@ impl Interner {
 
     /// The shared operation, if it has a key.
     pub(crate) fn op(&mut self, op: &Op) -> Arc<Op> {
+        let key = op.key_without_text();
+        if key.is_none() {
+            return Arc::new(op.clone());
+        }
+        let same = self.ops.entry(FxBuildHasher.hash_one(key)).or_default();
+        if let Some(known) = same.iter().find(|known| known.key_without_text() == key) {
+            return known.clone();
+        }
         let op = Arc::new(op.clone());
-        if op.key_without_text().is_none() {
-            return op;
-        }
-        let keyed = KeyedOp(op);
-        match self.ops.get(&keyed) {
-            Some(known) => known.0.clone(),
-            None => {
-                let op = keyed.0.clone();
-                self.ops.insert(keyed);
-                op
-            }
-        }
+        same.push(op.clone());
+        op
     }
 }

@@ -284,6 +284,12 @@ pub(crate) struct Call {
     pub why: Why,
 }
 
+/// The number of indices of axes of known extents.
+pub(crate) fn known_volume<'a>(extents: impl IntoIterator<Item = &'a Dim>) -> Option<usize> {
+    let mut extents = extents.into_iter();
+    extents.try_fold(1usize, |n, d| n.checked_mul(d.as_const()?))
+}
+
 /// The computation of one value, or of the results of one call.
 #[derive(Clone, Debug)]
 pub(crate) struct Nest {

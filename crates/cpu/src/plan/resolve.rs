@@ -31,7 +31,7 @@ use crate::tuning::{
     MIN_TURNED_ELEMENTS, PRODUCT_BLOCK_BYTES, STORE_PS_PER_BYTE, TARGET_BLOCKS,
 };
 use cotangent_core::ops::Iota;
-use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Type, Val, bail};
+use cotangent_core::{DType, Env, Error, Function, Result, Scalar, Shape, Type, Val, bail};
 use cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS;
 use cotangent_kernels::tile::min_stream_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,12 +53,25 @@ pub(crate) struct Extent<'a> {
 
 impl Extent<'_> {
     fn shapes(&self, parts: &PlanParts) -> Vec<Option<Extents>> {
-        let shape = |ty: &Type| ty.shape.iter().map(|d| d.eval(self.env).ok()).collect();
-        parts.places.iter().map(|p| shape(&p.ty)).collect()
+        // Most values have the shape of the one before.
+        let mut last: Option<(&Shape, Option<Extents>)> = None;
+        let mut shapes = Vec::with_capacity(parts.places.len());
+        for p in &parts.places {
+            let shape = &p.ty.shape;
+            let extents = match &last {
+                Some((known, extents)) if *known == shape => extents.clone(),
+                _ => shape.iter().map(|d| d.eval(self.env).ok()).collect(),
+            };
+            last = Some((shape, extents.clone()));
+            shapes.push(extents);
+        }
+        shapes
     }
 
     /// The first equation of a segment that fails for these extents.
     fn failure(&self, parts: &PlanParts, eqns: std::ops::Range<u32>) -> Option<(u32, Error)> {
+        // The last shape whose elements can be counted.
+        let mut counted: Option<&Shape> = None;
         for k in eqns {
             if !parts.live[k as usize] {
                 continue;
@@ -71,9 +84,12 @@ impl Extent<'_> {
             };
             let bound = !e.op.binds().is_empty();
             let sizes = |v: Val| -> Result<()> {
-                let shape = self.f.ty(v).shape.iter().map(|d| d.eval(self.env));
-                let shape: Result<Extents> = shape.collect();
-                volume(&shape.map_err(|err| err.at(e.loc))?)?;
+                let shape = &self.f.ty(v).shape;
+                if counted != Some(shape) {
+                    let extents: Result<Extents> = shape.iter().map(|d| d.eval(self.env)).collect();
+                    volume(&extents.map_err(|err| err.at(e.loc))?)?;
+                    counted = Some(shape);
+                }
                 Ok(())
             };
             let done = checked.and_then(|()| match bound {
