@@ -60,13 +60,13 @@ pub(crate) fn lower_with<'f>(
     role: Role,
     has_kernel: &'f dyn Fn(&Op) -> bool,
 ) -> Nests<'f> {
-    let mut b = NestBuilder::new(f, has_kernel);
+    let mut b = NestBuilder::new(f, role, has_kernel);
     for (i, e) in f.eqns().iter().enumerate() {
         if e.results().any(|r| b.live[r.index()]) {
             b.equation(i as u32, e);
         }
     }
-    let results = f.results().iter().map(|&r| b.result(r, role)).collect();
+    let results = f.results().iter().map(|&r| b.result(r)).collect();
     let mut nests: Vec<Nest> = b.nests.into_iter().flatten().collect();
     for n in &mut nests {
         if let What::Map(e) | What::Fold { expr: e, .. } = &mut n.what {
@@ -99,6 +99,7 @@ struct ValueSource {
 
 pub(super) struct NestBuilder<'a> {
     f: &'a Function,
+    pub(super) role: Role,
     has_kernel: &'a dyn Fn(&Op) -> bool,
     live: Vec<bool>,
     /// Reads that are values of their own.
@@ -118,7 +119,7 @@ pub(super) enum Lowered {
 }
 
 impl<'a> NestBuilder<'a> {
-    fn new(f: &'a Function, has_kernel: &'a dyn Fn(&Op) -> bool) -> NestBuilder<'a> {
+    fn new(f: &'a Function, role: Role, has_kernel: &'a dyn Fn(&Op) -> bool) -> Self {
         let live = f.needed(None);
         let mut values = vec![ValueSource::default(); f.len()];
         for (i, e) in f.eqns().iter().enumerate() {
@@ -141,6 +142,7 @@ impl<'a> NestBuilder<'a> {
         }
         NestBuilder {
             f,
+            role,
             has_kernel,
             saved: saved_reads(f, &live),
             live,
@@ -271,15 +273,16 @@ impl<'a> NestBuilder<'a> {
             .then_some(known.nest)?
             .map(|k| k as usize)
             .filter(|&k| {
-                let nest = self.nests[k].as_ref();
-                nest.is_none_or(|n| !n.reads().any(Read::is_joined))
+                let expr = self.nests[k].as_ref().and_then(|n| n.what.expr());
+                // A read of many values is the whole expression of its nest.
+                expr.is_none_or(|e| e.nodes.len() > 1 || !e.reads().any(Read::is_joined))
             })
     }
 
     /// The read of a result of the function: a strided access, a number, or a value of its own.
-    fn result(&mut self, v: Val, role: Role) -> Read {
+    fn result(&mut self, v: Val) -> Read {
         let read = self.read(v);
-        let number = role == Role::Whole && matches!(read.source, Source::Number(_));
+        let number = self.role == Role::Whole && matches!(read.source, Source::Number(_));
         if !number && !read.is_strided() {
             self.materialize(v);
         }

@@ -2,8 +2,8 @@
 
 use super::access::{Bound, IndexMap, Indices, Read};
 use super::affine::Affine;
-use super::lower::{Lowered, NestBuilder};
-use super::nest::{Expr, ExprOp, ExprOperands, Order, What, Why, WindowOrder};
+use super::lower::{Lowered, NestBuilder, Role};
+use super::nest::{Expr, ExprOp, ExprOperands, Order, What, Why, WindowOrder, known_volume};
 use super::quantity::Quantity;
 use super::views::zeros;
 use crate::sliding::{empty_reduction, is_tree, small_window};
@@ -11,11 +11,21 @@ use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, Sliding};
 use cotangent_core::{DType, Dim, Val};
 use cotangent_kernels::convolution::has_direct_sum;
 
-/// Maximum number of terms of all windows of a fold whose windows have more than a few terms: for
+/// Maximum number of elements of all windows of extrema whose windows have more than a few: for
 /// more, kernels take less time.
-const MAX_FOLDED_TERMS: usize = 1 << 16;
+const MAX_FOLDED_ELEMENTS: usize = 1 << 16;
 
-/// Maximum number of terms of a window that is a fold whatever the number of windows is: of
+/// Maximum time of a convolution that is a fold although its windows have more than a few taps, as
+/// a number of products: for more, kernels take less time. Each tap of a row of windows takes the
+/// time of [`TAP_PRODUCTS`] besides its products.
+const MAX_FOLDED_PRODUCTS: usize = 12_000;
+const TAP_PRODUCTS: usize = 32;
+
+/// Maximum number of products of a convolution of a region that is a fold: they may be instructions
+/// of a loop, without rows.
+const MAX_REGION_PRODUCTS: usize = 2048;
+
+/// Maximum number of elements of a window that is a fold whatever the number of windows is: of
 /// extrema of adjacent windows, and of others.
 const MAX_EXTREMUM_ELEMENTS: usize = 9;
 const MAX_KERNEL_TAPS: usize = 4;
@@ -23,12 +33,25 @@ const MAX_KERNEL_TAPS: usize = 4;
 /// Positions beyond this bound are left to kernels, so that none overflows.
 const MAX_POSITION: i64 = 1 << 40;
 
-/// Whether windows of this many terms are a fold: there are few terms, or few windows.
-fn is_fold(windows: &[Dim], terms: usize, few: usize) -> bool {
-    let all = windows
-        .iter()
-        .try_fold(terms, |n, d| n.checked_mul(d.as_const()?));
-    terms <= few || all.is_some_and(|n| n <= MAX_FOLDED_TERMS)
+/// Whether extrema of windows of this many elements are a fold: there are few elements, or few
+/// windows.
+fn folds_extrema(windows: &[Dim], elements: usize, few: usize) -> bool {
+    let all = known_volume(windows).and_then(|n| n.checked_mul(elements));
+    elements <= few || all.is_some_and(|n| n <= MAX_FOLDED_ELEMENTS)
+}
+
+/// Whether sums of this many products are a fold: there are few taps, or few windows.
+fn folds_products(windows: &[Dim], taps: usize, role: Role) -> bool {
+    let Some((last, rows)) = windows.split_last() else {
+        return false;
+    };
+    let [row, rows] = [last.as_const(), known_volume(rows)];
+    let products = |row: usize| taps.checked_mul(rows?)?.checked_mul(row);
+    let time = row.and_then(|n| products(n.checked_add(TAP_PRODUCTS)?));
+    let few = row.and_then(products).filter(|_| role == Role::Region);
+    taps <= MAX_KERNEL_TAPS
+        || time.is_some_and(|n| n <= MAX_FOLDED_PRODUCTS)
+        || few.is_some_and(|n| n <= MAX_REGION_PRODUCTS)
 }
 
 /// Windows over axes of a space.
@@ -116,7 +139,7 @@ impl NestBuilder<'_> {
         };
         let fold = match r.op {
             Reduction::Sum => is_tree(r),
-            Reduction::Max | Reduction::Min => is_fold(to, terms, few),
+            Reduction::Max | Reduction::Min => folds_extrema(to, terms, few),
             _ => false,
         };
         (fold && self.dtype(x) != DType::Bool)
@@ -180,7 +203,7 @@ impl NestBuilder<'_> {
         let plain = matches!(self.dtype(y), DType::F32 | DType::F64) && !c.stable && !c.strong_zero;
         // Windows of one element are products of matrices.
         let slides = window.iter().any(|&k| k > 1);
-        (plain && slides && is_fold(to, taps, MAX_KERNEL_TAPS))
+        (plain && slides && folds_products(to, taps, self.role))
             .then_some(())
             .ok_or(Why::Window)?;
         // The sum over features is the outer one in the order of matrix products.

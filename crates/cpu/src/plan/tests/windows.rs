@@ -2,7 +2,7 @@
 
 use super::grouped::reference_numbers;
 use super::{PlannedFunction, layouts};
-use crate::nests::lower::lower;
+use crate::nests::lower::{Role, lower, lower_with};
 use crate::nests::nest::{Nest, What};
 use crate::nests::tests::function;
 use cotangent_core::ops::{Convolution, Op, ReduceWindow, Reduction, Sliding};
@@ -88,6 +88,41 @@ fn convolutions_have_the_bits_of_kernels() {
         folds += usize::from(check(&format!("{seed}: {op:?}"), &types, &op.into()));
     }
     assert!(folds > 40, "{folds} folds");
+}
+
+/// Few products are a fold, and products of few rows; in a region also those of short rows, which
+/// may be instructions of a loop. A kernel computes others.
+#[test]
+fn convolutions_of_few_products_are_folds() {
+    let cases: [(&[usize], &[usize], [bool; 2]); 6] = [
+        (&[1, 1, 1, 200], &[1, 1, 1, 7], [true, true]),
+        (&[1, 1, 1, 4000], &[1, 1, 1, 7], [false, false]),
+        (&[1, 1, 3, 4, 4], &[1, 3, 3, 3, 3], [true, true]),
+        (&[1, 2, 3, 12, 12], &[1, 3, 3, 3, 3], [false, false]),
+        (&[1, 1, 2, 2, 2], &[1, 20, 2, 3, 3], [false, true]),
+        (&[1, 1, 2, 6, 6], &[1, 20, 2, 3, 3], [false, false]),
+    ];
+    for (x, w, want) in cases {
+        let ones = || x[3..].iter().map(|_| 1).collect();
+        let op: Op = Convolution {
+            sliding: Sliding {
+                stride: ones(),
+                dilation: ones(),
+                x_dilation: ones(),
+                low: w[3..].iter().map(|&k| k as i64 / 2).collect(),
+            },
+            extents: x[3..].iter().copied().map(Dim::Const).collect(),
+            stable: false,
+            strong_zero: false,
+        }
+        .into();
+        let types = [x, w].map(|shape| Type::new(DType::F32, shape));
+        let f = function(&types, |cx, x| cx.emit(op.clone(), x).to_vec());
+        let is_fold = |n: &Nest| matches!(n.what, What::Fold { .. });
+        let folds = [Role::Whole, Role::Region]
+            .map(|role| lower_with(&f, role, &|_| false).nests.iter().any(is_fold));
+        assert_eq!(folds, want, "{x:?} {w:?}");
+    }
 }
 
 /// Compares an operation alone and between elementwise operations, in several layouts. Returns
