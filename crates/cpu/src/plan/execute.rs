@@ -57,7 +57,7 @@ pub(super) fn with_scratch(
     let mut memory = SCRATCH.with_borrow_mut(|m| std::mem::take(&mut m[which]));
     grow(&mut memory, all, TileBlock([0; 64]))?;
     let mut at = memory.as_mut_ptr();
-    let mut starts: SmallVec<[*mut u8; 8]> = SmallVec::new();
+    let mut starts: SmallVec<[*mut u8; 16]> = SmallVec::new();
     for &n in bytes {
         starts.push(at.cast());
         at = at.wrapping_add(blocks(n));
@@ -293,7 +293,7 @@ impl CodeRun<'_> {
         if self.code.stores_in_place() {
             let first = |m: &CodeMember| m.slot.before * self.laid.rows * self.size(m);
             let to = self.outputs.iter().zip(all);
-            let to: SmallVec<[*mut u8; 8]> =
+            let to: SmallVec<[*mut u8; 16]> =
                 to.map(|(to, m)| to.get().wrapping_add(first(m))).collect();
             // SAFETY: the caller guarantees memory for all values of the members (# Safety).
             return unsafe { self.store(b, range, &to) };
@@ -374,7 +374,7 @@ impl CodeRun<'_> {
         if b.layouts.has_outputs_apart() {
             let first = to.iter().zip(types());
             let first = first.map(|(to, d)| to.wrapping_add(b.first * d.size()));
-            let outputs: SmallVec<[*mut u8; 4]> = first.collect();
+            let outputs: SmallVec<[*mut u8; 16]> = first.collect();
             // SAFETY: the caller guarantees the inputs and the outputs (# Safety).
             return unsafe { self.body(b, range, &outputs) };
         }
@@ -391,7 +391,7 @@ impl CodeRun<'_> {
         }
         pieces(b, range, |piece| {
             piece.each_run(|positions, first| {
-                let outputs: SmallVec<[*mut u8; 4]> = to
+                let outputs: SmallVec<[*mut u8; 16]> = to
                     .iter()
                     .zip(types())
                     .map(|(to, d)| to.wrapping_add(first * d.size()))
@@ -434,7 +434,7 @@ impl CodeRun<'_> {
         range: Range<usize>,
         outputs: &[*mut u8],
     ) -> Fallible {
-        let mut inputs: SmallVec<[*const u8; 8]> = SmallVec::new();
+        let mut inputs: SmallVec<[*const u8; 32]> = SmallVec::new();
         // Inputs of the code that are packed, and their leaves.
         let mut packed: SmallVec<[(usize, usize); 4]> = SmallVec::new();
         let code = b.decided.as_ref().map_or(&self.code.body, |d| &d.body);
@@ -473,7 +473,7 @@ impl CodeRun<'_> {
         let most = (TILE_BYTES / all).max(MIN_PACKED_ELEMENTS).min(range.len());
         let sizes: SmallVec<[usize; 4]> = packed.iter().map(|p| most * size(p)).collect();
         with_scratch(0, &sizes, |memory| {
-            let (mut outputs, mut start) = (SmallVec::<[*mut u8; 4]>::from(outputs), range.start);
+            let (mut outputs, mut start) = (SmallVec::<[*mut u8; 16]>::from(outputs), range.start);
             while start < range.end {
                 let n = most.min(range.end - start);
                 for (&(j, k), &to) in packed.iter().zip(memory) {

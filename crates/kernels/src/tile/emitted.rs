@@ -32,15 +32,15 @@ mod tests;
 /// Maximum number of inputs of a body that is compiled: flags of inputs are bits of a word.
 const MAX_CODE_INPUTS: usize = 64;
 
-/// Operands of calls of compiled code: inputs, then outputs.
+/// Operands of calls of compiled code: inputs, then outputs. A thread keeps the memory.
 #[derive(Default)]
 struct CallOperands {
     /// Start address of each operand, and its distance in bytes from element to element.
-    first: SmallVec<[(*mut u8, usize); 16]>,
+    first: Vec<(*mut u8, usize)>,
     /// Addresses of the next row, as [`Emitted::call`] takes them.
-    table: SmallVec<[*mut u8; 16]>,
+    table: Vec<*mut u8>,
     /// Number of rows of a call, then the distance in bytes from row to row of each operand.
-    steps: SmallVec<[isize; 16]>,
+    steps: Vec<isize>,
     /// Packed inputs that are columns of one matrix.
     columns: SmallVec<[Columns; 1]>,
 }
@@ -378,13 +378,13 @@ impl Body {
         outputs: &[*mut u8],
     ) {
         thread_local! {
-            /// Tiles of packed inputs.
-            static PACKED: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
+            /// Tiles of packed inputs, and operands.
+            static MEMORY: RefCell<(Vec<TileBlock>, CallOperands)> = RefCell::default();
         }
         let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
         let most = self.tile_elements(laid);
         let bytes = (most * self.widest).next_multiple_of(size_of::<TileBlock>());
-        PACKED.with_borrow_mut(|memory| {
+        MEMORY.with_borrow_mut(|(memory, operands)| {
             let lines = bytes / size_of::<TileBlock>();
             if memory.len() < count * lines {
                 memory.resize(count * lines, TileBlock([0; 64]));
@@ -397,12 +397,11 @@ impl Body {
                     _ => most.min(range.len()),
                 },
             };
-            let mut operands = CallOperands::default();
             // SAFETY: the caller guarantees the preconditions (# Safety), and the tiles have
             // `bytes` bytes, which is at least `len` elements, for each packed input.
             unsafe {
-                self.locate(&mut operands, laid, range.start, tiles, inputs, outputs);
-                self.run_tiles(code, laid, range, inputs, tiles.len, &mut operands);
+                self.locate(operands, laid, range.start, tiles, inputs, outputs);
+                self.run_tiles(code, laid, range, inputs, tiles.len, operands);
             }
         });
     }
@@ -443,6 +442,8 @@ impl Body {
             free = free.wrapping_add(tiles.bytes);
         }
         let CallOperands { first, steps, .. } = operands;
+        first.clear();
+        steps.clear();
         let len = laid.rows.map_or(0, |r| r.len as isize);
         steps.push(1);
         for (k, (layout, &data)) in laid.layouts.iter().zip(inputs).enumerate() {
@@ -643,7 +644,14 @@ impl Body {
                 // SAFETY: the caller guarantees the preconditions for the whole range, and `row` is
                 // a part of it.
                 unsafe {
-                    self.run_rest(code, laid, row..row + n, inputs, table.clone(), processed)
+                    self.run_rest(
+                        code,
+                        laid,
+                        row..row + n,
+                        inputs,
+                        table[..].into(),
+                        processed,
+                    )
                 };
             }
             if processed == n || rest == 1 {
