@@ -21,7 +21,7 @@ fn has_vectors(_: usize) -> bool {
     false
 }
 
-/// Copies `n` elements, `step` apart, to adjacent ones: by vectors if they have 4 or 8 bytes,
+/// Copies `n` elements, `step` apart, to adjacent ones: by vectors if they have 1 to 8 bytes,
 /// `step` is 2 to 8, and the CPU has the instructions. Returns how many are copied, from the first
 /// one on.
 ///
@@ -32,7 +32,7 @@ fn has_vectors(_: usize) -> bool {
 pub(crate) unsafe fn take<T: Copy>(from: *const T, step: isize, to: *mut T, n: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     if (2..=MAX_STEP).contains(&step) && n >= MIN_ELEMENTS && has_vectors(size_of::<T>()) {
-        // SAFETY: the CPU supports AVX2 (tested above), the elements have 4 or 8 bytes, and the
+        // SAFETY: the CPU supports AVX2 (tested above), the elements have 1 to 8 bytes, and the
         // caller guarantees them (# Safety).
         return unsafe {
             match step {
@@ -70,8 +70,9 @@ pub(crate) struct Pattern {
     low: isize,
     /// The distance from the first of these elements to the one after the last.
     window: usize,
-    /// The words of each vector of the elements, by their positions in the vector that has all.
-    orders: [[i32; VECTOR_BYTES / 4]; MAX_PATTERN / 4],
+    /// The words of each vector of the elements, by their positions in the vector that has all; the
+    /// bytes, if elements are smaller than a word.
+    orders: [[u8; VECTOR_BYTES]; MAX_PATTERN / 4],
 }
 
 impl Pattern {
@@ -83,7 +84,7 @@ impl Pattern {
         if !has_vectors(size) {
             return None;
         }
-        let lanes = VECTOR_BYTES / size;
+        let lanes = vector_bytes(size) / size;
         let fits = |len: usize, low: isize, high: isize| {
             len <= MAX_PATTERN && high.saturating_sub(low) < lanes as isize
         };
@@ -150,7 +151,7 @@ impl Pattern {
         let from = from.wrapping_offset(self.low);
         // A vector may read behind its pattern, but not behind the last one, and write behind its
         // elements, but not behind the last ones.
-        let lanes = VECTOR_BYTES / size_of::<T>();
+        let lanes = vector_bytes(size_of::<T>()) / size_of::<T>();
         let read = match usize::try_from(step) {
             Ok(step) if step > 0 => (lanes - self.window).div_ceil(step),
             _ if lanes == self.window => 0,
@@ -177,18 +178,31 @@ impl Pattern {
     }
 }
 
-/// Size of a vector in bytes.
+/// Size of a vector of words in bytes.
 const VECTOR_BYTES: usize = 32;
 
-/// The words of each vector of elements of `size` bytes at these offsets.
-fn orders(offsets: &[u8], size: usize) -> [[i32; VECTOR_BYTES / 4]; MAX_PATTERN / 4] {
-    let (lanes, words) = (VECTOR_BYTES / size, size / 4);
-    let mut all = [[0; VECTOR_BYTES / 4]; MAX_PATTERN / 4];
-    for (k, word) in all.as_flattened_mut().iter_mut().enumerate() {
-        let (vector, word_of_vector) = (k / (VECTOR_BYTES / 4), k % (VECTOR_BYTES / 4));
-        let e = vector * lanes + word_of_vector / words;
-        let offset = offsets.get(e).copied().unwrap_or_default();
-        *word = i32::from(offset) * words as i32 + (word_of_vector % words) as i32;
+/// Size of a vector of elements of this size, in bytes. The bytes of smaller ones are put in order
+/// in 16 bytes.
+const fn vector_bytes(size: usize) -> usize {
+    if size < 4 { 16 } else { VECTOR_BYTES }
+}
+
+/// The words, or the bytes, of each vector of elements of `size` bytes at these offsets.
+fn orders(offsets: &[u8], size: usize) -> [[u8; VECTOR_BYTES]; MAX_PATTERN / 4] {
+    let (bytes, unit) = (vector_bytes(size), size.min(4));
+    let (lanes, units) = (bytes / size, size / unit);
+    let mut all = [[0; VECTOR_BYTES]; MAX_PATTERN / 4];
+    for (vector, order) in all.iter_mut().enumerate() {
+        for (byte, to) in order[..bytes].iter_mut().enumerate() {
+            let (k, rest) = (byte / unit, byte % unit);
+            let e = vector * lanes + k / units;
+            let offset = usize::from(offsets.get(e).copied().unwrap_or_default());
+            *to = match unit {
+                4 if rest == 0 => offset * units + k % units,
+                4 => 0,
+                _ => offset * unit + rest,
+            } as u8;
+        }
     }
     all
 }
@@ -203,7 +217,7 @@ pub unsafe fn join<T: Copy>(from: &[*const T], to: *mut T, n: usize) {
     let (mut done, count) = (0, from.len());
     #[cfg(target_arch = "x86_64")]
     if n >= MIN_ELEMENTS && has_vectors(size_of::<T>()) {
-        // SAFETY: the CPU supports AVX2 (tested above), the elements have 4 or 8 bytes, and the
+        // SAFETY: the CPU supports AVX2 (tested above), the elements have 1 to 8 bytes, and the
         // caller guarantees them (# Safety).
         done = unsafe {
             match *from {
@@ -224,12 +238,12 @@ pub unsafe fn join<T: Copy>(from: &[*const T], to: *mut T, n: usize) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Pattern, VECTOR_BYTES as BYTES};
+    use super::{Pattern, VECTOR_BYTES as BYTES, vector_bytes};
     use std::arch::x86_64::*;
 
     /// Whether elements of this size are moved by vectors.
     pub(super) const fn is_moved(size: usize) -> bool {
-        matches!(size, 4 | 8)
+        matches!(size, 1 | 2 | 4 | 8)
     }
 
     /// Words of a vector.
@@ -238,9 +252,9 @@ mod x86 {
     /// The words of a vector in which elements `n` apart are in order, from the words where they
     /// are in memory. `n` is odd, so no two are in one lane. `back` is the inverse order.
     const fn order(n: usize, size: usize, first: usize, back: bool) -> Words {
-        let (lanes, words) = (BYTES / size, size / 4);
+        let (lanes, words) = (BYTES / size, size.div_ceil(4));
         let (mut order, mut k) = ([0; BYTES / 4], 0);
-        while k < BYTES / 4 && is_moved(size) {
+        while k < BYTES / 4 && size >= 4 {
             let (lane, word) = (k / words, k % words);
             let at = (lane * n + first) % lanes;
             let (to, from) = if back { (at, lane) } else { (lane, at) };
@@ -253,9 +267,9 @@ mod x86 {
     /// The lanes of vector `k` of `n` vectors of adjacent elements that belong to element `first`
     /// of every `n`.
     const fn mask(n: usize, size: usize, k: usize, first: usize) -> Words {
-        let (lanes, words) = (BYTES / size, size / 4);
+        let (lanes, words) = (BYTES / size, size.div_ceil(4));
         let (mut mask, mut w) = ([0; BYTES / 4], 0);
-        while w < BYTES / 4 && is_moved(size) {
+        while w < BYTES / 4 && size >= 4 {
             mask[w] = -(((k * lanes + w / words) % n == first) as i32);
             w += 1;
         }
@@ -277,6 +291,139 @@ mod x86 {
     fn vector(words: &Words) -> __m256i {
         // SAFETY: the words are those of a vector.
         unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+    }
+
+    /// The bytes of a vector of smaller elements, by their positions in another vector.
+    type Bytes = [u8; vector_bytes(1)];
+
+    /// The position of a byte that is 0.
+    const NO_BYTE: u8 = 0x80;
+
+    /// For `V` vectors of adjacent elements of `size` bytes: where each has elements that are `n`
+    /// apart. `back`: where each vector of adjacent elements has those of a row, the `first` of `n`
+    /// rows of which elements take turns.
+    const fn bytes<const V: usize>(n: usize, size: usize, first: usize, back: bool) -> [Bytes; V] {
+        let lanes = vector_bytes(1) / size;
+        let (mut all, mut k) = ([[NO_BYTE; vector_bytes(1)]; V], 0);
+        while k < V {
+            let mut b = 0;
+            while b < vector_bytes(1) {
+                let lane = b / size;
+                let (from, holds) = match back {
+                    false => (lane * n % lanes, lane * n / lanes == k),
+                    true => ((k * lanes + lane) / n, (k * lanes + lane) % n == first),
+                };
+                if holds {
+                    all[k][b] = (from * size + b % size) as u8;
+                }
+                b += 1;
+            }
+            k += 1;
+        }
+        all
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn small_vector(bytes: &Bytes) -> __m128i {
+        // SAFETY: the bytes are those of a vector.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    }
+
+    /// As [`super::take`] for elements of 1 or 2 bytes, `N` apart. What is read ends before the
+    /// last element.
+    ///
+    /// # Safety
+    /// The preconditions of [`super::take`] for such elements.
+    #[target_feature(enable = "avx2")]
+    unsafe fn take_small<T: Copy, const N: usize>(from: *const T, to: *mut T, n: usize) -> usize {
+        let lanes = vector_bytes(1) / size_of::<T>();
+        let orders: [Bytes; N] = const { bytes(N, size_of::<T>(), 0, false) };
+        let orders = orders.each_ref().map(|b| small_vector(b));
+        let mut i = 0;
+        while i + lanes < n {
+            let mut y = _mm_setzero_si128();
+            for (k, &order) in orders.iter().enumerate() {
+                // SAFETY: there are elements up to `i + lanes`, and `N` vectors end before that
+                // one.
+                let x = unsafe { _mm_loadu_si128(from.add(i * N + k * lanes).cast()) };
+                y = _mm_or_si128(y, _mm_shuffle_epi8(x, order));
+            }
+            // SAFETY: `to` has `n` elements.
+            unsafe { _mm_storeu_si128(to.add(i).cast(), y) };
+            i += lanes;
+        }
+        i
+    }
+
+    /// As [`join`] for elements of 1 or 2 bytes.
+    ///
+    /// # Safety
+    /// The preconditions of [`super::join`] for such elements.
+    #[target_feature(enable = "avx2")]
+    unsafe fn join_small<T: Copy, const N: usize>(
+        from: &[*const T; N],
+        to: *mut T,
+        n: usize,
+    ) -> usize {
+        let lanes = vector_bytes(1) / size_of::<T>();
+        let orders: [[Bytes; N]; 4] = const {
+            let size = size_of::<T>();
+            [
+                bytes(N, size, 0, true),
+                bytes(N, size, 1, true),
+                bytes(N, size, 2, true),
+                bytes(N, size, 3, true),
+            ]
+        };
+        let mut i = 0;
+        while i + lanes <= n {
+            // SAFETY: each row has elements up to `i + lanes`.
+            let x: [__m128i; N] = std::array::from_fn(|k| unsafe {
+                _mm_loadu_si128(from[k].add(i).cast::<__m128i>())
+            });
+            let y: [__m128i; N] = std::array::from_fn(|v| {
+                let part = |c: usize| _mm_shuffle_epi8(x[c], small_vector(&orders[c][v]));
+                (1..N).fold(part(0), |y, c| _mm_or_si128(y, part(c)))
+            });
+            for (v, y) in y.into_iter().enumerate() {
+                // SAFETY: `to` has the elements of all rows up to `i + lanes`.
+                unsafe { _mm_storeu_si128(to.add(i * N + v * lanes).cast(), y) };
+            }
+            i += lanes;
+        }
+        i
+    }
+
+    /// As [`patterns`] for elements of 1 or 2 bytes.
+    ///
+    /// # Safety
+    /// The preconditions of [`patterns`] for such elements.
+    #[target_feature(enable = "avx2")]
+    unsafe fn small_patterns<T: Copy>(
+        pattern: &Pattern,
+        from: *const T,
+        step: isize,
+        to: *mut T,
+        n: usize,
+    ) {
+        let lanes = vector_bytes(1) / size_of::<T>();
+        let count = pattern.len.div_ceil(lanes);
+        // SAFETY: an order has more bytes than the vector.
+        let order = |order: &[u8; BYTES]| unsafe { _mm_loadu_si128(order.as_ptr().cast()) };
+        let orders = pattern.orders.each_ref().map(order);
+        let (mut from, mut to) = (from, to);
+        for _ in 0..n {
+            // SAFETY: the caller guarantees the vectors (# Safety).
+            unsafe {
+                let x = _mm_loadu_si128(from.cast());
+                for (v, &order) in orders[..count].iter().enumerate() {
+                    _mm_storeu_si128(to.add(v * lanes).cast(), _mm_shuffle_epi8(x, order));
+                }
+            }
+            from = from.wrapping_offset(step);
+            to = to.wrapping_add(pattern.len);
+        }
     }
 
     /// Every second element of two vectors.
@@ -301,13 +448,17 @@ mod x86 {
     /// As [`super::take`] for elements `N` apart. What is read ends before the last element.
     ///
     /// # Safety
-    /// The preconditions of [`super::take`] for elements of 4 or 8 bytes.
+    /// The preconditions of [`super::take`] for elements of 1, 2, 4 or 8 bytes.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn take<T: Copy, const N: usize>(
         from: *const T,
         to: *mut T,
         n: usize,
     ) -> usize {
+        if size_of::<T>() < 4 {
+            // SAFETY: the elements have 1 or 2 bytes, and the caller guarantees them (# Safety).
+            return unsafe { take_small::<T, N>(from, to, n) };
+        }
         let (size, lanes) = (size_of::<T>(), BYTES / size_of::<T>());
         // Powers of two have no use for them.
         let order = vector(&const { order(odd(N), size_of::<T>(), 0, false) });
@@ -346,13 +497,17 @@ mod x86 {
     /// are written.
     ///
     /// # Safety
-    /// The preconditions of [`super::join`] for elements of 4 or 8 bytes.
+    /// The preconditions of [`super::join`] for elements of 1, 2, 4 or 8 bytes.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn join<T: Copy, const N: usize>(
         from: &[*const T; N],
         to: *mut T,
         n: usize,
     ) -> usize {
+        if size_of::<T>() < 4 {
+            // SAFETY: the elements have 1 or 2 bytes, and the caller guarantees them (# Safety).
+            return unsafe { join_small(from, to, n) };
+        }
         let (size, lanes) = (size_of::<T>(), BYTES / size_of::<T>());
         let orders = [
             vector(&const { order(3, size_of::<T>(), 0, true) }),
@@ -408,9 +563,15 @@ mod x86 {
         to: *mut T,
         n: usize,
     ) {
+        if size_of::<T>() < 4 {
+            // SAFETY: the elements have 1 or 2 bytes, and the caller guarantees them (# Safety).
+            return unsafe { small_patterns(pattern, from, step, to, n) };
+        }
         let lanes = BYTES / size_of::<T>();
         let count = pattern.len.div_ceil(lanes);
-        let orders = pattern.orders.each_ref().map(|words| vector(words));
+        // SAFETY: an order has the bytes of a vector.
+        let order = |order: &[u8; BYTES]| unsafe { _mm256_loadu_si256(order.as_ptr().cast()) };
+        let orders = pattern.orders.each_ref().map(order);
         let (mut from, mut to) = (from, to);
         for _ in 0..n {
             // SAFETY: the caller guarantees the vectors (# Safety).

@@ -536,8 +536,12 @@ mod tests {
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     fn patterns_read_and_write_inside_of_the_memory() {
-        patterns::<u16>(|x| x);
-        for count in [patterns::<u32>(u32::from), patterns::<u64>(u64::from)] {
+        for count in [
+            patterns::<u8>(|x| (x % 251) as u8),
+            patterns::<u16>(|x| x),
+            patterns::<u32>(u32::from),
+            patterns::<u64>(u64::from),
+        ] {
             assert!(count > 100 || !crate::simd::fused(), "{count} patterns");
         }
     }
