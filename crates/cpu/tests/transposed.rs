@@ -132,6 +132,18 @@ fn blocks_are_chosen() {
     assert!(plain.contains("over [1000, 1000]"), "{plain}");
 }
 
+/// Columns of rows of nine share no lines of the cache along another axis: no loop is in blocks.
+#[test]
+fn columns_of_a_batch_are_read_in_lines() {
+    let ty = Type::new(DType::F64, [3, 5000, 9]);
+    let f = build(std::slice::from_ref(&ty), |cx, x| {
+        let parts: Vec<Val> = (0..9).map(|k| cx.slice_axis(x[0], 2, k, k + 1)).collect();
+        vec![parts[1..].iter().fold(parts[0], |y, &x| cx.mul(y, x))]
+    });
+    let text = plan_text(&Arc::new(simplify(&f)), &Env::default()).unwrap();
+    assert!(text.contains("over [3, 5000"), "{text}");
+}
+
 /// The rows of a transposed array by their sums of squares, which run by blocks of rows.
 fn by_sums(cx: &dyn Emit, x: Val) -> Val {
     let x = cx.transpose(x, &[1, 0]);

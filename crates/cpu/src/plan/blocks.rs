@@ -109,7 +109,12 @@ fn blocks(
         let runs = (volume / run).saturating_mul(SHORT_BLOCK_PS as usize);
         volume.saturating_mul(moved).saturating_add(runs)
     };
-    let others = (first..line).filter(|&k| b[k].extent > 1);
+    // Blocks read lines of the cache again: elements along both axes share them.
+    let shares = |(strides, size): &Operand, k: usize| {
+        let [own, other] = [line, k].map(|k| strides[k].unsigned_abs());
+        (1..own).contains(&other) && other * size < BLOCK_LINE_BYTES
+    };
+    let others = (first..line).filter(|&k| b[k].extent > 1 && all.iter().any(|x| shares(x, k)));
     let orders = others.flat_map(|k| [[line, k], [k, line]]);
     let size = all.iter().map(|x| x.1).max()?;
     let within = [BLOCK_RUN_ELEMENTS, BLOCK_LINE_BYTES / size];
