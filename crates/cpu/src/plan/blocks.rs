@@ -105,16 +105,17 @@ fn blocks(
         });
     let in_blocks = |inner: usize, outer: usize| {
         let run = b[inner].extent.min(BLOCK_RUN_ELEMENTS);
-        let moved = moving_time(&all, (inner, run), squares(inner, outer));
+        // Only lines of the cache that elements along both axes share are near in a block.
+        let moved = all.iter().map(|x| {
+            let shares = x.0[outer].unsigned_abs() * x.1 < BLOCK_LINE_BYTES;
+            let near = (inner, if shares { run } else { usize::MAX });
+            moving_time(std::slice::from_ref(x), near, squares(inner, outer))
+        });
+        let moved: usize = moved.sum();
         let runs = (volume / run).saturating_mul(SHORT_BLOCK_PS as usize);
         volume.saturating_mul(moved).saturating_add(runs)
     };
-    // Blocks read lines of the cache again: elements along both axes share them.
-    let shares = |(strides, size): &Operand, k: usize| {
-        let [own, other] = [line, k].map(|k| strides[k].unsigned_abs());
-        (1..own).contains(&other) && other * size < BLOCK_LINE_BYTES
-    };
-    let others = (first..line).filter(|&k| b[k].extent > 1 && all.iter().any(|x| shares(x, k)));
+    let others = (first..line).filter(|&k| b[k].extent > 1);
     let orders = others.flat_map(|k| [[line, k], [k, line]]);
     let size = all.iter().map(|x| x.1).max()?;
     let within = [BLOCK_RUN_ELEMENTS, BLOCK_LINE_BYTES / size];
