@@ -140,25 +140,39 @@ impl Pattern {
         Some((pattern, [count, folds]))
     }
 
-    /// Copies the elements of `n` patterns, `step` apart, to adjacent ones. `step` is in elements.
+    /// Copies the elements of `n` patterns, `step` apart, to adjacent ones. All sizes are in
+    /// elements: `after` of them, counted from the first one of the first pattern, can be read.
+    /// There is room for as many as `room`, of which those behind the patterns may be overwritten.
     ///
     /// # Safety
     /// Elements have the size of the pattern. `from`, the first element of the first pattern, is
-    /// valid at all offsets of all patterns and between the least and the greatest one; `to` for
-    /// writing all elements. They do not overlap.
+    /// valid at all offsets of all patterns and between the least and the greatest one, and for
+    /// `after` elements; `to` for writing `room` elements. They do not overlap.
     #[inline]
-    pub(crate) unsafe fn copy<T: Copy>(&self, from: *const T, step: isize, to: *mut T, n: usize) {
+    pub(crate) unsafe fn copy<T: Copy>(
+        &self,
+        from: *const T,
+        step: isize,
+        to: *mut T,
+        n: usize,
+        [after, room]: [usize; 2],
+    ) {
         let from = from.wrapping_offset(self.low);
-        // A vector may read behind its pattern, but not behind the last one, and write behind its
-        // elements, but not behind the last ones.
+        // A vector may read behind its pattern, and write behind its elements.
         let lanes = vector_bytes(size_of::<T>()) / size_of::<T>();
-        let read = match usize::try_from(step) {
-            Ok(step) if step > 0 => (lanes - self.window).div_ceil(step),
-            _ if lanes == self.window => 0,
-            _ => n,
+        let left = after as isize - self.low - lanes as isize;
+        let read = match step {
+            _ if lanes == self.window => n,
+            1.. if left >= 0 && (n as isize - 1) * step > left => (left / step) as usize + 1,
+            _ if left >= 0 => n,
+            _ => 0,
         };
-        let written = self.len.next_multiple_of(lanes) - self.len;
-        let done = n.saturating_sub(read.max(written.div_ceil(self.len)));
+        let written = match room.checked_sub(self.len.next_multiple_of(lanes)) {
+            Some(left) if n.saturating_sub(1) * self.len > left => left / self.len + 1,
+            Some(_) => n,
+            None => 0,
+        };
+        let done = read.min(written).min(n);
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Pattern::of` tested that the CPU supports AVX2, and the elements that are read
         // and written are those of patterns, as said above (# Safety).
@@ -569,15 +583,13 @@ mod x86 {
         }
         let lanes = BYTES / size_of::<T>();
         let count = pattern.len.div_ceil(lanes);
-        // SAFETY: an order has the bytes of a vector.
-        let order = |order: &[u8; BYTES]| unsafe { _mm256_loadu_si256(order.as_ptr().cast()) };
-        let orders = pattern.orders.each_ref().map(order);
         let (mut from, mut to) = (from, to);
         for _ in 0..n {
-            // SAFETY: the caller guarantees the vectors (# Safety).
+            // SAFETY: the caller guarantees the vectors (# Safety); an order has the bytes of one.
             unsafe {
                 let x = _mm256_loadu_si256(from.cast());
-                for (v, &order) in orders[..count].iter().enumerate() {
+                for (v, order) in pattern.orders[..count].iter().enumerate() {
+                    let order = _mm256_loadu_si256(order.as_ptr().cast());
                     let y = _mm256_permutevar8x32_epi32(x, order);
                     _mm256_storeu_si256(to.add(v * lanes).cast(), y);
                 }

@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use std::any::Any;
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A value of a body under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +34,12 @@ pub struct BodyLayouts {
     /// Length of the longest rows of packed inputs that are transposed in registers, as many in a
     /// tile as a square has.
     pub(super) squares: Option<usize>,
+    /// Whether all operands are adjacent elements or broadcast scalars, and few.
+    pub(super) is_adjacent: bool,
     /// Whether at least as many inputs as a square has lines may be columns of a matrix.
     pub(super) columns: bool,
+    /// The inputs that may be columns, by their addresses in the first call.
+    pub(super) column_order: OnceLock<Vec<usize>>,
     /// The access flags that code is compiled for.
     pub(super) flags: MemoryFlags,
 }

@@ -32,6 +32,9 @@ mod tests;
 /// Maximum number of inputs of a body that is compiled: flags of inputs are bits of a word.
 const MAX_CODE_INPUTS: usize = 64;
 
+/// Maximum number of operands whose addresses are on the stack for a call.
+const MAX_ADJACENT_OPERANDS: usize = 31;
+
 /// Operands of calls of compiled code: inputs, then outputs. A thread keeps the memory.
 #[derive(Default)]
 struct CallOperands {
@@ -224,8 +227,14 @@ impl Body {
             .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
         let columns = layouts.iter().filter(|l| l.column().is_some());
         let columns = rows.is_none() && columns.count() >= SQUARE;
+        // So few inputs that a broadcast scalar is not packed.
+        let few = layouts.len() + self.outputs.len() <= MAX_ADJACENT_OPERANDS;
+        let is_strided = |l: &ViewLayout| matches!(l, ViewLayout::Strided(_));
+        let is_adjacent = few && apart.is_none() && !layouts.iter().any(is_strided);
         BodyLayouts {
+            is_adjacent,
             columns,
+            column_order: OnceLock::new(),
             layouts,
             apart,
             row_distances,
@@ -381,6 +390,10 @@ impl Body {
             /// Tiles of packed inputs, and operands.
             static MEMORY: RefCell<(Vec<TileBlock>, CallOperands)> = RefCell::default();
         }
+        if laid.is_adjacent {
+            // SAFETY: the caller guarantees the preconditions (# Safety).
+            return unsafe { self.run_adjacent(code, laid, range, inputs, outputs) };
+        }
         let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
         let most = self.tile_elements(laid);
         let bytes = (most * self.widest).next_multiple_of(size_of::<TileBlock>());
@@ -404,6 +417,32 @@ impl Body {
                 self.run_tiles(code, laid, range, inputs, tiles.len, operands);
             }
         });
+    }
+
+    /// As [`Body::run_emitted`], where all operands are adjacent elements or broadcast scalars.
+    ///
+    /// # Safety
+    /// The preconditions of [`Body::run_emitted`].
+    #[inline]
+    unsafe fn run_adjacent(
+        &self,
+        code: &Emitted,
+        laid: &BodyLayouts,
+        range: Range<usize>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) {
+        let first = |(k, x): (usize, &*const u8)| match laid.layouts[k] {
+            ViewLayout::Dense => x.cast_mut().wrapping_add(range.start * self.inputs[k].0),
+            _ => x.cast_mut(),
+        };
+        let mut table: SmallVec<[*mut u8; MAX_ADJACENT_OPERANDS + 1]> = SmallVec::new();
+        table.extend(inputs.iter().enumerate().map(first));
+        table.extend_from_slice(outputs);
+        table.push(std::ptr::null_mut());
+        // SAFETY: the caller guarantees the preconditions (# Safety). The table has the first
+        // elements of the range of each operand.
+        unsafe { self.run_rows(code, laid, range, inputs, (&mut table, &mut [1])) };
     }
 
     /// Number of elements of a tile of packed inputs: whole rows where rows are transposed, as many
@@ -436,9 +475,11 @@ impl Body {
             false => SmallVec::new(),
         };
         let mut free = tiles.first;
-        let mut of_columns: SmallVec<[(usize, *mut u8); 16]> = SmallVec::new();
+        // The tile of each input that is a column.
+        let mut of_columns: SmallVec<[Option<*mut u8>; MAX_CODE_INPUTS]> = SmallVec::new();
+        of_columns.resize(inputs.len() * usize::from(!columns.is_empty()), None);
         for &k in columns.iter().flatten() {
-            of_columns.push((k, free));
+            of_columns[k] = Some(free);
             free = free.wrapping_add(tiles.bytes);
         }
         let CallOperands { first, steps, .. } = operands;
@@ -455,8 +496,8 @@ impl Body {
                 }
                 ViewLayout::Splat if !laid.is_packed(k) => (data.cast_mut(), 0, 0),
                 _ => {
-                    let column = of_columns.iter().find(|c| c.0 == k);
-                    let at = column.map_or(free, |c| c.1);
+                    let column = of_columns.get(k).copied().flatten();
+                    let at = column.unwrap_or(free);
                     if column.is_none() {
                         free = free.wrapping_add(tiles.bytes);
                     }
@@ -484,19 +525,19 @@ impl Body {
 
     /// The packed inputs that are columns of one matrix: squares of it are transposed in registers.
     fn columns(&self, laid: &BodyLayouts, inputs: &[*const u8]) -> SmallVec<[Columns; 1]> {
-        let mut out: SmallVec<[Columns; 1]> = SmallVec::new();
-        let mut all: SmallVec<[(usize, LoopAxis, usize, usize); 16]> = SmallVec::new();
-        for (k, at) in inputs.iter().enumerate() {
-            let axis = laid.layouts[k].column();
-            all.extend(axis.map(|a| (self.inputs[k].0, a, at.addr(), k)));
-        }
-        all.sort_unstable();
-        let next = |a: &(usize, LoopAxis, usize, usize), b: &(usize, LoopAxis, usize, usize)| {
-            (a.0, a.1, a.2 + a.0) == (b.0, b.1, b.2)
+        let axis = |k: usize| laid.layouts[k].column();
+        // Columns of a matrix have the same order in every call.
+        let order = laid.column_order.get_or_init(|| {
+            let mut all: Vec<usize> = (0..inputs.len()).filter(|&k| axis(k).is_some()).collect();
+            all.sort_by_key(|&k| (self.inputs[k].0, axis(k), inputs[k].addr()));
+            all
+        });
+        let next = |&a: &usize, &b: &usize| {
+            let (size, other) = (self.inputs[a].0, self.inputs[b].0);
+            inputs[a].addr() + size == inputs[b].addr() && size == other && axis(a) == axis(b)
         };
-        let runs = all.chunk_by(next).filter(|run| run.len() >= SQUARE);
-        out.extend(runs.map(|run| run.iter().map(|c| c.3).collect()));
-        out
+        let runs = order.chunk_by(next).filter(|run| run.len() >= SQUARE);
+        runs.map(SmallVec::from_slice).collect()
     }
 
     /// Packs the `n` elements from `start` on of inputs that are columns of a matrix. Returns
@@ -580,19 +621,19 @@ impl Body {
                 table.push(at.wrapping_add((start - range.start) * size));
             }
             table.push(std::ptr::null_mut());
-            let mut together: SmallVec<[usize; 16]> = SmallVec::new();
+            let mut together = 0u64;
             for columns in columns.iter() {
                 // SAFETY: the caller guarantees that the inputs are valid for the shape, and the
                 // tiles of the columns, which follow each other. `n` is at most `tile`.
                 if unsafe { self.pack_columns(laid, columns, inputs, table, [start, n]) } {
-                    together.extend_from_slice(columns);
+                    together |= columns.iter().fold(0, |bits, k| bits | 1 << k);
                 }
             }
             for (k, layout) in laid.layouts.iter().enumerate() {
                 let ViewLayout::Strided(nest) = layout else {
                     continue;
                 };
-                if together.contains(&k) {
+                if together >> k & 1 == 1 {
                     continue;
                 }
                 let size = self.inputs[k].0;
@@ -614,15 +655,16 @@ impl Body {
             start += n * count;
             // SAFETY: the caller guarantees that these rows of `n` elements are inside the range of
             // each operand, and `table` has the addresses of their first elements.
-            unsafe { self.run_rows(code, laid, start - n..start, inputs, operands) };
+            unsafe { self.run_rows(code, laid, start - n..start, inputs, (table, steps)) };
         }
     }
 
     /// Runs code over rows, of which `last` is the last one.
     ///
     /// # Safety
-    /// The preconditions of [`Body::run_emitted`] for these rows. `operands` has their number and
-    /// the addresses of the first one.
+    /// The preconditions of [`Body::run_emitted`] for these rows. `steps` has their number and, if
+    /// there are several, the distances between them; `table` the addresses of the first one, and
+    /// one more entry.
     #[inline(always)]
     unsafe fn run_rows(
         &self,
@@ -630,9 +672,8 @@ impl Body {
         laid: &BodyLayouts,
         last: Range<usize>,
         inputs: &[*const u8],
-        operands: &mut CallOperands,
+        (table, steps): (&mut [*mut u8], &mut [isize]),
     ) {
-        let CallOperands { table, steps, .. } = operands;
         let n = last.len();
         loop {
             // SAFETY: the caller guarantees that the remaining rows of `n` elements are inside the
@@ -644,14 +685,7 @@ impl Body {
                 // SAFETY: the caller guarantees the preconditions for the whole range, and `row` is
                 // a part of it.
                 unsafe {
-                    self.run_rest(
-                        code,
-                        laid,
-                        row..row + n,
-                        inputs,
-                        table[..].into(),
-                        processed,
-                    )
+                    self.run_rest(code, laid, row..row + n, inputs, (*table).into(), processed)
                 };
             }
             if processed == n || rest == 1 {

@@ -237,27 +237,28 @@ unsafe fn pack_patterns<T: Copy>(
         }
     }
     let mut done = head;
-    loop {
-        // Whole patterns along the next axis.
-        let index = (start + done) / one;
-        let (at, mut rest) = (index % all, index / all);
-        let left = (end - start - done) / one;
-        let runs = (all - at).min(left) / folds;
-        let mut first = at as isize * apart;
-        for &(len, step) in outer {
-            first += (rest % len) as isize * step;
-            rest /= len;
-        }
+    let first = (start + done) / one;
+    let (mut at, mut row) = (first % all, Odometer::at(outer, first / all));
+    // Indices of the next axis that are left, and of a whole one those in patterns.
+    let (mut left, whole) = ((end - start - done) / one, all / folds);
+    let last = |a: &LoopAxis| (a.0 as isize - 1) * a.1.max(0);
+    let high: isize = axes.iter().map(last).sum();
+    while left > 0 {
+        let along = (all - at).min(left);
+        let runs = if along == all { whole } else { along / folds };
         let to = dst.cast::<T>().wrapping_add(done);
+        let offset = at as isize * apart + row.offset;
         // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and that
-        // `dst` has `n` elements; these patterns have some of them.
+        // `dst` has `n` elements; these patterns have some of them. Elements behind them are
+        // copied after them.
         unsafe {
-            let from = src.cast::<T>().offset(first);
-            pattern.copy(from, apart * folds as isize, to, runs);
+            let from = src.cast::<T>().offset(offset);
+            let valid = [(high - offset + 1) as usize, n - done];
+            pattern.copy(from, apart * folds as isize, to, runs, valid);
         }
         done += runs * folds * one;
         // The indices that fill no pattern, up to the end of the axis.
-        let few = (all - at - runs * folds).min(left - runs * folds);
+        let few = along - runs * folds;
         if few > 0 {
             let to = dst.wrapping_add(done * size_of::<T>());
             // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and
@@ -265,8 +266,42 @@ unsafe fn pack_patterns<T: Copy>(
             unsafe { pack_axes::<T, true>(axes, to, src, start + done, few * one) };
             done += few * one;
         }
-        if end - start - done < one {
-            return done;
+        left -= along;
+        at = 0;
+        row.advance(outer, 1);
+    }
+    done
+}
+
+/// An index of axes, and its offset in elements.
+struct Odometer {
+    index: SmallVec<[usize; 6]>,
+    offset: isize,
+}
+
+impl Odometer {
+    /// The index at a row-major position.
+    fn at(axes: &[LoopAxis], mut position: usize) -> Odometer {
+        let (mut index, mut offset) = (SmallVec::new(), 0);
+        for &(len, step) in axes {
+            index.push(position % len);
+            offset += (position % len) as isize * step;
+            position /= len;
+        }
+        Odometer { index, offset }
+    }
+
+    /// Adds to the index of the innermost axis, up to its length: then the next one follows.
+    #[inline(always)]
+    fn advance(&mut self, axes: &[LoopAxis], mut by: usize) {
+        for (at, &(len, step)) in self.index.iter_mut().zip(axes) {
+            *at += by;
+            self.offset += by as isize * step;
+            if *at < len {
+                break;
+            }
+            (*at, by) = (0, 1);
+            self.offset -= len as isize * step;
         }
     }
 }
@@ -286,19 +321,15 @@ unsafe fn pack_axes<T: Copy, const SHORT: bool>(
     let (mut dst, src) = (dst.cast::<T>(), src.cast::<T>());
     let (len, step) = axes[0];
     let outer = &axes[1..];
-    let (mut index, mut rest, mut at) = (SmallVec::<[usize; 6]>::new(), start / len, 0isize);
-    for &(len, step) in outer {
-        index.push(rest % len);
-        at += (rest % len) as isize * step;
-        rest /= len;
-    }
+    let mut row = Odometer::at(outer, start / len);
     let (mut skip, mut left) = (start % len, n);
     loop {
+        let at = row.offset;
         // Rows of the innermost axis that this step copies: several if they are whole.
         let mut rows = 1;
         let copied = match outer.first() {
             Some(&(all, apart)) if skip == 0 && len <= left => {
-                let whole = (all - index[0]).min(left / len);
+                let whole = (all - row.index[0]).min(left / len);
                 // SAFETY: the caller guarantees that the offsets of the view are valid at `src`,
                 // and that `dst` has `left` more elements; these rows have at most as many.
                 unsafe {
@@ -333,15 +364,7 @@ unsafe fn pack_axes<T: Copy, const SHORT: bool>(
         // SAFETY: `dst` is valid for `left` elements after the copied ones.
         dst = unsafe { dst.add(copied) };
         skip = 0;
-        for (k, &(len, step)) in outer.iter().enumerate() {
-            index[k] += rows;
-            at += rows as isize * step;
-            if index[k] < len {
-                break;
-            }
-            (index[k], rows) = (0, 1);
-            at -= len as isize * step;
-        }
+        row.advance(outer, rows);
     }
 }
 
