@@ -11,6 +11,7 @@ use cotangent_kernels::double_double::{Compensated, Summed};
 use cotangent_kernels::index::Position;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Number of elements of the operand for each update from which only those that are updated have
 /// accumulators.
@@ -25,6 +26,49 @@ struct Window {
     index: isize,
     update: isize,
     first: isize,
+}
+
+/// The windows of a scatter.
+enum Windows {
+    /// Each window is that many elements after the one before, in the indices and in the updates,
+    /// and all have one batch.
+    Line {
+        count: usize,
+        index: isize,
+        update: isize,
+    },
+    Each(Box<[Window]>),
+}
+
+impl Windows {
+    fn of(index: &[isize], update: &[isize], first: &[isize]) -> Windows {
+        let step = |x: &[isize]| x.get(1).map_or(0, |second| second - x[0]);
+        let is_line = |x: &[isize], step: isize| (0..).zip(x).all(|(k, x)| *x == k * step);
+        let [of_index, of_update] = [step(index), step(update)];
+        if is_line(index, of_index) && is_line(update, of_update) && is_line(first, 0) {
+            return Windows::Line {
+                count: index.len(),
+                index: of_index,
+                update: of_update,
+            };
+        }
+        let all = index.iter().zip(update).zip(first);
+        Windows::Each(
+            all.map(|((&index, &update), &first)| Window {
+                index,
+                update,
+                first,
+            })
+            .collect(),
+        )
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Windows::Line { count, .. } => *count,
+            Windows::Each(all) => all.len(),
+        }
+    }
 }
 
 /// A component of index vectors: its offset in the vector, the largest start of a window along its
@@ -44,14 +88,50 @@ struct Geometry {
     clip: bool,
     /// Whether a window out of bounds is an error.
     error: bool,
-    windows: Box<[Window]>,
+    windows: Windows,
     components: SmallVec<[Component; 2]>,
     /// Offsets of each element of a window in the operand and in the updates, row-major.
     elements: Box<[(isize, isize)]>,
+    /// Whether the elements of a window are adjacent in both.
+    is_row: bool,
 }
 
+/// Number of windows whose starts are computed together.
+const BLOCK: usize = 256;
+
 /// The first element of a window in the operand, and its first update.
-type Starts = SmallVec<[(isize, isize); 256]>;
+type Starts = SmallVec<[(isize, isize); BLOCK]>;
+
+/// The windows of a scatter that are in bounds, in order, some together.
+struct Blocks<'a> {
+    g: &'a Geometry,
+    /// The index vectors, and their type.
+    indices: *const u8,
+    dtype: DType,
+    /// Number of windows before.
+    done: usize,
+}
+
+impl Blocks<'_> {
+    /// Writes the next ones. False if there are none.
+    ///
+    /// # Safety
+    /// The indices are valid for the index vectors of the geometry.
+    unsafe fn next(&mut self, out: &mut Starts) -> bool {
+        let all = self.g.windows.len();
+        let range = self.done..all.min(self.done + BLOCK);
+        self.done = range.end;
+        out.clear();
+        if range.is_empty() {
+            return false;
+        }
+        for_integer_or_bool!(self.dtype, T => {
+            // SAFETY: the caller guarantees the indices (# Safety).
+            unsafe { self.g.starts(self.indices.cast::<T>(), range, out) }
+        });
+        true
+    }
+}
 
 impl Geometry {
     /// `None` if a part of a window may be out of bounds where such elements are dropped.
@@ -90,7 +170,6 @@ impl Geometry {
             positions(&extents, &strides, 0)
         };
         let (index, update, first) = (all(of_index), all(of_update), all(of_batch));
-        let windows = index.iter().zip(&update).zip(&first);
         let window = dims.window.iter().zip(&extended);
         let to = all(window
             .clone()
@@ -104,56 +183,80 @@ impl Geometry {
             n: y.numel(),
             clip: s.bounds == Bounds::Clip,
             error: s.bounds == Bounds::Error,
-            windows: windows
-                .map(|((&index, &update), &first)| Window {
-                    index,
-                    update,
-                    first,
-                })
-                .collect(),
+            windows: Windows::of(&index, &update, &first),
             components,
+            is_row: [&to, &from]
+                .iter()
+                .all(|x| (0..).zip(x.iter()).all(|(k, at)| *at == x[0] + k)),
             elements: to.iter().copied().zip(from.iter().copied()).collect(),
         })
     }
 
-    /// Writes the windows that are in bounds, in order. False if one is not where that is an error.
+    /// The number of updates.
+    fn updates(&self) -> usize {
+        self.windows.len() * self.elements.len()
+    }
+
+    /// Appends the starts of those of some windows that are in bounds, in order.
     ///
     /// # Safety
     /// `indices` are valid for the index vectors of the geometry.
-    unsafe fn starts<I: Position>(&self, indices: *const I, out: &mut Starts) -> bool {
-        let along = |c: &Component, w: &Window| {
-            // SAFETY: the offset is that of a component of an index vector (# Safety).
-            let i = unsafe { *indices.offset(w.index + c.offset) }.signed();
-            let clamped = i.clamp(0, c.last);
-            (clamped as isize * c.stride, self.clip || i == clamped)
+    unsafe fn starts<I: Position>(&self, indices: *const I, range: Range<usize>, out: &mut Starts) {
+        let clip = self.clip;
+        // What a store might change is read once.
+        let along = move |&Component {
+                              offset,
+                              last,
+                              stride,
+                          }: &Component| {
+            move |index: isize| {
+                // SAFETY: the offset is that of a component of an index vector (# Safety).
+                let i = unsafe { *indices.offset(index + offset) }.signed();
+                let clamped = i.clamp(0, last);
+                (clamped as isize * stride, clip || i == clamped)
+            }
         };
         match &self.components[..] {
-            [c] => self.inside(out, |w| along(c, w)),
-            all => self.inside(out, |w| {
-                all.iter().fold((0, true), |(at, inside), c| {
-                    let (more, fits) = along(c, w);
+            [c] => self.inside(along(c), range, out),
+            [c, d] => {
+                let (c, d) = (along(c), along(d));
+                let place = move |index| {
+                    let ((at, inside), (more, fits)) = (c(index), d(index));
                     (at + more, inside & fits)
-                })
-            }),
+                };
+                self.inside(place, range, out);
+            }
+            all => {
+                let place = move |index| {
+                    all.iter().fold((0, true), |(at, inside), c| {
+                        let (more, fits) = along(c)(index);
+                        (at + more, inside & fits)
+                    })
+                };
+                self.inside(place, range, out);
+            }
         }
-        !self.error || out.len() == self.windows.len()
     }
 
-    /// Writes the windows that are in bounds, in order. `place` is the distance of a window from
-    /// its batch, and whether it is in bounds.
+    /// Appends those of some windows that are in bounds. `place` is the distance of a window, with
+    /// its index vector at an offset, from its batch, and whether it is in bounds.
     #[inline(always)]
-    fn inside(&self, out: &mut Starts, place: impl Fn(&Window) -> (isize, bool)) {
-        out.clear();
-        out.reserve(self.windows.len());
-        let (to, mut n) = (out.as_mut_ptr(), 0);
-        for w in &self.windows {
-            let (at, inside) = place(w);
-            // SAFETY: there is room for all windows, and `n` is at most the number of those before.
-            unsafe { to.add(n).write((w.first + at, w.update)) };
-            n += usize::from(inside);
+    fn inside(
+        &self,
+        place: impl Fn(isize) -> (isize, bool),
+        range: Range<usize>,
+        out: &mut Starts,
+    ) {
+        match self.windows {
+            Windows::Line { index, update, .. } => {
+                let all = range.map(|k| [k as isize * index, k as isize * update, 0]);
+                push_inside(out, all, place);
+            }
+            Windows::Each(ref all) => {
+                let all = all[range].iter().map(|w| [w.index, w.update, w.first]);
+                push_inside(out, all, place);
+            }
         }
-        // SAFETY: the first `n` are written.
-        unsafe { out.set_len(n) };
     }
 
     /// Copies the operand to the result.
@@ -176,37 +279,51 @@ impl Geometry {
     /// Combines updates with the elements of the result, in order.
     ///
     /// # Safety
-    /// `y` is valid for `n` elements, `u` for the updates, and `starts` are those of the geometry.
+    /// `y` is valid for `n` elements, `u` for the updates, and `blocks` are those of the geometry.
     unsafe fn combine<A: Copy, T: Copy>(
         &self,
         y: *mut A,
         u: *const T,
-        starts: &Starts,
+        blocks: Blocks<'_>,
         f: impl Fn(A, T) -> A,
     ) {
-        self.each(starts, |at, from| {
-            // SAFETY: windows are in bounds, so both offsets are those of elements (# Safety).
-            unsafe {
+        // SAFETY: windows are in bounds, so both offsets are those of elements (# Safety).
+        unsafe {
+            self.each(blocks, |at, from| {
                 let to = y.offset(at);
                 *to = f(*to, *u.offset(from));
-            }
-        });
+            });
+        }
     }
 
     /// Calls `one` with the offset of each element of the result that is updated, and that of its
     /// update, in order.
+    ///
+    /// # Safety
+    /// The preconditions of [`Blocks::next`].
     #[inline(always)]
-    fn each(&self, starts: &Starts, mut one: impl FnMut(isize, isize)) {
-        match self.elements[..] {
-            [(to, from)] => {
-                for &(start, update) in starts {
-                    one(start + to, update + from);
-                }
-            }
-            _ => {
-                for &(start, update) in starts {
-                    for &(to, from) in &self.elements {
+    unsafe fn each(&self, mut blocks: Blocks<'_>, mut one: impl FnMut(isize, isize)) {
+        let mut starts = Starts::new();
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        while unsafe { blocks.next(&mut starts) } {
+            match self.elements[..] {
+                [(to, from)] => {
+                    for &(start, update) in &starts {
                         one(start + to, update + from);
+                    }
+                }
+                [(to, from), ..] if self.is_row => {
+                    let len = self.elements.len() as isize;
+                    for &(start, update) in &starts {
+                        let (to, from) = (start + to, update + from);
+                        (0..len).for_each(|k| one(to + k, from + k));
+                    }
+                }
+                _ => {
+                    for &(start, update) in &starts {
+                        for &(to, from) in &self.elements {
+                            one(start + to, update + from);
+                        }
                     }
                 }
             }
@@ -214,20 +331,40 @@ impl Geometry {
     }
 }
 
+/// Appends the starts of the windows that are in bounds, of these offsets: of the index vector, of
+/// the update, and of the batch.
+#[inline(always)]
+fn push_inside(
+    out: &mut Starts,
+    windows: impl ExactSizeIterator<Item = [isize; 3]>,
+    place: impl Fn(isize) -> (isize, bool),
+) {
+    out.reserve(windows.len());
+    let (to, mut n) = (out.as_mut_ptr(), out.len());
+    for [index, update, first] in windows {
+        let (at, inside) = place(index);
+        // SAFETY: there is room for all windows, and `n` counts those before that are inside.
+        unsafe { to.add(n).write((first + at, update)) };
+        n += usize::from(inside);
+    }
+    // SAFETY: the first `n` are written.
+    unsafe { out.set_len(n) };
+}
+
 /// A function of the result, the updates and the windows.
 trait Applied: Send + Sync + 'static {
     /// # Safety
     /// The preconditions of [`Geometry::combine`] for elements of the scatter.
-    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, starts: &Starts);
+    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, blocks: Blocks<'_>);
 }
 
 /// Combination of single elements.
 struct Single<T>(fn(T, T) -> T);
 
 impl<T: Copy + 'static> Applied for Single<T> {
-    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, starts: &Starts) {
+    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, blocks: Blocks<'_>) {
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { g.combine(y.cast::<T>(), u.cast::<T>(), starts, self.0) };
+        unsafe { g.combine(y.cast::<T>(), u.cast::<T>(), blocks, self.0) };
     }
 }
 
@@ -235,9 +372,9 @@ impl<T: Copy + 'static> Applied for Single<T> {
 struct Last<W>(std::marker::PhantomData<fn(W)>);
 
 impl<W: Copy + 'static> Applied for Last<W> {
-    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, starts: &Starts) {
+    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, blocks: Blocks<'_>) {
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { g.combine(y.cast::<W>(), u.cast::<W>(), starts, |_, u| u) };
+        unsafe { g.combine(y.cast::<W>(), u.cast::<W>(), blocks, |_, u| u) };
     }
 }
 
@@ -256,18 +393,18 @@ impl<T: Copy + 'static, S: Copy + 'static> Sums<T, S> {
         g: &Geometry,
         y: *mut T,
         u: *const T,
-        starts: &Starts,
+        blocks: Blocks<'_>,
         (of, more, nearest): (impl Fn(T) -> S, impl Fn(S, T) -> S, impl Fn(S) -> T),
     ) {
-        if starts.len() * g.elements.len() * MIN_ELEMENTS_PER_UPDATE <= g.n {
+        if g.updates() * MIN_ELEMENTS_PER_UPDATE <= g.n {
             // SAFETY: the caller guarantees the preconditions (# Safety).
-            return unsafe { Self::sum_few(g, y, u, starts, (of, more, nearest)) };
+            return unsafe { Self::sum_few(g, y, u, blocks, (of, more, nearest)) };
         }
         // SAFETY: the result has `n` elements (# Safety).
         let y = unsafe { std::slice::from_raw_parts_mut(y, g.n) };
         let mut sums: SmallVec<[S; 64]> = y.iter().map(|&y| of(y)).collect();
         // SAFETY: there is one sum for each element; the caller guarantees the rest (# Safety).
-        unsafe { g.combine(sums.as_mut_ptr(), u, starts, more) };
+        unsafe { g.combine(sums.as_mut_ptr(), u, blocks, more) };
         y.iter_mut().zip(sums).for_each(|(y, s)| *y = nearest(s));
     }
 
@@ -280,16 +417,18 @@ impl<T: Copy + 'static, S: Copy + 'static> Sums<T, S> {
         g: &Geometry,
         y: *mut T,
         u: *const T,
-        starts: &Starts,
+        blocks: Blocks<'_>,
         (of, more, nearest): (impl Fn(T) -> S, impl Fn(S, T) -> S, impl Fn(S) -> T),
     ) {
-        let updates = starts.len() * g.elements.len();
-        let bits = (4 * updates).max(2).next_power_of_two().trailing_zeros();
+        let bits = (4 * g.updates())
+            .max(2)
+            .next_power_of_two()
+            .trailing_zeros();
         let mask = (1 << bits) - 1;
         // The number of an accumulator, counted from 1.
         let mut numbers: SmallVec<[u32; 256]> = SmallVec::from_elem(0, 1 << bits);
         let mut sums: SmallVec<[(isize, S); 64]> = SmallVec::new();
-        g.each(starts, |at, from| {
+        let one = |at: isize, from: isize| {
             let mut h = ((at as u64).wrapping_mul(HASH) >> (u64::BITS - bits)) as usize;
             let k = loop {
                 match numbers[h] {
@@ -305,7 +444,9 @@ impl<T: Copy + 'static, S: Copy + 'static> Sums<T, S> {
             };
             // SAFETY: the offset is that of an update (# Safety).
             sums[k].1 = more(sums[k].1, unsafe { *u.offset(from) });
-        });
+        };
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { g.each(blocks, one) };
         for (at, s) in sums {
             // SAFETY: the offset is that of an element of the result, which the caller guarantees
             // (# Safety).
@@ -315,10 +456,10 @@ impl<T: Copy + 'static, S: Copy + 'static> Sums<T, S> {
 }
 
 impl<T: Copy + 'static, S: Copy + 'static> Applied for Sums<T, S> {
-    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, starts: &Starts) {
+    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, blocks: Blocks<'_>) {
         let f = (self.of, self.more, self.nearest);
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { Self::sum(g, y.cast(), u.cast(), starts, f) };
+        unsafe { Self::sum(g, y.cast(), u.cast(), blocks, f) };
     }
 }
 
@@ -329,10 +470,10 @@ impl<T: Summed + 'static> Applied for Double<T>
 where
     T::Sum: 'static,
 {
-    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, starts: &Starts) {
+    unsafe fn apply(&self, g: &Geometry, y: *mut u8, u: *const u8, blocks: Blocks<'_>) {
         let f = (T::sum, T::more, T::nearest);
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { Sums::<T, T::Sum>::sum(g, y.cast(), u.cast(), starts, f) };
+        unsafe { Sums::<T, T::Sum>::sum(g, y.cast(), u.cast(), blocks, f) };
     }
 }
 
@@ -404,17 +545,25 @@ pub(crate) fn scatter(s: &Scatter, x: [RawForm<'_>; 3]) -> Option<RawKernel> {
     let run = move |y: &[*mut u8], x: &[*const u8]| {
         // SAFETY: the caller of `RawKernel::run` guarantees operands and the result of these forms.
         unsafe {
-            let mut starts = Starts::new();
-            let all = for_integer_or_bool!(of_indices, T => {
-                g.starts(x[1].cast::<T>(), &mut starts)
-            });
-            if !all {
-                return false;
+            let blocks = || Blocks {
+                g: &g,
+                indices: x[1],
+                dtype: of_indices,
+                done: 0,
+            };
+            if g.error {
+                let (mut blocks, mut starts, mut inside) = (blocks(), Starts::new(), 0);
+                while blocks.next(&mut starts) {
+                    inside += starts.len();
+                }
+                if inside < g.windows.len() {
+                    return false;
+                }
             }
             if y[0].cast_const() != x[0] {
                 for_size!(dtype, W => g.copy(y[0].cast::<W>(), x[0].cast::<W>()));
             }
-            applied.apply(&g, y[0], x[2], &starts);
+            applied.apply(&g, y[0], x[2], blocks());
         }
         true
     };
