@@ -9,10 +9,10 @@
 use super::axes::{LoopAxis, LoopForm, line_axis};
 use super::lines::{LineBound, LineChoice, LineElement, LineRead, LineSource, LineStart};
 use super::reads::NumTerm;
-use super::rows::copy_row;
+use super::rows::{copy_lines, copy_row};
 use crate::element::{for_integer_or_bool, for_size};
 use crate::nests::affine::{Var, ceil_div};
-use cotangent_kernels::index::{Term, clamp_numbers, copy_elements};
+use cotangent_kernels::index::{Term, add_clamped, clamp_numbers, copy_elements};
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
 use smallvec::SmallVec;
@@ -36,6 +36,9 @@ impl Addresses<'_> {
         local.map_or_else(|| self.table[place as usize].get(), |l| l.1.get())
     }
 }
+
+/// Number of lines whose offsets are computed together.
+const LINES: usize = 256;
 
 /// Number of positions or lines for which starts are read together.
 const START_ELEMENTS: usize = 1024;
@@ -255,10 +258,10 @@ impl LineRead {
         }
         let size = self.dtype.size();
         if let LineSource::Element(e) = &self.source
-            && packer.is_rows(&e.offset)
+            && let Some(along) = packer.rows_along(&e.offset)
         {
             // SAFETY: `to` is valid for the positions. The caller guarantees the rest (# Safety).
-            return unsafe { packer.rows(e, positions.len()) };
+            return unsafe { packer.rows(e, along, positions.len()) };
         }
         while packer.position < positions.len() {
             let left = packer.along.map_or(1, |k| axes[k].extent - packer.at[k]);
@@ -284,6 +287,11 @@ impl LinePacker<'_> {
         self.to = self.to.wrapping_add(count * size);
         let Some(along) = self.along else { return };
         self.at[along] = 0;
+        self.next_line(along);
+    }
+
+    /// Goes to the indices of the next line.
+    fn next_line(&mut self, along: usize) {
         for (i, a) in self.at[..along].iter_mut().zip(self.axes).rev() {
             *i += 1;
             if *i < a.extent {
@@ -293,113 +301,98 @@ impl LinePacker<'_> {
         }
     }
 
-    /// Whether a form is that of adjacent elements on each line, which begin at starts.
-    fn is_rows(&self, f: &LoopForm) -> bool {
+    /// The axis of the lines, if a form is that of adjacent elements on each, from starts on.
+    fn rows_along(&self, f: &LoopForm) -> Option<usize> {
         let start = |t: &NumTerm| match t.var {
             Var::Start(s) => !self.read.starts[s].varies && t.divisor == 1 && t.modulus.is_none(),
             Var::Axis(_) => false,
         };
-        let adjacent = self.along.is_some_and(|k| f.scales[k] == 1);
-        adjacent && !f.terms.is_empty() && f.terms.iter().all(start)
+        let along = self.along.filter(|&k| f.scales[k] == 1);
+        along.filter(|_| !f.terms.is_empty() && f.terms.iter().all(start))
     }
 
-    /// Copies adjacent elements on each line: first all offsets are computed, so that loads of one
-    /// row do not wait for those of another.
+    /// Copies adjacent elements on each line, whose form has only starts of lines as terms
+    /// ([`LinePacker::rows_along`]): first the offsets of some hundred lines are computed, so that
+    /// loads of one row do not wait for those of another.
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`], for this many positions.
-    unsafe fn rows(&mut self, e: &LineElement, positions: usize) {
-        // SAFETY: the caller guarantees the preconditions (# Safety).
-        if unsafe { self.same_rows(e, positions) } {
-            return;
+    unsafe fn rows(&mut self, e: &LineElement, along: usize, positions: usize) {
+        let (axes, scales) = (self.axes, &e.offset.scales);
+        let (size, extent) = (self.read.dtype.size(), axes[along].extent);
+        let start = |t: &NumTerm| match t.var {
+            Var::Start(s) => (t.scale, s),
+            Var::Axis(_) => unreachable!("a term that is a start"),
+        };
+        let terms: SmallVec<[(i64, usize); 2]> = e.offset.terms.iter().map(start).collect();
+        // The index along the first line comes on top of the form at its first element.
+        let (mut skipped, mut left) = (self.at[along], positions);
+        let moves = (0..along).any(|k| scales[k] != 0);
+        let is_inside = self.is_within_lines(e, &terms, extent);
+        let from = self.places.of(e.place).cast_const();
+        if let (&[(scale, s)], false, true) = (&terms[..], moves, is_inside) {
+            let offsets = self.starts[s][self.line..].iter();
+            let offsets = offsets.map(|x| e.offset.offset + scale * x);
+            // SAFETY: lines are inside of the value at all values of their starts, and adjacent in
+            // the memory of the positions.
+            return unsafe {
+                copy_lines(size, [extent, skipped, left], self.to, from, offsets);
+            };
         }
-        let mut rows: Vec<(i64, usize)> = Vec::with_capacity(self.starts[0].len());
-        let (size, (low, high)) = (self.read.dtype.size(), e.span);
-        let mut inside = true;
-        while self.position < positions {
-            let left = self.along.map_or(1, |k| self.axes[k].extent - self.at[k]);
-            let count = left.min(positions - self.position);
-            let mut offset = e.offset.offset;
-            for (scale, &i) in e.offset.scales.iter().zip(&self.at) {
-                offset += scale * i as i64;
+        let mut memory = [0i64; LINES];
+        while left > 0 {
+            let lines = (skipped + left).div_ceil(extent).min(LINES);
+            let offsets = &mut memory[..lines];
+            offsets.fill(e.offset.offset);
+            for y in offsets.iter_mut().filter(|_| moves) {
+                let all = scales.iter().zip(&self.at).take(along);
+                *y += all.map(|(scale, &i)| scale * i as i64).sum::<i64>();
+                self.next_line(along);
             }
-            for t in &e.offset.terms {
-                if let Var::Start(s) = t.var {
-                    offset += t.scale * self.starts[s][self.line];
-                }
+            for &(scale, s) in &terms {
+                let own = &self.starts[s][self.line..][..lines];
+                add_clamped(offsets, own, self.read.starts[s].last, scale);
             }
-            inside &= low <= offset && offset + count as i64 - 1 <= high;
-            rows.push((offset, count));
-            self.next(count, 0);
-        }
-        assert!(inside, "an access outside of its value");
-        let (from, mut to) = (self.places.of(e.place).cast_const(), self.to);
-        for (offset, count) in rows {
-            // SAFETY: the offsets are those of elements of the value (checked), and the rows are
+            self.line += lines;
+            let within = |&x: &i64| e.span.0 <= x && x + extent as i64 - 1 <= e.span.1;
+            assert!(
+                is_inside || offsets.iter().all(within),
+                "an access outside of its value"
+            );
+            let done = left.min(lines * extent - skipped);
+            // SAFETY: the offsets are those of rows of the value (checked), and the rows are
             // adjacent in the memory of the positions.
             unsafe {
-                copy_row(
-                    to,
-                    from.offset(offset as isize * size as isize),
-                    count * size,
-                );
-                to = to.add(count * size);
+                let offsets = offsets.iter().copied();
+                copy_lines(size, [extent, skipped, done], self.to, from, offsets);
             }
+            self.to = self.to.wrapping_add(done * size);
+            (left, skipped) = (left - done, 0);
         }
     }
 
-    /// As [`LinePacker::rows`], if the lines differ in one start only. Otherwise returns false.
-    ///
-    /// # Safety
-    /// The preconditions of [`LineRead::pack`], for this many positions.
-    unsafe fn same_rows(&self, e: &LineElement, positions: usize) -> bool {
-        let (Some(f), Some(along)) = (self.start_form(&e.offset, false), self.along) else {
-            return false;
-        };
-        let &[(scale, start)] = &f.terms[..] else {
-            return false;
-        };
-        let moves = |(k, &scale): (usize, &i64)| k != along && scale != 0;
-        let first = self.at[along];
-        let whole = LineRun {
-            first: 0,
-            step: 1,
-            count: self.axes[along].extent,
-        };
-        // The form without the index along the first line.
-        let f = StartForm {
-            linear: f.linear - first as i64,
-            ..f
-        };
-        if e.offset.scales.iter().enumerate().any(moves) || !self.is_within(&f, whole, e.span) {
-            return false;
+    /// Whether lines of `extent` elements are inside of a value, at all indices and all values of
+    /// their starts.
+    fn is_within_lines(&self, e: &LineElement, terms: &[(i64, usize)], extent: usize) -> bool {
+        let indices = self.axes.iter().zip(&e.offset.scales);
+        let indices = indices.map(|(a, &scale)| (scale, a.extent as i64 - 1));
+        let starts = terms
+            .iter()
+            .map(|&(scale, s)| (scale, self.read.starts[s].last));
+        let (mut least, mut most) = (e.offset.offset, e.offset.offset);
+        for (scale, last) in indices.chain(starts) {
+            let last = scale.saturating_mul(last);
+            least = least.saturating_add(last.min(0));
+            most = most.saturating_add(last.max(0));
         }
-        let size = self.read.dtype.size();
-        let from = self.places.of(e.place).cast_const();
-        let (mut to, mut left, mut skipped) = (self.to, positions, first);
-        for &x in &self.starts[start][self.line..] {
-            let count = left.min(whole.count - skipped);
-            let offset = f.linear + scale * x + skipped as i64;
-            // SAFETY: `is_within` compared whole lines, at all values of the start, with the
-            // elements of the value, and the rows are adjacent in the memory of the positions.
-            unsafe {
-                copy_row(
-                    to,
-                    from.offset(offset as isize * size as isize),
-                    count * size,
-                );
-                to = to.add(count * size);
-            }
-            (left, skipped) = (left - count, 0);
-        }
-        true
+        e.span.0 <= least && most <= e.span.1 && extent > 0
     }
 
     /// The form at the positions of a line, if its terms are starts: those that `varies` from
     /// position to position, or those of the line.
-    fn start_form(&self, f: &LoopForm, varies: bool) -> Option<StartForm> {
+    fn start_form(&self, f: &LoopForm) -> Option<StartForm> {
         let start = |t: &NumTerm| match t.var {
-            Var::Start(s) if self.read.starts[s].varies == varies => {
+            Var::Start(s) if self.read.starts[s].varies => {
                 (t.divisor == 1 && t.modulus.is_none()).then_some((t.scale, s))
             }
             _ => None,
@@ -573,7 +566,7 @@ impl LinePacker<'_> {
         let from = self.places.of(e.place).cast_const();
         let (low, high) = e.span;
         let within = |x: i64| (low..=high).contains(&x);
-        if let (1, Some(f)) = (run.step, self.start_form(&e.offset, true))
+        if let (1, Some(f)) = (run.step, self.start_form(&e.offset))
             && self.is_within(&f, run, e.span)
         {
             let numbers = |&(scale, start): &(i64, usize)| -> Term<'_> {

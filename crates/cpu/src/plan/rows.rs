@@ -63,6 +63,75 @@ pub(super) unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
+/// Copies lines of `extent` elements of `size` bytes, from these offsets in elements, one after the
+/// other: `count` elements, without the first `skipped` ones of the first line.
+///
+/// # Safety
+/// `from` is valid for reading the elements of each line, `to` for writing `count` elements, and
+/// they do not overlap.
+pub(super) unsafe fn copy_lines(
+    size: usize,
+    [extent, skipped, count]: [usize; 3],
+    to: *mut u8,
+    from: *const u8,
+    mut offsets: impl Iterator<Item = i64>,
+) {
+    let (mut to, mut left, mut skipped) = (to, count, skipped);
+    let first = |x: i64| from.wrapping_offset(x as isize * size as isize);
+    let bytes = extent * size;
+    while left > 0 {
+        let whole = if skipped == 0 { left / extent } else { 0 };
+        // SAFETY: the caller guarantees the lines and memory for them (# Safety).
+        unsafe { copy_each(bytes, to, offsets.by_ref().take(whole).map(first)) };
+        (to, left) = (to.wrapping_add(whole * bytes), left - whole * extent);
+        let part = left.min(extent - skipped);
+        let Some(x) = offsets.next().filter(|_| part > 0) else {
+            return;
+        };
+        // SAFETY: the caller guarantees a part of a line, and memory for it (# Safety).
+        unsafe { copy_row(to, first(x).add(skipped * size), part * size) };
+        (to, left, skipped) = (to.wrapping_add(part * size), left - part, 0);
+    }
+}
+
+/// Copies rows of this many bytes to adjacent memory.
+///
+/// # Safety
+/// Each of `from` is valid for reading a row, `to` for writing all rows, and they do not overlap.
+unsafe fn copy_each(bytes: usize, to: *mut u8, from: impl Iterator<Item = *const u8>) {
+    /// # Safety
+    /// As [`copy_each`], and rows are at least a word and at most two.
+    unsafe fn two<W: Copy>(bytes: usize, to: *mut u8, from: impl Iterator<Item = *const u8>) {
+        let last = bytes - size_of::<W>();
+        let mut to = to;
+        for x in from {
+            // SAFETY: both words are inside of a row (# Safety).
+            unsafe {
+                let words = [x, x.add(last)].map(|x| x.cast::<W>().read_unaligned());
+                to.cast::<W>().write_unaligned(words[0]);
+                to.add(last).cast::<W>().write_unaligned(words[1]);
+            }
+            to = to.wrapping_add(bytes);
+        }
+    }
+    // SAFETY: the caller guarantees the rows and memory for them (# Safety).
+    unsafe {
+        match bytes {
+            4..8 => two::<u32>(bytes, to, from),
+            8..16 => two::<u64>(bytes, to, from),
+            16..32 => two::<u128>(bytes, to, from),
+            32..=64 => two::<[u128; 2]>(bytes, to, from),
+            _ => {
+                let mut to = to;
+                from.for_each(|x| {
+                    copy_row(to, x, bytes);
+                    to = to.wrapping_add(bytes);
+                });
+            }
+        }
+    }
+}
+
 /// Copies bytes by words; the last one ends at the last byte.
 ///
 /// # Safety

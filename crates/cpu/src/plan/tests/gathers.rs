@@ -163,6 +163,59 @@ fn elements_at_two_computed_indices() {
     }
 }
 
+/// Rows at two computed indices: more than there are offsets together, and parts of rows where
+/// reads are packed tile by tile.
+#[test]
+fn rows_at_two_computed_indices() {
+    let windows = Windows {
+        window: vec![1],
+        collapsed: vec![0, 1],
+        operand_batch: Vec::new(),
+        index_batch: Vec::new(),
+        axes: vec![0, 1],
+        vector: 1,
+    };
+    for (dtype, width) in [
+        (DType::I8, 3),
+        (DType::BF16, 5),
+        (DType::F32, 1),
+        (DType::F32, 3),
+        (DType::F32, 12),
+        (DType::F64, 3),
+        (DType::F64, 9),
+        (DType::C128, 2),
+        (DType::C128, 7),
+    ] {
+        for (n, bounds) in [(1, Bounds::Clip), (7, Bounds::Drop), (1500, Bounds::Clip)] {
+            let types = [
+                Type::new(dtype, [7, 9, width]),
+                Type::new(DType::I32, [n]),
+                Type::new(DType::I32, [n]),
+            ];
+            let f = function(&types, |cx, x| {
+                let shape = [n, 1].map(Dim::from);
+                let column = |x: Val| cx.broadcast_in_dim(x, &shape, &[0]);
+                let rows = |i: Val, j: Val| {
+                    let vectors = cx.concatenate(&[column(i), column(j)], 1);
+                    let sizes = [1, 1, width].map(Dim::from);
+                    cx.gather(&windows, &sizes, bounds, x[0], vectors)
+                };
+                let one = cx.full_like(x[1], 1.0);
+                let (y, next) = (rows(x[1], x[2]), rows(cx.add(x[1], one), x[2]));
+                vec![y, cx.add(y, next)]
+            });
+            let planned = PlannedFunction::new(&f);
+            let x = layouts(&numbers(dtype, &[7, 9, width], 1));
+            let i = layouts(&numbers(DType::I32, &[n], 2));
+            let j = layouts(&numbers(DType::I32, &[n], 3));
+            for ((x, i), j) in x.into_iter().zip(i).zip(j) {
+                let what = format!("{n} rows of {width} {dtype}, {bounds:?}");
+                planned.check(&what, &[x, i, j]);
+            }
+        }
+    }
+}
+
 /// An update of a window writes the window alone: its operand, a value that joins others, and what
 /// that computes at other rows are in memory.
 #[test]
