@@ -142,6 +142,8 @@ tuning! {
     /// The last three times are this many percent where another form may be chosen, which the code
     /// of a loop can contain or which reads less.
     GENERAL_FORM_PERCENT: usize = 250;
+    /// Estimated time to pack a read besides its elements, for each of its choices, in ps.
+    PACK_PS: usize = 60_000;
     /// Estimated time of a small product besides its elements, in ps.
     PRODUCT_PS: usize = 100_000;
     /// Estimated time of a loop, a branch or another region besides its steps, in ps.

@@ -45,11 +45,12 @@ pub(crate) struct PackedRead {
 }
 
 impl PackedRead {
-    /// Estimated time to pack it at all positions, in ps.
-    fn time(&self) -> usize {
+    /// Estimated time to pack it at all positions, in ps, with `own` for each choice besides its
+    /// elements.
+    pub(crate) fn time(&self, own: usize) -> usize {
         let mut choices = 1;
         self.read.source.bounds(&mut |_| choices += 1);
-        self.lines.time().saturating_mul(choices)
+        (self.lines.time().saturating_add(own)).saturating_mul(choices)
     }
 }
 
@@ -64,7 +65,7 @@ pub(crate) enum LaidLeaf {
         dynamic: SmallVec<[(usize, i64); 1]>,
     },
     /// Packed tile by tile.
-    Packed(Box<PackedRead>),
+    Packed(Arc<PackedRead>),
 }
 
 /// Code without what a box does not choose.
@@ -94,7 +95,7 @@ impl LaidBox {
     /// Estimated time to pack its inputs, in ps.
     pub(crate) fn packing_time(&self) -> usize {
         let time = |l: &LaidLeaf| match l {
-            LaidLeaf::Packed(r) => r.time(),
+            LaidLeaf::Packed(r) => r.time(0),
             LaidLeaf::Strided { .. } => 0,
         };
         self.leaves.iter().map(time).sum()

@@ -652,7 +652,7 @@ fn leaf(r: &NumRead, b: &LoopAxes, first: usize, numbers: &mut Vec<NumberBytes>)
                     .collect(),
             }
         }
-        None => LaidLeaf::Packed(Box::new(PackedRead {
+        None => LaidLeaf::Packed(Arc::new(PackedRead {
             read: r.clone(),
             lines: LineRead::of(r, b),
         })),

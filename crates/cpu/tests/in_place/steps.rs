@@ -3,8 +3,9 @@
 
 use super::common::products::Random;
 use super::{build, compare};
-use cotangent_core::ops::{Bounds, DotGeneral, Reduction};
-use cotangent_core::{Array, DType, Emit, Function, Type, Val, reference};
+use cotangent_core::ops::{Bounds, Comparison, DotGeneral, Reduction};
+use cotangent_core::{Array, DType, Emit, Env, Function, Type, Val, reference};
+use cotangent_cpu::plan_text;
 use std::sync::Arc;
 
 /// The numbers below `n` in another order.
@@ -189,6 +190,68 @@ fn constant_matrices_are_read_in_any_order() {
                         cx.tanh(cx.add(y, x[0]))
                     });
                 }
+            }
+        }
+    }
+}
+
+/// Matrices of more than the memory that is lent to kernels on tensors.
+#[test]
+fn products_with_large_matrices_are_steps_in_place() {
+    let product = |lhs: usize| DotGeneral {
+        lhs_batch: vec![],
+        rhs_batch: vec![],
+        lhs_contract: vec![lhs],
+        rhs_contract: vec![0],
+        stable: false,
+        strong_zero: false,
+    };
+    for (n, lhs) in [(100, 0), (150, 0), (150, 1)] {
+        let types = [&[n][..], &[n, n]].map(|shape| Type::new(DType::F64, shape));
+        let f = |cx: &dyn Emit, x: &[Val]| cx.tanh(cx.op(product(lhs), &[x[1], x[0]]));
+        check(&format!("{n} along {lhs}"), &types, &f);
+        let [_, in_steps] = both(&types, &f);
+        let plan = plan_text(&in_steps, &Env::default()).unwrap();
+        assert!(plan.contains("steps in place"), "{plan}");
+    }
+}
+
+/// Steps with too many elements for code, whose reads differ from index to index: at computed
+/// indices, alone or as the value, and in pieces that a start divides.
+#[test]
+fn reads_that_are_packed_in_steps() {
+    for dtype in [DType::F32, DType::F64, DType::C64, DType::I16, DType::U8] {
+        for n in [90, 300, 3000] {
+            let types = [
+                Type::new(dtype, [n]),
+                Type::new(DType::I32, [n]),
+                Type::new(dtype, [40]),
+            ];
+            let mut args = types.each_ref().map(numbers);
+            let at = (0..n).map(|k| ((k * 37 + 5) % (n + 9)) as i32 - 4);
+            args[1] = Array::vector(at.collect::<Vec<_>>());
+            // Sums of complex numbers are no numbers of one part.
+            let kinds = if dtype.is_complex() { 2 } else { 3 };
+            for kind in 0..kinds {
+                let f = |cx: &dyn Emit, x: &[Val]| {
+                    let taken = cx.take(x[0], x[1], 0, Bounds::Clip);
+                    let joined = cx.concatenate(&[x[2], x[0]], 0);
+                    let start = cx.index_axis(x[1], 0, 0);
+                    let window = cx.dynamic_slice(joined, &[start], &[n.into()]);
+                    match kind {
+                        0 => taken,
+                        1 => cx.select(cx.compare(taken, Comparison::Eq, x[0]), x[0], window),
+                        _ => {
+                            let number = cx.convert(taken, DType::F64);
+                            let sum = cx.reduce_sum(number, &[0]);
+                            let same = cx.compare(window, Comparison::Eq, taken);
+                            let many = cx.convert(same, DType::F64);
+                            let both = cx.add(sum, cx.reduce_sum(many, &[0]));
+                            cx.broadcast_in_dim(cx.convert(both, dtype), &[n.into()], &[])
+                        }
+                    }
+                };
+                check_with(&format!("{dtype} {n}, {kind}"), &types, &args, &f);
             }
         }
     }

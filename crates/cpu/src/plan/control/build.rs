@@ -408,8 +408,15 @@ impl<'a> InPlaceBuilder<'a> {
             self.code.truncate(before);
             self.work = work;
             let work = elements.saturating_mul(1 + (code.cost / 1000) as usize);
-            let time = time(100);
-            self.push(work, Instruction::Code { at, time });
+            let (packed, time) = (Box::default(), time(100));
+            self.push(work, Instruction::Code { at, packed, time });
+        } else if self.code[before..]
+            .iter()
+            .any(|i| matches!(i, Instruction::Pack(_)))
+        {
+            let packed: Box<[Instruction]> = self.code.drain(before..).collect();
+            let time = packed.iter().map(Instruction::time).sum();
+            self.push(0, Instruction::Code { at, packed, time });
         }
     }
 

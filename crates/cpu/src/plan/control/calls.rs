@@ -64,6 +64,11 @@ impl InPlaceBuilder<'_> {
             (InPlace::entry(p as usize), form)
         };
         let results: Vec<_> = c.results.iter().map(|p| p.map(result)).collect();
+        if let Some(product) = &c.product
+            && self.contraction(product, &operands, &results).is_some()
+        {
+            return Some(());
+        }
         let raw = self.raw(k, c, &operands);
         let changed = (raw.as_ref()).and_then(|raw| self.changed_operand(k, c, raw, &operands));
         let places = c.operands.iter().map(|v| v.place);
@@ -71,11 +76,6 @@ impl InPlaceBuilder<'_> {
         let mut others = others.filter(|&p| changed.is_none_or(|changed| !changed.contains(&p)));
         if others.any(|p| self.bytes(p) > MAX_LENT_BYTES) {
             return None;
-        }
-        if let Some(product) = &c.product
-            && self.contraction(product, &operands, &results).is_some()
-        {
-            return Some(());
         }
         if let Some([operand, result]) = changed {
             self.changes[result as usize] = Some(operand);

@@ -3,7 +3,7 @@
 use super::build::{INSTRUCTION_WORK, InPlaceBuilder};
 use super::frame::{FrameAddress, StridedOperand};
 use super::in_place::InPlace;
-use super::instruction::{Instruction, Tile, TileBody, TileCode, TileInput, TileRun};
+use super::instruction::{Instruction, Pack, Tile, TileBody, TileCode, TileInput, TileRun};
 use super::update::{Update, UpdateForm};
 use super::views::{copy_of, is_dense};
 use crate::axes::positions;
@@ -12,12 +12,16 @@ use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
 use crate::plan::factors::{factors, is_direct};
-use crate::plan::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates};
+use crate::plan::laid::{
+    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates, PackedRead,
+};
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::Strides;
+use crate::tuning::PACK_PS;
 use cotangent_core::DType;
 use cotangent_kernels::tile::{self, Body};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Largest number of bytes of a value that the instructions of a loop compute tile by tile. Larger
 /// ones run by the step's code, which is compiled.
@@ -145,7 +149,7 @@ impl InPlaceBuilder<'_> {
     ) -> Option<usize> {
         let mut parts = 0;
         for b in &laid.boxes {
-            for part in decided_parts(b)? {
+            for part in parts_of(b) {
                 for tile in tiles_of(b, part, (body_of(code, b).widest(), self.tile_bytes))? {
                     self.scratch.used = 0;
                     self.part(at, (code, laid, b), &tile, slots, outputs)?;
@@ -233,20 +237,32 @@ impl InPlaceBuilder<'_> {
             at,
             decided: b.decided.clone(),
         };
+        let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
+        let (first, strides) = output_layout(part);
+        let dense = is_dense(&extents, &strides);
+        // A read that is the value is packed where the value is.
+        if let ([m], &[p]) = (&code.members[..], outputs)
+            && let [Some(k)] = m.copies[..]
+            && let Some(r) = undecided(&b.leaves[k], part).filter(|_| dense)
+        {
+            let y = FrameAddress {
+                base: p,
+                offset: (first * m.dtype.size()) as isize,
+            };
+            return self.pack(r, (b, part), y);
+        }
         let leaves = b.inputs();
         let scalars = TileRun::is_compiled(body_of(code, b), n);
         let inputs = self.inputs((code, leaves), laid, b, (part, scalars), slots)?;
         let mut to: SmallVec<[FrameAddress; 2]> = SmallVec::new();
         let mut moves: SmallVec<[Instruction; 1]> = SmallVec::new();
-        let extents: SmallVec<[usize; 4]> = part.iter().map(|a| a.extent).collect();
-        let (first, strides) = output_layout(part);
         for (m, &p) in code.members.iter().zip(outputs) {
             let size = m.dtype.size();
             let y = FrameAddress {
                 base: p,
                 offset: (first * size) as isize,
             };
-            to.push(match is_dense(&extents, &strides) {
+            to.push(match dense {
                 true => y,
                 false => {
                     let own = self.temporary(n * size);
@@ -349,6 +365,12 @@ impl InPlaceBuilder<'_> {
             if n * size > self.tile_bytes {
                 return None;
             }
+            if let Some(r) = undecided(&b.leaves[k], part) {
+                let y = self.temporary(n * size);
+                self.pack(r, (b, part), y)?;
+                out.push(TileInput::each(y));
+                continue;
+            }
             out.push(match self.leaf(laid, b, (k, size), part, slots)? {
                 PartLeaf::Number(bytes) if scalars => TileInput::scalar(self.constant(bytes)),
                 PartLeaf::Number(bytes) => TileInput::each(self.constant(bytes.repeat(n))),
@@ -361,6 +383,27 @@ impl InPlaceBuilder<'_> {
             });
         }
         Some(out)
+    }
+
+    /// A read over a box, packed to `y`; `None` if the part is not the box, or has too many
+    /// elements.
+    fn pack(
+        &mut self,
+        read: &Arc<PackedRead>,
+        (b, part): (&LaidBox, &LoopAxes),
+        y: FrameAddress,
+    ) -> Option<()> {
+        let (n, size) = (b.volume, read.read.dtype.size());
+        let whole = part.iter().map(|a| a.extent).product::<usize>() == n;
+        (whole && n * size <= self.tile_bytes).then_some(())?;
+        let pack = Pack {
+            read: read.clone(),
+            n,
+            time: read.time(PACK_PS),
+            y,
+        };
+        self.push(pack.time / 1000, Instruction::Pack(Box::new(pack)));
+        Some(())
     }
 
     /// An input over a part of a box in which it has one source.
@@ -516,7 +559,7 @@ impl InPlaceBuilder<'_> {
                 return done;
             }
         }
-        let [part] = &decided_parts(b)?[..] else {
+        let [part] = &parts_of(b)[..] else {
             return None;
         };
         // A copy of an input is the input.
@@ -687,8 +730,17 @@ fn halves(part: LoopAxes) -> Vec<LoopAxes> {
     vec![first, second]
 }
 
-/// Parts of a box in which every read has one source.
-fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
+/// The read of a leaf that differs in its source over a part of a box.
+fn undecided<'l>(leaf: &'l LaidLeaf, part: &LoopAxes) -> Option<&'l Arc<PackedRead>> {
+    match leaf {
+        LaidLeaf::Packed(r) if decided(&r.read, part).is_none() => Some(r),
+        _ => None,
+    }
+}
+
+/// Parts of a box in which every read has one source; the box, where that differs from index to
+/// index.
+fn parts_of(b: &LaidBox) -> Vec<LoopAxes> {
     let packed: Vec<&NumRead> = b
         .leaves
         .iter()
@@ -704,7 +756,7 @@ fn decided_parts(b: &LaidBox) -> Option<Vec<LoopAxes>> {
     let all = parts
         .iter()
         .all(|part| packed.iter().all(|read| decided(read, part).is_some()));
-    all.then_some(parts)
+    if all { parts } else { vec![b.axes.clone()] }
 }
 
 /// The body of a box.

@@ -11,6 +11,7 @@ use crate::plan::build::StepKind;
 use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::GroupRun;
 use crate::plan::laid::{LaidStep, Resolved};
+use crate::plan::pack::Addresses;
 use crate::plan::rows::copy_rows;
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
@@ -212,7 +213,16 @@ impl InPlace {
     /// are row-major and initialised, outputs are valid for their elements and overlap nothing that
     /// an instruction reads after it writes them.
     pub(super) unsafe fn execute(&self, s: &mut State) -> Result<()> {
-        for i in &self.instructions {
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { self.execute_all(s, &self.instructions) }
+    }
+
+    /// Runs some instructions.
+    ///
+    /// # Safety
+    /// The preconditions of [`InPlace::execute`].
+    unsafe fn execute_all(&self, s: &mut State, all: &[Instruction]) -> Result<()> {
+        for i in all {
             // SAFETY: the builder made each instruction of a step of a verified plan: operands are
             // inside of their values, which are in the table (# Safety) or in the frame.
             unsafe {
@@ -259,6 +269,16 @@ impl InPlace {
                     Instruction::Copy { bytes, y, x, .. } => {
                         s.at(*y).copy_from_nonoverlapping(s.at(*x), *bytes);
                     }
+                    Instruction::Pack(p) => {
+                        let places = Addresses {
+                            table: &s.table[..self.plan.parts.places.len()],
+                            local: &[],
+                        };
+                        p.read.lines.pack(s.at(p.y), 0..p.n, places);
+                    }
+                    Instruction::Code { packed, .. } if !packed.is_empty() => {
+                        self.execute_all(s, packed)?;
+                    }
                     other => self.execute_large(s, other)?,
                 }
             }
@@ -271,9 +291,9 @@ impl InPlace {
     /// # Safety
     /// The preconditions of [`InPlace::execute`].
     unsafe fn compiled(&self, s: &State, b: &TileBody, layouts: &BodyLayouts) {
-        let x: SmallVec<[*const u8; 8]> =
+        let x: SmallVec<[*const u8; 16]> =
             b.inputs.iter().map(|x| s.at(x.at).cast_const()).collect();
-        let y: SmallVec<[*mut u8; 4]> = b.outputs.iter().map(|&y| s.at(y)).collect();
+        let y: SmallVec<[*mut u8; 8]> = b.outputs.iter().map(|&y| s.at(y)).collect();
         // SAFETY: the caller guarantees the table (# Safety); outputs are contiguous, and
         // the layouts are those of the inputs.
         unsafe { self.body(&b.code).run(layouts, 0..b.n, &x, &y) }

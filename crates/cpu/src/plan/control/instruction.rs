@@ -3,7 +3,7 @@
 use super::frame::{FrameAddress, InPlaceForm, StridedOperand};
 use super::update::Update;
 use crate::folds::RawProduct;
-use crate::plan::laid::DecidedCode;
+use crate::plan::laid::{DecidedCode, PackedRead};
 use crate::plan::nested::NestedRun;
 use crate::plan::rows::rows_time;
 use crate::raw_kernel::RawKernel;
@@ -31,6 +31,15 @@ pub(super) struct InPlaceCall {
     pub(super) results: Vec<Option<(FrameAddress, InPlaceForm)>>,
     /// The kernel on memory, if the operation has one at these extents.
     pub(super) raw: Option<RawKernel>,
+}
+
+/// The `n` elements of a read that no other instruction has, over a box. It is a part of `Code`.
+pub(super) struct Pack {
+    pub(super) read: Arc<PackedRead>,
+    pub(super) n: usize,
+    /// Estimated time, in ps.
+    pub(super) time: usize,
+    pub(super) y: FrameAddress,
 }
 
 /// A kernel on the elements of a tile.
@@ -167,6 +176,7 @@ pub(super) enum Instruction {
         y: FrameAddress,
         x: FrameAddress,
     },
+    Pack(Box<Pack>),
     /// A start of windows: `clamp(x, 0, last)`.
     Start {
         slot: usize,
@@ -198,9 +208,11 @@ pub(super) enum Instruction {
         x: Box<[StridedOperand; 2]>,
     },
     Update(Box<Update>),
-    /// A phase of a step of code in its general form.
+    /// A phase of a step of code with reads that are packed: by these instructions, or in its
+    /// general form if there are none. The code of a loop has it index by index.
     Code {
         at: [usize; 2],
+        packed: Box<[Instruction]>,
         /// Estimated time, in ps.
         time: usize,
     },
@@ -236,6 +248,7 @@ impl Instruction {
                 PRODUCT_PS + n * depth * ELEMENT_PS * 2
             }
             Instruction::Update(u) => KERNEL_PS * 2 + u.bytes * COPIED_BYTE_PS,
+            Instruction::Pack(p) => p.time,
             Instruction::Code { time, .. } => *time,
             Instruction::Call(_) => CALL_PS,
             // Its own instructions count.

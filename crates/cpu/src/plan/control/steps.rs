@@ -94,7 +94,9 @@ impl NotCode {
             Instruction::Fold { .. } => NotCode::Instruction("a fold"),
             Instruction::Product { .. } => NotCode::Instruction("a product"),
             Instruction::Update(_) => NotCode::Instruction("an update"),
-            Instruction::Code { .. } => NotCode::Instruction("a read at computed indices"),
+            Instruction::Code { .. } | Instruction::Pack(_) => {
+                NotCode::Instruction("a read at computed indices")
+            }
             Instruction::Start { .. } | Instruction::Address { .. } => {
                 NotCode::Instruction("a computed address")
             }
@@ -418,6 +420,8 @@ impl<'a> StepRecorder<'a> {
             } => self.product(p, *product, *dtype, *y, x),
             Instruction::Update(u) => self.update(p, u),
             Instruction::Code { at, .. } => self.phase(p, *at),
+            // A part of `Code`.
+            Instruction::Pack(_) => None,
             Instruction::Control { run, eqn, x, y } => self.control(p, (&**run, *eqn), x, y),
             Instruction::Call(c) => self.call(p, c),
         }
