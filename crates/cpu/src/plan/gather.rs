@@ -3,7 +3,7 @@
 
 use super::axes::line_axis;
 use super::lines::{LineRead, LineSource};
-use super::pack::Addresses;
+use super::pack::{Addresses, interval};
 use super::reads::NumTerm;
 use crate::element::{for_integer_or_bool, for_size};
 use crate::nests::affine::Var;
@@ -44,13 +44,9 @@ impl LineRead {
         let Some(terms) = terms else { return false };
         let step = along.map_or(0, |k| e.offset.scales[k]);
         let at = |position: usize| e.offset.offset + step * position as i64;
-        let ends = [at(positions.start), at(positions.end - 1)];
-        let (mut least, mut most) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-        for (scale, start, _) in &terms {
-            let last = scale.saturating_mul(start.last);
-            least = least.saturating_add(last.min(0));
-            most = most.saturating_add(last.max(0));
-        }
+        let starts = terms.iter().map(|(scale, start, _)| (*scale, start.last));
+        let along = (step, positions.len() as i64 - 1);
+        let (least, most) = interval(at(positions.start), starts.chain([along]));
         if least < e.span.0 || e.span.1 < most {
             return false;
         }

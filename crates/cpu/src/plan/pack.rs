@@ -328,7 +328,7 @@ impl LinePacker<'_> {
         // The index along the first line comes on top of the form at its first element.
         let (mut skipped, mut left) = (self.at[along], positions);
         let moves = (0..along).any(|k| scales[k] != 0);
-        let is_inside = self.is_within_lines(e, &terms, extent);
+        let is_inside = self.is_inside(e, &terms);
         let from = self.places.of(e.place).cast_const();
         if let (&[(scale, s)], false, true) = (&terms[..], moves, is_inside) {
             let offsets = self.starts[s][self.line..].iter();
@@ -371,25 +371,18 @@ impl LinePacker<'_> {
         }
     }
 
-    /// Whether lines of `extent` elements are inside of a value, at all indices and all values of
-    /// their starts.
-    fn is_within_lines(&self, e: &LineElement, terms: &[(i64, usize)], extent: usize) -> bool {
+    /// Whether an element is inside of its value at all indices and all values of its starts.
+    fn is_inside(&self, e: &LineElement, terms: &[(i64, usize)]) -> bool {
         let indices = self.axes.iter().zip(&e.offset.scales);
         let indices = indices.map(|(a, &scale)| (scale, a.extent as i64 - 1));
-        let starts = terms
-            .iter()
-            .map(|&(scale, s)| (scale, self.read.starts[s].last));
-        let (mut least, mut most) = (e.offset.offset, e.offset.offset);
-        for (scale, last) in indices.chain(starts) {
-            let last = scale.saturating_mul(last);
-            least = least.saturating_add(last.min(0));
-            most = most.saturating_add(last.max(0));
-        }
-        e.span.0 <= least && most <= e.span.1 && extent > 0
+        let starts = terms.iter();
+        let starts = starts.map(|&(scale, s)| (scale, self.read.starts[s].last));
+        let (least, most) = interval(e.offset.offset, indices.chain(starts));
+        e.span.0 <= least && most <= e.span.1
     }
 
-    /// The form at the positions of a line, if its terms are starts: those that `varies` from
-    /// position to position, or those of the line.
+    /// The form at the positions of a line, if its terms are starts that vary from position to
+    /// position.
     fn start_form(&self, f: &LoopForm) -> Option<StartForm> {
         let start = |t: &NumTerm| match t.var {
             Var::Start(s) if self.read.starts[s].varies => {
@@ -408,14 +401,11 @@ impl LinePacker<'_> {
 
     /// Whether a form is in a range at the positions of a run for all values of its starts.
     fn is_within(&self, f: &StartForm, run: LineRun, (low, high): (i64, i64)) -> bool {
-        let at = |position: usize| f.linear + f.step * position as i64;
-        let line = [at(run.first), at(run.first + (run.count - 1) * run.step)];
-        let (mut least, mut most) = (line[0].min(line[1]), line[0].max(line[1]));
-        for &(scale, start) in &f.terms {
-            let last = scale.saturating_mul(self.read.starts[start].last);
-            least = least.saturating_add(last.min(0));
-            most = most.saturating_add(last.max(0));
-        }
+        let first = f.linear + f.step * run.first as i64;
+        let along = (f.step, ((run.count - 1) * run.step) as i64);
+        let starts = f.terms.iter();
+        let starts = starts.map(|&(scale, s)| (scale, self.read.starts[s].last));
+        let (least, most) = interval(first, starts.chain([along]));
         low <= least && most <= high
     }
 
@@ -635,6 +625,17 @@ impl NumTerm {
     fn is_plain(&self) -> bool {
         (self.scale, self.divisor, self.modulus) == (1, 1, None)
     }
+}
+
+/// Lowest and highest value of an offset with terms, each a scale of a number from 0 to its last.
+pub(super) fn interval(offset: i64, terms: impl Iterator<Item = (i64, i64)>) -> (i64, i64) {
+    terms.fold((offset, offset), |(low, high), (scale, last)| {
+        let most = scale.saturating_mul(last);
+        (
+            low.saturating_add(most.min(0)),
+            high.saturating_add(most.max(0)),
+        )
+    })
 }
 
 /// A term at this value of its variable.

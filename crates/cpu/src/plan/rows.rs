@@ -99,8 +99,10 @@ pub(super) unsafe fn copy_lines(
 /// # Safety
 /// Each of `from` is valid for reading a row, `to` for writing all rows, and they do not overlap.
 unsafe fn copy_each(bytes: usize, to: *mut u8, from: impl Iterator<Item = *const u8>) {
+    /// Rows of at least a word and at most two: without the loop of [`copy_words`].
+    ///
     /// # Safety
-    /// As [`copy_each`], and rows are at least a word and at most two.
+    /// The preconditions of [`copy_each`].
     unsafe fn two<W: Copy>(bytes: usize, to: *mut u8, from: impl Iterator<Item = *const u8>) {
         let last = bytes - size_of::<W>();
         let mut to = to;
@@ -121,13 +123,9 @@ unsafe fn copy_each(bytes: usize, to: *mut u8, from: impl Iterator<Item = *const
             8..16 => two::<u64>(bytes, to, from),
             16..32 => two::<u128>(bytes, to, from),
             32..=64 => two::<[u128; 2]>(bytes, to, from),
-            _ => {
-                let mut to = to;
-                from.for_each(|x| {
-                    copy_row(to, x, bytes);
-                    to = to.wrapping_add(bytes);
-                });
-            }
+            _ => from
+                .enumerate()
+                .for_each(|(k, x)| copy_row(to.wrapping_add(k * bytes), x, bytes)),
         }
     }
 }

@@ -218,14 +218,6 @@ impl Geometry {
         };
         match &self.components[..] {
             [c] => self.inside(along(c), range, out),
-            [c, d] => {
-                let (c, d) = (along(c), along(d));
-                let place = move |index| {
-                    let ((at, inside), (more, fits)) = (c(index), d(index));
-                    (at + more, inside & fits)
-                };
-                self.inside(place, range, out);
-            }
             all => {
                 let place = move |index| {
                     all.iter().fold((0, true), |(at, inside), c| {
