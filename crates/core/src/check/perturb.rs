@@ -62,16 +62,13 @@ pub fn agree_up_to_rounding(
     }
     let absolute = RANGE_FACTOR * subnormal_spacing(f);
     for (k, got) in got.iter().enumerate() {
-        let runs: Vec<Vec<f64>> = runs
-            .iter()
-            .map(|y| flat(std::slice::from_ref(&y[k])))
-            .collect();
+        let runs: Vec<Vec<f64>> = runs.iter().map(|y| numbers(&y[k])).collect();
         let (lo, hi) = range(runs[0].iter().copied());
         let margin = match lo <= hi {
             true => absolute + tolerance * lo.abs().max(hi.abs()),
             false => 0.0,
         };
-        for (i, got) in flat(std::slice::from_ref(got)).into_iter().enumerate() {
+        for (i, got) in numbers(got).into_iter().enumerate() {
             let seen = runs.iter().map(|r| r[i]);
             if !is_in_range(got, margin, seen.clone()) {
                 let (lo, hi) = range(seen);
@@ -119,6 +116,20 @@ fn subnormal_spacing(f: &Function) -> f64 {
     dtypes(f).into_iter().map(spacing).fold(0.0, f64::max)
 }
 
+/// The real coordinates of an array. A complex number of which one part is NaN is NaN: products
+/// with numbers that are known to be real may leave out the other part.
+fn numbers(x: &Array) -> Vec<f64> {
+    let mut all = flat(std::slice::from_ref(x));
+    if x.dtype().is_complex() {
+        for z in all.chunks_exact_mut(2) {
+            if z.iter().any(|part| part.is_nan()) {
+                z.fill(f64::NAN);
+            }
+        }
+    }
+    all
+}
+
 /// The smallest and the largest finite number.
 fn range(x: impl Iterator<Item = f64>) -> (f64, f64) {
     x.filter(|x| x.is_finite())
@@ -145,6 +156,9 @@ struct Factors {
     /// Results as well. Those of factorizations obey relations that rounding errors may break: two
     /// numbers of a rotation are equal, and a comparison decides by them.
     results: bool,
+    /// The sign of zeros among results of operations that combine several numbers, if it is not
+    /// theirs: the order of sums and of products decides it.
+    zeros: Option<f64>,
 }
 
 /// The copy number `run` of `f` in which operands of operations that round are multiplied by random
@@ -153,6 +167,7 @@ fn perturbed(f: &Function, run: usize) -> Result<Function> {
     let factors = Factors {
         whole: run & 1 == 0,
         results: run & 2 == 2,
+        zeros: [None, Some(0.0), Some(-0.0)][run % 3],
     };
     with_factors(f, factors, &mut Rng::new(run as u64))
 }
@@ -172,10 +187,14 @@ fn with_factors(f: &Function, factors: Factors, rng: &mut Rng) -> Result<Functio
             true => op.into_owned(),
             false => op.with_regions(&regions),
         };
+        let combines = !op.is_elementwise(f.operands(eqn).iter().map(|v| f.ty(*v)));
         let mut y = b.emit(op, &x);
-        for (y, r) in y.iter_mut().zip(eqn.results()) {
-            if factors.results && rounded(&r) {
+        for (y, _) in y.iter_mut().zip(eqn.results()).filter(|(_, r)| rounded(r)) {
+            if factors.results {
                 *y = multiplied(b, *y, factors.whole, rng);
+            }
+            if let Some(zero) = factors.zeros.filter(|_| combines) {
+                *y = with_zeros(b, *y, zero);
             }
         }
         Ok(y)
@@ -251,9 +270,20 @@ fn multiplied(cx: &dyn Emit, y: Val, whole: bool, rng: &mut Rng) -> Val {
     cx.select(all, y, product)
 }
 
+/// The value with this zero in place of zeros of either sign.
+fn with_zeros(cx: &dyn Emit, y: Val, zero: f64) -> Val {
+    if cx.ty(y).dtype.is_complex() {
+        let [re, im] = [cx.real(y), cx.imag(y)].map(|x| with_zeros(cx, x, zero));
+        return cx.complex(re, im);
+    }
+    let zero = cx.full_like(y, zero);
+    cx.select(cx.compare(y, Comparison::Eq, zero), zero, y)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::C128;
     use crate::ir::Session;
 
     /// The function of one f64 that `g` emits.
@@ -351,6 +381,45 @@ mod tests {
             agree_up_to_rounding(&f, &args, &got, &want, 0.0).is_ok()
         };
         assert!(accepts(0, 0) && !accepts(0, 1) && !accepts(1, 1));
+    }
+
+    #[test]
+    fn the_order_of_a_product_decides_signs_of_zeros() {
+        // The imaginary part of a product of real numbers is 0 or -0, which are the two sides of
+        // the branch cut of the logarithm; that of one number is its own.
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::new(DType::C128, [3]), Some("x"));
+        let cx: &dyn Emit = &b;
+        let results = [cx.log(cx.reduce_prod(x, &[0])), cx.log(x)];
+        let f = b.finish(&results).unwrap();
+        let numbers = [-0.25, -0.5, -2.0].map(|x| C128::new(x, 0.0));
+        let args = [Array::from_vec([3], numbers.to_vec()).unwrap()];
+        let want = reference::run(&f, &args).unwrap();
+        let accepts = |k: usize| {
+            let mut got = want.clone();
+            let numbers = got[k].as_slice::<C128>().unwrap().iter();
+            let conjugates = numbers.map(|z| C128::new(z.re, -z.im)).collect();
+            got[k] = Array::from_vec(got[k].shape(), conjugates).unwrap();
+            agree_up_to_rounding(&f, &args, &got, &want, 0.0).is_ok()
+        };
+        assert!(accepts(0) && !accepts(1));
+    }
+
+    #[test]
+    fn a_part_that_is_nan_makes_a_complex_number_nan() {
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::scalar(DType::C128), Some("x"));
+        let y = (&b as &dyn Emit).conj(x);
+        let f = b.finish(&[y]).unwrap();
+        let accepts = |got: [f64; 2], x: [f64; 2]| {
+            let [got, x, want] = [got, x, [x[0], -x[1]]].map(|[re, im]| C128::new(re, im));
+            let [got, x, want] = [got, x, want].map(|z| [Array::scalar(z)]);
+            agree_up_to_rounding(&f, &x, &got, &want, 0.0).is_ok()
+        };
+        assert!(
+            accepts([f64::NAN; 2], [f64::NAN, 0.0]) && accepts([0.0, f64::NAN], [f64::NAN, 0.0])
+        );
+        assert!(!accepts([0.0, 0.0], [f64::NAN, 0.0]) && !accepts([0.0, f64::NAN], [0.0, 0.0]));
     }
 
     #[test]
