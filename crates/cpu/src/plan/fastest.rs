@@ -31,11 +31,20 @@ pub(super) fn folds_columns(code: &Code, axes: &LoopAxes, reads: &[&NumRead]) ->
     };
     let mut adjacent = [0, 0];
     for r in reads {
-        let [outer, inner] = [result, folded].map(|k| Along::of(r, axes, k));
-        adjacent[0] += usize::from(outer == Along::Adjacent && inner != Along::Same);
-        adjacent[1] += usize::from(inner == Along::Adjacent && outer != Along::Same);
+        count_adjacent(r, axes, [result, folded], &mut adjacent);
     }
     code.members.iter().all(fold) && adjacent[0] > adjacent[1]
+}
+
+/// Adds to the numbers of reads whose elements are adjacent along the first and along the second of
+/// two axes, but not the same along the other one. Starts are reads, too.
+fn count_adjacent(r: &NumRead, axes: &LoopAxes, own: [usize; 2], adjacent: &mut [usize; 2]) {
+    let [outer, inner] = own.map(|k| Along::of(r, axes, k));
+    adjacent[0] += usize::from(outer == Along::Adjacent && inner != Along::Same);
+    adjacent[1] += usize::from(inner == Along::Adjacent && outer != Along::Same);
+    for s in &r.starts {
+        count_adjacent(&s.read, axes, own, adjacent);
+    }
 }
 
 /// The elements of a read at consecutive indices of a loop axis.

@@ -75,19 +75,33 @@ impl LineRead {
         let Some(inner) = line_axis(axes) else {
             return out;
         };
+        let mut of_lines = axes.clone();
+        of_lines[inner].extent = 1;
         for outer in (0..inner).rev().filter(|&k| axes[k].extent > 1) {
             if !out.merges(outer, inner, out.axes[inner].extent) {
                 break;
             }
             out.merge(outer, inner);
+            of_lines[outer].extent = 1;
         }
+        out.read_by_lines(r, &of_lines);
         out
+    }
+
+    /// Gives starts that are the same along a line the axes of lines.
+    fn read_by_lines(&mut self, r: &NumRead, axes: &LoopAxes) {
+        for (s, own) in self.starts.iter_mut().zip(&r.starts) {
+            match s.varies {
+                true => s.read.read_by_lines(&own.read, axes),
+                false => s.read = LineRead::of(&own.read, axes),
+            }
+        }
     }
 
     /// The read in all axes of the loop.
     fn apart(r: &NumRead, axes: &LoopAxes) -> LineRead {
         let starts: Vec<LineStart> = r.starts.iter().map(|s| LineStart::of(s, axes)).collect();
-        let source = source(&r.source, axes);
+        let source = source(r, &r.source, axes);
         LineRead {
             dtype: r.dtype,
             axes: axes.clone(),
@@ -127,7 +141,7 @@ impl LineRead {
         };
         let mut starts = self.starts.iter();
         !any_form(&self.source, &|f| !continues(f))
-            && starts.all(|s| s.varies && s.read.merges(outer, inner, extent))
+            && starts.all(|s| s.read.merges(outer, inner, extent))
     }
 
     fn merge(&mut self, outer: usize, inner: usize) {
@@ -155,19 +169,10 @@ impl LineRead {
 impl LineStart {
     pub(crate) fn of(s: &NumStart, axes: &LoopAxes) -> LineStart {
         let read = LineRead::apart(&s.read, axes);
-        let varies = read.varies(axes);
-        let read = match line_axis(axes) {
-            Some(along) if !varies => {
-                let mut axes = axes.clone();
-                axes[along].extent = 1;
-                LineRead::of(&s.read, &axes)
-            }
-            _ => read,
-        };
         LineStart {
+            varies: read.varies(axes),
             read,
             last: s.last,
-            varies,
         }
     }
 }
@@ -221,28 +226,45 @@ fn any_form(s: &LineSource, f: &dyn Fn(&LoopForm) -> bool) -> bool {
     }
 }
 
-fn source(s: &NumSource, axes: &LoopAxes) -> LineSource {
-    match s {
-        NumSource::Number(bytes) => LineSource::Number(SmallVec::from_slice(bytes)),
-        NumSource::Element(e) => LineSource::Element(LineElement {
-            place: e.place,
-            offset: LoopForm::of(&e.offset, axes),
-            span: e.span,
-        }),
-        NumSource::Choice(c) => {
-            let bound = |b: &super::reads::NumBound| LineBound {
-                form: LoopForm::of(&b.form, axes),
-                low: b.low,
-                high: b.high,
-                step: b.step,
-            };
-            LineSource::Choice(Box::new(LineChoice {
-                bounds: c.bounds.iter().map(bound).collect(),
-                inside: source(&c.inside, axes),
-                outside: source(&c.outside, axes),
-            }))
+/// The source of a read in the axes of a loop, without choices that are the same everywhere in it.
+fn source(r: &NumRead, s: &NumSource, axes: &LoopAxes) -> LineSource {
+    let c = match s {
+        NumSource::Number(bytes) => return LineSource::Number(SmallVec::from_slice(bytes)),
+        NumSource::Element(e) => {
+            return LineSource::Element(LineElement {
+                place: e.place,
+                offset: LoopForm::of(&e.offset, axes),
+                span: e.span,
+            });
+        }
+        NumSource::Choice(c) => c,
+    };
+    let mut bounds: SmallVec<[LineBound; 2]> = SmallVec::new();
+    for b in &c.bounds {
+        let bound = LineBound {
+            form: LoopForm::of(&b.form, axes),
+            low: b.low,
+            high: b.high,
+            step: b.step,
+        };
+        let start = |s: usize| 0..r.starts[s].last + 1;
+        let (least, most) = bound.form.interval(axes, &start);
+        match bound.step == 1 || least == most {
+            true if most < bound.low || bound.high <= least => {
+                return source(r, &c.outside, axes);
+            }
+            true if bound.holds(least) && bound.holds(most) => {}
+            _ => bounds.push(bound),
         }
     }
+    if bounds.is_empty() {
+        return source(r, &c.inside, axes);
+    }
+    LineSource::Choice(Box::new(LineChoice {
+        bounds,
+        inside: source(r, &c.inside, axes),
+        outside: source(r, &c.outside, axes),
+    }))
 }
 
 fn for_each_form(s: &mut LineSource, f: &mut dyn FnMut(&mut LoopForm)) {

@@ -301,17 +301,17 @@ impl LinePacker<'_> {
         }
     }
 
-    /// The axis of the lines, if a form is that of adjacent elements on each, from starts on.
+    /// The axis of the lines, if a form is linear on each, from starts on.
     fn rows_along(&self, f: &LoopForm) -> Option<usize> {
         let start = |t: &NumTerm| match t.var {
             Var::Start(s) => !self.read.starts[s].varies && t.divisor == 1 && t.modulus.is_none(),
             Var::Axis(_) => false,
         };
-        let along = self.along.filter(|&k| f.scales[k] == 1);
-        along.filter(|_| !f.terms.is_empty() && f.terms.iter().all(start))
+        let has_starts = !f.terms.is_empty() && f.terms.iter().all(start);
+        self.along.filter(|_| has_starts)
     }
 
-    /// Copies adjacent elements on each line, whose form has only starts of lines as terms
+    /// Copies evenly spaced elements on each line, whose form has only starts of lines as terms
     /// ([`LinePacker::rows_along`]): first the offsets of some hundred lines are computed, so that
     /// loads of one row do not wait for those of another.
     ///
@@ -319,7 +319,8 @@ impl LinePacker<'_> {
     /// The preconditions of [`LineRead::pack`], for this many positions.
     unsafe fn rows(&mut self, e: &LineElement, along: usize, positions: usize) {
         let (axes, scales) = (self.axes, &e.offset.scales);
-        let (size, extent) = (self.read.dtype.size(), axes[along].extent);
+        let (dtype, extent) = (self.read.dtype, axes[along].extent);
+        let step = scales[along];
         let start = |t: &NumTerm| match t.var {
             Var::Start(s) => (t.scale, s),
             Var::Axis(_) => unreachable!("a term that is a start"),
@@ -336,7 +337,7 @@ impl LinePacker<'_> {
             // SAFETY: lines are inside of the value at all values of their starts, and adjacent in
             // the memory of the positions.
             return unsafe {
-                copy_lines(size, [extent, skipped, left], self.to, from, offsets);
+                copy_lines(dtype, step, [extent, skipped, left], self.to, from, offsets);
             };
         }
         let mut memory = [0i64; LINES];
@@ -354,7 +355,8 @@ impl LinePacker<'_> {
                 add_clamped(offsets, own, self.read.starts[s].last, scale);
             }
             self.line += lines;
-            let within = |&x: &i64| e.span.0 <= x && x + extent as i64 - 1 <= e.span.1;
+            let reach = step * (extent as i64 - 1);
+            let within = |x: &i64| e.span.0 <= x + reach.min(0) && x + reach.max(0) <= e.span.1;
             assert!(
                 is_inside || offsets.iter().all(within),
                 "an access outside of its value"
@@ -364,9 +366,9 @@ impl LinePacker<'_> {
             // adjacent in the memory of the positions.
             unsafe {
                 let offsets = offsets.iter().copied();
-                copy_lines(size, [extent, skipped, done], self.to, from, offsets);
+                copy_lines(dtype, step, [extent, skipped, done], self.to, from, offsets);
             }
-            self.to = self.to.wrapping_add(done * size);
+            self.to = self.to.wrapping_add(done * dtype.size());
             (left, skipped) = (left - done, 0);
         }
     }

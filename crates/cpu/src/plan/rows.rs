@@ -1,6 +1,8 @@
 //! Copies of rows of bytes. A short row takes a few loads and stores, no call.
 
+use crate::element::for_size;
 use crate::tuning::{COPIED_BYTE_PS, KERNEL_PS, MOVE_PS};
+use cotangent_core::DType;
 
 /// Maximum size of a row that is copied without a call, in bytes.
 const MAX_SHORT_ROW_BYTES: usize = 128;
@@ -63,19 +65,29 @@ pub(super) unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Copies lines of `extent` elements of `size` bytes, from these offsets in elements, one after the
-/// other: `count` elements, without the first `skipped` ones of the first line.
+/// Copies lines of `extent` elements of a type, `step` elements apart from these offsets in
+/// elements on, one after the other: `count` elements, without the first `skipped` ones of the
+/// first line.
 ///
 /// # Safety
 /// `from` is valid for reading the elements of each line, `to` for writing `count` elements, and
 /// they do not overlap.
 pub(super) unsafe fn copy_lines(
-    size: usize,
+    dtype: DType,
+    step: i64,
     [extent, skipped, count]: [usize; 3],
     to: *mut u8,
     from: *const u8,
     mut offsets: impl Iterator<Item = i64>,
 ) {
+    if step != 1 {
+        // SAFETY: the caller guarantees the lines and memory for them (# Safety).
+        return for_size!(dtype, W => unsafe {
+            let (to, from) = (to.cast::<W>(), from.cast::<W>());
+            copy_spaced(step as isize, [extent, skipped, count], to, from, offsets)
+        });
+    }
+    let size = dtype.size();
     let (mut to, mut left, mut skipped) = (to, count, skipped);
     let first = |x: i64| from.wrapping_offset(x as isize * size as isize);
     let bytes = extent * size;
@@ -91,6 +103,32 @@ pub(super) unsafe fn copy_lines(
         // SAFETY: the caller guarantees a part of a line, and memory for it (# Safety).
         unsafe { copy_row(to, first(x).add(skipped * size), part * size) };
         (to, left, skipped) = (to.wrapping_add(part * size), left - part, 0);
+    }
+}
+
+/// [`copy_lines`] of elements that are not adjacent.
+///
+/// # Safety
+/// The preconditions of [`copy_lines`].
+unsafe fn copy_spaced<W: Copy>(
+    step: isize,
+    [extent, skipped, count]: [usize; 3],
+    to: *mut W,
+    from: *const W,
+    offsets: impl Iterator<Item = i64>,
+) {
+    let (mut done, mut skipped) = (0, skipped);
+    for x in offsets {
+        let first = from.wrapping_offset(x as isize + skipped as isize * step);
+        let len = (extent - skipped).min(count - done);
+        for j in 0..len {
+            // SAFETY: the caller guarantees the elements of a line, and memory for them (# Safety).
+            unsafe {
+                let x = first.offset(j as isize * step).read();
+                to.add(done + j).write(x);
+            }
+        }
+        (done, skipped) = (done + len, 0);
     }
 }
 

@@ -320,3 +320,47 @@ fn a_search_gathers_once_in_each_step() {
         PlannedFunction::new(&f).check("a search", &args);
     }
 }
+
+/// Blocks at computed indices: their axes are one line, or lines of elements that are apart, whose
+/// starts are those of other axes.
+#[test]
+fn blocks_at_computed_indices_in_any_order_of_axes() {
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    for dtype in [DType::F16, DType::F32, DType::F64, DType::C64, DType::C128] {
+        let types = [
+            Type::new(dtype, [5, 4, 3]),
+            Type::new(DType::I32, [6]),
+            Type::new(dtype, [6, 4, 3]),
+        ];
+        let f = function(&types, |cx, x| {
+            let taken = cx.take(x[0], x[1], 0, Bounds::Clip);
+            let mut out = Vec::new();
+            for order in orders {
+                let turned = cx.transpose(taken, &order);
+                let other = cx.transpose(x[2], &order);
+                out.push(cx.add(turned, other));
+                out.extend((0..3).map(|k| cx.reduce_sum(cx.mul(turned, other), &[k])));
+            }
+            out
+        });
+        let planned = PlannedFunction::new(&f);
+        let numbers = |n: usize| (0..n).map(|k| (k * 7 % 23) as f64 / 8.0 - 1.0).collect();
+        let [x, y] = [[5, 4, 3], [6, 4, 3]].map(|shape: [usize; 3]| {
+            let x = Array::from_vec(shape, numbers(shape.iter().product())).unwrap();
+            let to = function(&[x.ty()], |cx, x| vec![cx.convert(x[0], dtype)]);
+            reference::run(&to, &[x]).unwrap().remove(0)
+        });
+        let at = Array::vector(vec![4, 0, -2, 3, 3, 9]);
+        for x in layouts(&x) {
+            let [at, y] = [&at, &y].map(crate::tensor::Tensor::from);
+            planned.check(&format!("blocks of {dtype}"), &[x, at, y]);
+        }
+    }
+}
