@@ -9,10 +9,9 @@
 //! do not depend on each other cyclically. A map that takes less time to compute than to read is
 //! part of every group that reads it.
 
-use super::access::{Placement, Root, composes, placed_leaves};
+use super::access::{Placement, Root, placed_leaves};
 use super::cost::{
-    Estimate, MAX_BLOCK_BYTES, MAX_COPIES, MAX_INSTRUCTIONS, MAX_INTERLEAVED, MAX_READS,
-    MAX_UNROLLED, MIN_DISTANCE, Recomputed,
+    Estimate, MAX_BLOCK_BYTES, MAX_INSTRUCTIONS, MAX_READS, MIN_DISTANCE, Recomputed,
 };
 use super::draft::{Aligned, Draft, DraftAxis, same};
 use super::form::{Apart, GroupAxes, GroupSpace, Member, NestGroup, Storage};
@@ -20,10 +19,7 @@ use super::order::ordered;
 use super::readers::{Readers, bound_symbols};
 use super::schedule::{Scheduled, schedule};
 use super::transfers::transfers;
-use crate::nests::access::Read;
-use crate::nests::affine::Var;
-use crate::nests::lower::MAX_FOLDED_PRODUCT;
-use crate::nests::nest::{Nest, Nests, Order, What, known_volume};
+use crate::nests::nest::{Nest, Nests, What};
 use cotangent_core::graph::Def;
 use cotangent_core::{Dim, Val};
 use rustc_hash::FxHashMap;
@@ -32,6 +28,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+mod producer;
 mod shared;
 
 /// Maximum number of groups of one depth that are compared with another one that reads the same
@@ -69,6 +66,9 @@ struct Placed {
     placements: Placements,
     /// Whether a read that leads to an inline nest takes turns with reads of other values.
     in_turns: bool,
+    /// The number of elements from which reads of a fold that lead to an inline nest choose, one
+    /// after the other; 0 without a fold.
+    choices: usize,
 }
 
 /// A map or a fold that may join a group.
@@ -91,6 +91,7 @@ struct Producer {
     /// Size of an element in bytes.
     size: usize,
     in_turns: bool,
+    choices: usize,
 }
 
 impl Producer {
@@ -285,6 +286,7 @@ impl<'a> GroupBuilder<'a> {
             root,
             placements: Placements::new(),
             in_turns: false,
+            choices: 0,
         });
     }
 
@@ -447,6 +449,7 @@ impl<'a> GroupBuilder<'a> {
                         }
                     }
                     placed.in_turns |= own.in_turns;
+                    placed.choices = placed.choices.max(own.choices);
                     false
                 }
                 None => {
@@ -525,87 +528,6 @@ impl<'a> GroupBuilder<'a> {
         }
     }
 
-    /// The facts that decide how a map or a fold joins a group that reads it; others do, too, if it
-    /// is `shared`.
-    fn producer(
-        &mut self,
-        n: &Nest,
-        g: u32,
-        readers: &[u32],
-        shared: bool,
-    ) -> Result<Producer, Apart> {
-        let ty = self.nests.function.ty(n.value);
-        let rank = ty.rank();
-        let placements = self.placements(n.value, g, readers).ok_or(Apart::Rows)?;
-        let expr = n.what.expr().ok_or(Apart::Call)?;
-        let (par, folded) = n.space.split_at(rank);
-        let unrolled = known_volume(folded.iter().map(|a| &a.extent));
-        let most = match folds_adjacent(n, rank) {
-            true => MAX_INTERLEAVED,
-            false => MAX_UNROLLED,
-        };
-        let unrolled = unrolled.filter(|&n| n <= most);
-        let count = self.cost.volume(par.iter().map(|a| &a.extent));
-        let evaluations = placements.iter().map(|p| {
-            let root = self.nest(p.root.nest);
-            p.times * self.cost.volume(root.space.iter().map(|a| &a.extent))
-        });
-        let times = evaluations.sum::<f64>() / count.max(1.0);
-        let elsewhere = |&m: &u32| self.placed(m).iter().any(|p| p.group != g);
-        let outside = self.is_result[n.value.index()] || !shared && readers.iter().any(elsewhere);
-        let (draft, copies, reads) = (self.draft(g), placements.len(), self.reads(n));
-        let instructions = expr.nodes.len();
-        let inlined_reads = draft.reads + (reads * copies).saturating_sub(copies);
-        let expanded = instructions * copies * unrolled.unwrap_or(1);
-        let inlined_instructions = draft.instructions + expanded;
-        // The kernels of products read their operands where they are.
-        let factor = placements.iter().any(|p| {
-            let reader = self.nest(p.root.nest);
-            let What::Fold { order, .. } = reader.what else {
-                return false;
-            };
-            let small = known_volume(reader.space.iter().map(|a| &a.extent));
-            let small = small.is_some_and(|n| n <= MAX_FOLDED_PRODUCT);
-            order == Order::Chain && (times > 1.0 || !small)
-        });
-        let (mut in_turns, mut joined) = (false, false);
-        for &m in readers {
-            let Some(placed) = self.placed_in(m, g) else {
-                continue;
-            };
-            in_turns |= placed.in_turns;
-            for r in self.nest(m).reads().filter(|r| r.mentions(n.value)) {
-                in_turns |= r.interleaves();
-                joined |= r.is_joined();
-            }
-        }
-        // Turns within turns would cut a loop into parts, whose number is the product of theirs.
-        // Many values that are joined are copied: expressions would run on parts of a loop each.
-        let splits = |r: &Read| r.is_joined() || in_turns && r.interleaves();
-        let is_apart = outside || factor || joined || n.reads().any(splits);
-        let may_inline = !is_apart
-            && unrolled.is_some()
-            && copies <= MAX_COPIES
-            && inlined_reads <= MAX_READS
-            && inlined_instructions <= MAX_INSTRUCTIONS
-            && placements
-                .iter()
-                .all(|p| composes(expr, &p.clone().of_fold(n, rank)));
-        Ok(Producer {
-            rank,
-            placements,
-            outside,
-            reads,
-            instructions,
-            inlined: may_inline.then_some([inlined_reads, inlined_instructions]),
-            count,
-            times,
-            time: self.cost.expr(expr) * unrolled.unwrap_or(1) as f64,
-            size: ty.dtype.size(),
-            in_turns,
-        })
-    }
-
     /// The folded axes of each fold that a nest reads.
     fn folds_below(&self, n: &Nest) -> Vec<Vec<&'a Dim>> {
         let mut out = Vec::new();
@@ -647,6 +569,7 @@ impl<'a> GroupBuilder<'a> {
             root: None,
             placements,
             in_turns: producer.in_turns,
+            choices: producer.choices,
         });
         if let Some([reads, instructions]) = producer.inlined {
             self.draft_mut(g).add(k, reads, instructions);
@@ -759,18 +682,4 @@ impl<'a> GroupBuilder<'a> {
             why: draft.why,
         }
     }
-}
-
-/// Whether a nest folds elements that are adjacent in one of its operands.
-fn folds_adjacent(n: &Nest, rank: usize) -> bool {
-    let mut any = false;
-    for r in n.reads() {
-        r.elements(&mut |a| {
-            let folded = |v: Var| matches!(v, Var::Axis(k) if k >= rank);
-            any |=
-                a.at.last()
-                    .is_some_and(|form| form.terms.iter().any(|t| folded(t.var)));
-        });
-    }
-    any
 }

@@ -1,12 +1,12 @@
 //! The cost model: constants, and estimates of extents and of expressions. It decides no bits.
 
-use crate::nests::access::{Bound, Choice, Source};
-use crate::nests::nest::{Expr, ExprOp, known_volume};
+use crate::nests::access::{Bound, Choice, Read, Source};
+use crate::nests::nest::{Expr, ExprOp, Nest, What, known_volume};
 use crate::tuning::{
     ARITHMETIC_BYTE_PS, CACHED_BYTE_PS, LOAD_BYTE_PS, MEMORY_BYTE_PS, PACKED_PS_PER_ELEMENT,
     STEP_PS,
 };
-use cotangent_core::{DType, Dim, Env, Function, Op, Type};
+use cotangent_core::{DType, Dim, Env, Function, Op, Type, Val};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -42,6 +42,17 @@ pub(crate) const MIN_DISTANCE: usize = 16;
 
 /// Maximum number of axes of a group.
 pub(crate) const MAX_AXES: usize = 16;
+
+/// Least number of elements of an operand for an element of a window at a known start that is
+/// written where it is.
+pub(crate) const MIN_UPDATE_SHARE: usize = 4;
+
+/// Least number of elements of an operand with such a window.
+pub(crate) const MIN_UPDATED_ELEMENTS: usize = 512;
+
+/// Maximum size of such an operand for each part into which the window cuts a loop, in bytes: a
+/// part takes about as long as writing and reading these.
+const PART_BYTES: usize = 8192;
 
 /// Maximum size of a value that stays in the cache, in bytes.
 const CACHED_BYTES: f64 = 1048576.0;
@@ -182,6 +193,40 @@ impl Recomputed {
         let stored = bytes * ((1.0 + passes) * byte + cached) + step;
         (reads - 1.0) * self.count * self.time + self.operands * byte <= stored
     }
+}
+
+/// The operand of an update of a small window at a known start, and the value in the window, if a
+/// nest is one: the window is written where the operand is.
+pub(crate) fn known_update(n: &Nest) -> Option<[Val; 2]> {
+    let What::Map(e) = &n.what else { return None };
+    let [read] = &e.nodes[..] else { return None };
+    let ExprOp::Read(Read {
+        source: Source::Choice(c),
+        ..
+    }) = &read.op
+    else {
+        return None;
+    };
+    let (Source::Element(update), Source::Element(operand)) = (&c.inside, &c.outside) else {
+        return None;
+    };
+    let space = n.extents();
+    let all = known_volume(&space).filter(|&n| n >= MIN_UPDATED_ELEMENTS)?;
+    let share: f64 = c.bounds.iter().map(|b| share_of(b, &space)).product();
+    let parts: usize = (0..space.len())
+        .map(|k| parts_of(&c.bounds, &space, k))
+        .product();
+    let gains = all.saturating_mul(e.nodes[0].dtype.size()) <= parts.saturating_mul(PART_BYTES);
+    let few = share * MIN_UPDATE_SHARE as f64 <= 1.0;
+    (few && gains).then_some([operand.of, update.of])
+}
+
+/// The number of parts into which bounds cut an axis.
+fn parts_of(bounds: &[Bound], space: &[Dim], axis: usize) -> usize {
+    let n = space[axis].as_const().map_or(0, |n| n as i64);
+    let ends = bounds.iter().filter_map(|b| b.range(&Env::default()));
+    let own = ends.filter(|(k, _)| *k == axis).flat_map(|(_, ends)| ends);
+    1 + own.filter(|&at| at > 0 && at < n).count()
 }
 
 /// The share of the indices of a space at which a bound holds, if its numbers are known.

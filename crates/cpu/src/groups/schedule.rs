@@ -73,7 +73,10 @@ pub(crate) fn schedule(group: &Scheduled<'_>, env: &Env) -> Schedule {
         let vector = n.saturating_mul(size) >= VECTOR_BYTES
             || n > MAX_UNROLLED_LANES
             || is_line(group, &cuts, a, n);
-        let long = vector || !is_short_axis(a, all);
+        // Within elements that are unrolled, a part of a vector is faster than more of them.
+        let part = all > 1 && n.saturating_mul(2 * size) >= VECTOR_BYTES;
+        let part = part && !group.members.iter().any(|m| folds_along(group, m, a));
+        let long = vector || part || !is_short_axis(a, all);
         if lanes.is_none() && long {
             lanes = Some(a);
         } else if lanes.is_none_or(|l| is_row(l) && !is_row(a)) && is_short_axis(a, all) {

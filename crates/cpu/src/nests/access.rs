@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 
 /// Maximum number of elements that one read chooses from, starts included, unless it is all that a
 /// nest computes.
-pub(super) const MAX_READ_LEAVES: usize = 4;
+pub(crate) const MAX_READ_LEAVES: usize = 4;
 
 /// The index along each axis of a value.
 pub(crate) type Indices = Shared<Affine>;

@@ -16,12 +16,13 @@ use super::views;
 use crate::elementwise::is_elementwise;
 use crate::sliding::empty_reduction;
 use cotangent_core::graph::Eqn;
-use cotangent_core::ops::{
-    Binary, Bounds, Constant, DotGeneral, DynamicSlice, Gather, Op, Pad, Reduce, Reduction, Value,
-};
+use cotangent_core::ops::{Binary, Bounds, Constant, DynamicSlice, Gather, Op, Pad, Reduce, Value};
 use cotangent_core::{DType, Dim, Function, Scalar, Type, Val};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+
+mod products;
+mod results;
 
 /// Maximum number of operations of an expression.
 const MAX_EXPR_OPERATIONS: usize = 64;
@@ -277,16 +278,6 @@ impl<'a> NestBuilder<'a> {
                 // A read of many values is the whole expression of its nest.
                 expr.is_none_or(|e| e.nodes.len() > 1 || !e.reads().any(Read::is_joined))
             })
-    }
-
-    /// The read of a result of the function: a strided access, a number, or a value of its own.
-    fn result(&mut self, v: Val) -> Read {
-        let read = self.read(v);
-        let number = self.role == Role::Whole && matches!(read.source, Source::Number(_));
-        if !number && !read.is_strided() {
-            self.materialize(v);
-        }
-        self.read(v).clone()
     }
 
     /// Whether an expression that the present equation evaluates instead of the value's own would
@@ -673,76 +664,6 @@ impl<'a> NestBuilder<'a> {
                 order,
             },
         ))
-    }
-
-    /// A product of small matrices is a fold, and so is one of strided matrices: kernels read these
-    /// where they are. A product without sums is an expression.
-    fn product(&mut self, d: &DotGeneral, x: &[Val], y: Val) -> Result<Lowered, Why> {
-        let (lhs, rhs, to) = (self.shape(x[0]), self.shape(x[1]), self.shape(y));
-        let volume = |shape: &[Dim], batch: &[usize]| -> Option<usize> {
-            let own = (0..shape.len()).filter(|k| !batch.contains(k));
-            own.map(|k| shape[k].as_const())
-                .try_fold(1usize, |n, d| n.checked_mul(d?))
-        };
-        // Pairs of contracted axes are numbered in the order of the left operand's axes.
-        let contracted = d.lhs_contract.iter().copied();
-        let mut pairs: Vec<_> = contracted.zip(d.rhs_contract.iter().copied()).collect();
-        pairs.sort_unstable();
-        let (lhs_contract, rhs_contract): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
-        let (sums, mut large) = (!lhs_contract.is_empty(), false);
-        if sums {
-            let free: Vec<usize> = [&d.rhs_batch[..], &rhs_contract].concat();
-            let size = volume(lhs, &d.lhs_batch)
-                .zip(volume(rhs, &free))
-                .and_then(|(a, b)| a.checked_mul(b));
-            large = size.is_none_or(|n| n > MAX_FOLDED_PRODUCT);
-            let free = |shape: &[Dim]| shape.len() - d.lhs_batch.len() - lhs_contract.len();
-            let matrices = lhs_contract.len() == 1 && free(lhs) <= 1 && free(rhs) <= 1;
-            if d.stable || large && !matrices {
-                return Err(Why::Product);
-            }
-        }
-        let folded: Vec<Dim> = lhs_contract.iter().map(|&k| lhs[k].clone()).collect();
-        let extents: Vec<Dim> = to.iter().chain(&folded).cloned().collect();
-        let batch = d.lhs_batch.len();
-        let lhs_free = lhs.len() - batch - lhs_contract.len();
-        let index = |rank: usize, batches: &[usize], contracted: &[usize], first: usize| {
-            let mut free = first..;
-            let axis = |k: usize| {
-                let at = |list: &[usize]| list.iter().position(|&a| a == k);
-                match (at(batches), at(contracted)) {
-                    (Some(b), _) => Affine::axis(b),
-                    (_, Some(c)) => Affine::axis(to.len() + c),
-                    _ => Affine::axis(free.next().expect("no end")),
-                }
-            };
-            IndexMap::of((0..rank).map(axis).collect::<Indices>())
-        };
-        let maps = [
-            index(lhs.len(), &d.lhs_batch, &lhs_contract, batch),
-            index(rhs.len(), &d.rhs_batch, &rhs_contract, batch + lhs_free),
-        ];
-        let mut expr = Expr::default();
-        let mut operands = ExprOperands::default();
-        for (&v, map) in x.iter().zip(&maps) {
-            let read = self.read_at(v, map, &extents).ok_or(Why::Product)?;
-            if large && !read.is_strided() {
-                return Err(Why::Product);
-            }
-            operands.push(expr.read(read, self.dtype(v)));
-        }
-        let op = self.interner.op(&d.multiplied().into());
-        expr.push(ExprOp::Apply { op, operands }, self.dtype(y));
-        if !sums {
-            return Ok(self.map(y, expr));
-        }
-        let space = self.space(to, &folded);
-        let order = Order::Chain;
-        let how = match self.dtype(y) {
-            DType::Bool => Reduction::Any,
-            _ => Reduction::Sum,
-        };
-        Ok(Lowered::Nest(space, What::Fold { expr, how, order }))
     }
 }
 

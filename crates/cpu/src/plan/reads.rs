@@ -1,6 +1,7 @@
 //! Reads at given extents: forms of indices in numbers, and offsets of elements.
 
 use super::code::bytes_of;
+use crate::groups::cost::{MIN_UPDATE_SHARE, MIN_UPDATED_ELEMENTS};
 use crate::nests::access::{Read, Source, Start};
 use crate::nests::affine::{Affine, Term, Var};
 use crate::tensor::{Extents, Strides};
@@ -84,13 +85,6 @@ pub(crate) struct NumRead {
     pub(crate) starts: Vec<NumStart>,
     pub(crate) source: NumSource,
 }
-
-/// Least number of elements of an operand for an element of a window at a known start that is
-/// written where it is.
-const MIN_UPDATE_SHARE: usize = 4;
-
-/// Least number of elements of an operand with such a window.
-const MIN_UPDATED_ELEMENTS: usize = 512;
 
 impl NumRead {
     /// Whether it is one element of an operand outside of a window, and of another value inside of

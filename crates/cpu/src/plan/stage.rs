@@ -10,7 +10,7 @@ use super::compose::{Composition, LeafSource, Planned, indices, unrolled_fold};
 use super::levels::needed_again;
 use super::terms::sum_of_pads;
 use crate::groups::access::{MemberOf, accesses};
-use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED};
+use crate::groups::cost::{MAX_INSTRUCTIONS, MAX_INTERLEAVED, known_update};
 use crate::groups::form::{Member, NestGroup, Storage};
 use crate::nests::access::{Bound, IndexMap, Indices, Read, Source, are_own};
 use crate::nests::affine::{Affine, Var};
@@ -62,7 +62,9 @@ pub(crate) fn staged(cx: &Composition<'_>, g: &NestGroup) -> Planned<Staged> {
     let mut of_starts: FxHashSet<Val> = FxHashSet::default();
     let mut of_updates: FxHashSet<Val> = FxHashSet::default();
     let nest = |m: &Member| &cx.nests.nests[m.nest as usize];
-    for r in g.members.iter().flat_map(|m| nest(m).reads()) {
+    let nests = || g.members.iter().map(nest);
+    of_updates.extend(nests().filter_map(known_update).flatten());
+    for r in nests().flat_map(Nest::reads) {
         of_updates.extend(updated(r).into_iter().flatten());
         for s in &r.starts {
             s.read.elements(&mut |a| {

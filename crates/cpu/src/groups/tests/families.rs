@@ -1,6 +1,7 @@
 //! Families of programs whose groups are known.
 
 use super::{groups_of, is_all_inline, text_of};
+use crate::groups::cost::known_update;
 use crate::groups::form::{RowBlock, Storage};
 use crate::groups::{group, verify};
 use crate::nests::lower::lower;
@@ -225,4 +226,74 @@ fn long_rows_run_phase_after_phase() {
     );
     assert!(!is_all_inline(&groups[0]));
     assert!(groups[0].members.iter().any(|m| m.at == Storage::Block));
+}
+
+#[test]
+fn a_part_of_a_vector_is_lanes_where_elements_are_unrolled() {
+    // Lengths of vectors of three between neighbours of a grid whose rows fill no vector.
+    let f = function(&[f32_of([13, 12, 3])], |cx, x| {
+        let [low, high] = [[0, 0, 0], [1, 0, 0]];
+        let [a, b] = [(low, [12, 12, 3]), (high, [13, 12, 3])].map(|(start, limit)| {
+            let [start, limit] = [start, limit].map(|x| x.map(Dim::from));
+            cx.slice(x[0], &start, &limit, &[1; 3])
+        });
+        let d = cx.sub(b, a);
+        let n = cx.sqrt(cx.reduce_sum(cx.mul(d, d), &[2]));
+        vec![cx.mul(d, rows(cx, n, d))]
+    });
+    let text = text_of(&f);
+    assert!(text.contains("lanes j, unrolled k"), "{text}");
+}
+
+#[test]
+fn an_update_of_a_small_window_does_not_cut_loops() {
+    let types = [f32_of([40, 40]), f32_of([40, 40]), f32_of([1, 1])];
+    let f = function(&types, |cx, x| {
+        let i32_of = |k: i64| cx.full(&Type::scalar(DType::I32), k);
+        let y = cx.mul(x[0], x[1]);
+        let z = cx.dynamic_update_slice(y, x[2], &[i32_of(20), i32_of(7)]);
+        vec![cx.exp(cx.add(z, x[1])), cx.mul(z, x[0])]
+    });
+    let g = simplify(&f);
+    let nests = lower(&g);
+    let groups = group(&nests);
+    let mut members = groups.iter().flat_map(|g| &g.members);
+    let update = members.find(|m| known_update(&nests.nests[m.nest as usize]).is_some());
+    assert_eq!(
+        update.map(|m| m.at),
+        Some(Storage::Block),
+        "{}",
+        text_of(&g)
+    );
+}
+
+#[test]
+fn folds_choose_from_few_elements() {
+    // A matrix of blocks, of which each has three columns.
+    let types = [f32_of([24, 3]), f32_of([24, 3]), f32_of([24, 6])];
+    let f = function(&types, |cx, x| {
+        let column = |v: Val, k: usize| {
+            let [start, limit] = [[0, k], [24, k + 1]].map(|x| x.map(Dim::from));
+            cx.slice(v, &start, &limit, &[1, 1])
+        };
+        let block = |v: Val| {
+            let columns = [2, 0, 1].map(|k| cx.neg(column(v, k)));
+            let row = cx.concatenate(&columns, 1);
+            let all =
+                [row, v, cx.exp(row)].map(|v| cx.reshape(v, &[24.into(), 1.into(), 3.into()]));
+            cx.concatenate(&all, 1)
+        };
+        let all = cx.concatenate(&[block(x[0]), block(x[1])], 2);
+        let y = cx.broadcast_in_dim(x[2], &[24, 3, 6].map(Dim::from), &[0, 2]);
+        vec![cx.reduce_sum(cx.mul(all, y), &[2])]
+    });
+    let nests = lower(&f);
+    let groups = group(&nests);
+    let stored = |m: &&crate::groups::form::Member| m.at != Storage::Inline;
+    let stored = groups
+        .iter()
+        .flat_map(|g| &g.members)
+        .filter(stored)
+        .count();
+    assert!(stored >= 3, "{}", text_of(&f));
 }

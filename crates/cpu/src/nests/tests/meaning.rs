@@ -346,3 +346,27 @@ fn every_program_of_the_corpus() {
     });
     assert!(count > 100, "{count} programs");
 }
+
+#[test]
+fn of_a_map_whose_small_part_is_a_result_the_part_alone_is_computed() {
+    let ty = Type::new(DType::F32, [40, 30]);
+    let part = |cx: &dyn Emit, x: Val, high: usize| {
+        let [start, limit] = [[3, 1], [4, high]].map(|x| x.map(Dim::from));
+        cx.slice(x, &start, &limit, &[1, 2])
+    };
+    // A sum, of which nothing else is read; of which all is a result, too; and an argument.
+    for kind in 0..3 {
+        let f = super::function(&[ty.clone(), ty.clone()], |cx, x| {
+            let sum = cx.add(x[0], x[1]);
+            match kind {
+                0 => vec![part(cx, sum, 9)],
+                1 => vec![part(cx, sum, 9), sum],
+                _ => vec![part(cx, x[0], 9)],
+            }
+        });
+        let nests = lower(&f);
+        assert_eq!(nests.results[0].mentions(f.results()[0]), kind == 0);
+        let args = points(&f).next().unwrap().unwrap();
+        assert!(check("a part", &f, &args, true));
+    }
+}
