@@ -205,7 +205,7 @@ impl Program {
         inputs: &[Raw<'_>],
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
-        let direct = self.direct.as_ref()?;
+        let direct = self.direct.as_ref().filter(|d| !d.has_regions())?;
         // SAFETY: the caller guarantees the operands (# Safety), which are aligned.
         let run = || unsafe { direct.run_on(inputs, give) };
         (inputs.iter().all(Raw::is_aligned)).then(|| self.limited(direct, run))?
@@ -221,9 +221,10 @@ impl Program {
     }
 
     /// Whether the program has no loops and all its values are small. Such a program reads operands
-    /// and writes results where they are, and creates no tensors for intermediate values.
+    /// and writes results where they are, and creates no tensors for intermediate values. One with
+    /// loops may do so, too, and may run long.
     pub fn is_direct(&self) -> bool {
-        self.direct.is_some()
+        self.direct.as_ref().is_some_and(|d| !d.has_regions())
     }
 
     /// The plan.

@@ -255,3 +255,46 @@ fn memory_that_does_not_fit_is_an_error() {
         1
     );
 }
+
+/// Small values in a loop: the program runs in place, and may run long, so that it is not direct.
+#[test]
+fn a_loop_of_small_values_runs_in_place() {
+    let types = [Type::new(DType::F64, [3]), Type::new(DType::F64, [50, 3])];
+    let f = build(&types, |cx, x| {
+        let (c, y) = cx.scan(&[], &x[..1], &x[1..], &50.into(), false, |cx, _, c, row| {
+            let next = cx.sin(cx.add(c[0], row[0]));
+            (vec![next], vec![cx.mul(next, c[0])])
+        });
+        vec![cx.reduce_sum(y[0], &[0]), c[0]]
+    });
+    let program = Executor::new().compile(&f).unwrap();
+    assert!(!program.is_direct());
+    let x = [0.5, -1.0, 2.0];
+    let rows: Vec<f64> = (0..150).map(|k| f64::from(k % 11) / 4.0).collect();
+    let args = [
+        Array::vector(x.to_vec()),
+        Array::from_vec([50, 3], rows.clone()).unwrap(),
+    ];
+    let want = Executor::new()
+        .stepwise()
+        .compile(&f)
+        .unwrap()
+        .run(&args)
+        .unwrap();
+    let args = [raw(&x, &[3], &[]), raw(&rows, &[50, 3], &[])];
+    for _ in 0..2 {
+        let mut y = [[f64::NAN; 3]; 2];
+        let mut results = y.each_mut().map(|y| RawMut {
+            dtype: DType::F64,
+            data: y.as_mut_ptr().cast(),
+            shape: &[3],
+        });
+        // SAFETY: operands and results are arrays of the test, which live and do not overlap.
+        unsafe { program.run_into(&args, &mut results).unwrap() };
+        for (y, want) in y.iter().zip(&want) {
+            assert_eq!(&y[..], want.as_slice::<f64>().unwrap());
+        }
+    }
+    // SAFETY: operands are arrays of the test, which live.
+    assert!(unsafe { program.run_raw(&args, |_| {}) }.is_none());
+}

@@ -21,6 +21,8 @@ pub(crate) struct DirectProgram {
     form: InPlace,
     /// Whether a run takes less time than passes before a hook is asked, and calls no kernels.
     brief: bool,
+    /// Whether it has loops, branches or other regions.
+    regions: bool,
     /// Memory of a run. A run beside another one has its own.
     state: Mutex<DirectState>,
 }
@@ -83,7 +85,7 @@ impl DirectProgram {
         let f = &plan.function;
         let mut all = f.vals().map(|v| small(f.ty(v)));
         let elements = all.try_fold(0, |sum, shape| Some(sum + volume(&shape?).ok()?))?;
-        (f.depth() == 0 && elements <= MAX_DIRECT_ELEMENTS).then_some(())?;
+        (elements <= MAX_DIRECT_ELEMENTS).then_some(())?;
         let inputs = f.params().iter().map(|&p| small(f.ty(p)));
         let inputs: Vec<Extents> = inputs.collect::<Option<_>>()?;
         let form = in_place(plan, &inputs, Env::default(), MAX_DIRECT_TILE_BYTES)?;
@@ -92,7 +94,17 @@ impl DirectProgram {
         let calls =
             |i: &Instruction| matches!(i, Instruction::Call(_) | Instruction::Control { .. });
         let brief = is_brief(form.work) && !form.instructions.iter().any(calls);
-        Some(DirectProgram { form, brief, state })
+        Some(DirectProgram {
+            form,
+            brief,
+            regions: f.depth() > 0,
+            state,
+        })
+    }
+
+    /// Whether it has loops, branches or other regions.
+    pub(crate) fn has_regions(&self) -> bool {
+        self.regions
     }
 
     /// Whether the limits of a run do not matter to a run of this program: it is too short for
