@@ -1,7 +1,6 @@
 //! Reads of the results of a function.
 
-use super::NestBuilder;
-use super::Role;
+use super::{NestBuilder, Role};
 use crate::nests::access::{Read, Source};
 use crate::nests::nest::{What, known_volume};
 use cotangent_core::Val;
