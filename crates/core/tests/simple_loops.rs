@@ -1,5 +1,7 @@
 //! Loops as they run: what leaves a loop, what stays, and errors that keep their order.
 
+#[path = "simple_loops/constants.rs"]
+mod constants;
 #[path = "simple_loops/updates.rs"]
 mod updates;
 

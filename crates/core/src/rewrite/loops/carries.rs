@@ -167,7 +167,7 @@ impl Carries {
             && of_cond
                 .iter()
                 .chain([&of_body])
-                .all(|c| c.out.is_empty() && !c.has_number(&pass.b));
+                .all(|c| c.out.is_empty() && !c.has_number(&pass.b) && !c.has_same());
         if unchanged {
             return None;
         }
@@ -291,6 +291,13 @@ impl Constants {
         let mut given = self.given.iter().flatten();
         given.any(|&v| number(before, v).is_some())
     }
+
+    /// Whether two of them are one value.
+    fn has_same(&self) -> bool {
+        let mut given: Vec<Val> = self.given.iter().flatten().copied().collect();
+        given.sort_unstable();
+        given.windows(2).any(|w| w[0] == w[1])
+    }
 }
 
 /// Largest number of integers of a constant that is part of a step: they may be indices.
@@ -328,7 +335,8 @@ impl Region<'_> {
         let [needed, computing] = self.needed(results);
         let mut pass = Pass::without_folding(&f.name, f.eqns().len());
         let mut walk = Walk::copying(f).only(computing);
-        let (mut consts, mut numbers) = (Vec::new(), Vec::new());
+        // A value that is given twice is one parameter.
+        let (mut consts, mut numbers) = (Vec::<(Val, Val)>::new(), Vec::new());
         let given = f.params().iter().zip(&self.constants.given);
         let given = given.filter_map(|(&p, v)| Some((p, (*v)?)));
         let given = given.filter(|(p, _)| needed[p.index()]);
@@ -336,8 +344,15 @@ impl Region<'_> {
             match number(self.before, v) {
                 Some(c) => numbers.push((inside, c)),
                 None => {
-                    walk.set(inside, pass.b.param_like(f.ty(inside).clone(), f, inside));
-                    consts.push(v);
+                    let own = match consts.iter().find(|c| c.0 == v) {
+                        Some(&(_, own)) => own,
+                        None => {
+                            let own = pass.b.param_like(f.ty(inside).clone(), f, inside);
+                            consts.push((v, own));
+                            own
+                        }
+                    };
+                    walk.set(inside, own);
                 }
             }
         }
@@ -356,6 +371,7 @@ impl Region<'_> {
             }
         }
         let y: Vec<Val> = results.iter().map(|&r| walk.image(r)).collect();
+        let consts = consts.into_iter().map(|c| c.0).collect();
         Ok((Arc::new(pass.b.finish(&y)?), consts))
     }
 

@@ -5,7 +5,8 @@
 //! c' = f(c), d' = f(d)      ->  c' = f(c)                       carries of one start and one update
 //! c' = c                    ->  a constant                      a carry that nothing needs is removed
 //! c' = f(c, w), w = 2       ->  c' = f(c, 2)                    a number is part of a step
-//! c' = f(c, w == 0), w = 2  ->  c' = f(c, false)                what integers decide, too
+//! c' = f(c, w == 0), w = 2  ->  c' = f(c, false)                what integers decide, too; in the
+//!                                                               inner loops of a step, too
 //! while i < n { .. }        ->  scan                            the number of steps is known
 //! scan of few steps         ->  its steps, one after the other
 //! shard x                   ->  x                               a program that runs here is on one device
@@ -40,7 +41,7 @@ use super::fold;
 use super::pass::{Pass, RewrittenRegion};
 use super::raise::counted_loops;
 use crate::analysis::without_dead;
-use crate::ir::{Emit, Function, Op, Val, Visit, Walk};
+use crate::ir::{Def, Emit, Function, Op, Val, Visit, Walk};
 use form::LoopForm;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -169,14 +170,31 @@ impl LoopPass {
     }
 }
 
-/// The loop whose steps have simpler gathers and scatters: numbers that became part of a step may
-/// be their indices, and some have fewer updates.
-fn with_known_windows(op: &Op) -> Option<Op> {
-    let indexed = |f: &&Arc<Function>| {
-        let own = |op: &Op| matches!(op, Op::Gather(_) | Op::Scatter(_));
-        f.eqns().iter().any(|e| own(&e.op))
+/// The loop with steps that are rewritten again: numbers that became part of them may be indices of
+/// gathers and scatters, some of which have fewer updates, and constants of inner loops.
+fn with_known_numbers(op: &Op) -> Option<Op> {
+    let changes = |f: &&Arc<Function>| {
+        let is_constant = |v: Val| match f.def(v) {
+            Def::Eqn(k) => matches!(f.eqns()[k].op, Op::Constant(_)),
+            Def::Param(_) => false,
+        };
+        let is_number = |&v: &Val| match f.def(v) {
+            Def::Eqn(k) => match (&f.eqns()[k].op, f.operands(&f.eqns()[k])) {
+                (Op::BroadcastInDim(_), x) => is_constant(x[0]),
+                _ => is_constant(v),
+            },
+            Def::Param(_) => false,
+        };
+        let has_number = |form: LoopForm<'_>| {
+            let of_cond = form.cond.map_or(&[][..], |(_, consts)| consts);
+            form.consts.iter().chain(of_cond).any(is_number)
+        };
+        f.eqns().iter().any(|e| match &e.op {
+            Op::Gather(_) | Op::Scatter(_) => true,
+            op => LoopForm::of(op, f.operands(e)).is_some_and(has_number),
+        })
     };
-    if !op.regions().iter().any(indexed) {
+    if !op.regions().iter().any(changes) {
         return None;
     }
     LoopPass::default().regions(op, true)
@@ -216,13 +234,13 @@ fn simpler(
             Some(y) => y,
             None => {
                 let op = sums?;
-                let op = with_known_windows(&op).unwrap_or(op);
+                let op = with_known_numbers(&op).unwrap_or(op);
                 pass.b.emit(op, x).to_vec()
             }
         };
         return Some(y.into_iter().map(Some).collect());
     };
-    let op = with_known_windows(&op).unwrap_or(op);
+    let op = with_known_numbers(&op).unwrap_or(op);
     pass.b.set_loc(loc);
     let y = match unroll::steps(pass, &op, &x) {
         Some(y) => y,
