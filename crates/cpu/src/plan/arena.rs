@@ -2,7 +2,6 @@
 
 use super::build::{CodeStep, Home, PlanParts, StepKind};
 use super::code::{Code, Finish};
-use super::factors::is_direct;
 use super::laid::{LaidCode, LaidGroup, LaidStep, Resolved, writes_over};
 use crate::tensor::Extents;
 use cotangent_core::{Result, bail};
@@ -196,7 +195,7 @@ pub(crate) fn scratch_bytes(code: &Code, laid: &LaidCode) -> Option<usize> {
     let long = fold && laid.len > most;
     let sizes = code.members.iter().flat_map(|m| &m.outputs);
     let len = laid.len * laid.columns_at_once();
-    (long && !is_direct(code, laid)).then(|| sizes.map(|d| padded(len * d.size())).sum())
+    (long && laid.direct.is_none()).then(|| sizes.map(|d| padded(len * d.size())).sum())
 }
 
 /// Assigns the arena. A value may be written over one that is read for the last time.

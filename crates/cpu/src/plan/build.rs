@@ -128,7 +128,7 @@ pub(crate) struct CodeStep {
     /// Places that later steps or results read.
     pub(crate) outputs: Vec<u32>,
     /// Places that only this step reads.
-    pub(crate) blocks: Vec<u32>,
+    pub(crate) blocks: Range<u32>,
     /// Places that the one output may be written over, if they are in memory of the same kind.
     pub(crate) over: Vec<u32>,
 }
@@ -413,11 +413,13 @@ impl Builder<'_> {
             staged.rename(v, own);
         }
         let def = Some(self.steps.len() as u32);
-        let mut place = |(v, home): (Val, Home)| self.place(v, home, def);
-        let whole = staged.whole.into_iter().map(|v| (v, Home::Arena));
-        let outputs = whole.map(&mut place).collect();
-        let blocks = staged.blocks.into_iter().map(|v| (v, Home::Block));
-        let blocks = blocks.map(&mut place).collect();
+        let whole = staged.whole.into_iter();
+        let outputs = whole.map(|v| self.place(v, Home::Arena, def)).collect();
+        let first = self.places.len() as u32;
+        for v in staged.blocks {
+            self.place(v, Home::Block, def);
+        }
+        let blocks = first..self.places.len() as u32;
         let placed = |p: StagedPhase| PlacedPhase {
             code: Box::new(p.code),
             places: p.values.iter().map(|v| self.place_of[v]).collect(),
@@ -568,7 +570,12 @@ impl PlanStep {
     /// Calls `f` for each place that the step writes.
     pub(crate) fn writes(&self, f: &mut dyn FnMut(u32)) {
         match &self.kind {
-            StepKind::Code(c) => c.outputs.iter().chain(&c.blocks).for_each(|&p| f(p)),
+            StepKind::Code(c) => c
+                .outputs
+                .iter()
+                .copied()
+                .chain(c.blocks.clone())
+                .for_each(f),
             StepKind::Call(c) => c.results.iter().flatten().for_each(|&p| f(p)),
         }
     }

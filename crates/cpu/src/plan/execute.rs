@@ -7,9 +7,8 @@
 
 use super::build::CodeStep;
 use super::code::{Code, CodeMember};
-use super::factors::is_direct;
 use super::laid::{Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidGroup, LaidLeaf, RowBlocks};
-use super::pack::{Addresses, Table};
+use super::pack::{Addresses, LocalPlaces, Table};
 use super::rows::copy_rows;
 use crate::element::for_size;
 use crate::tuning::{CLAIM_NS, MIN_BLOCK_ELEMENTS, PACKED_PS_PER_ELEMENT, PHASE_PS_PER_ELEMENT};
@@ -103,14 +102,14 @@ impl GroupRun<'_> {
     /// blocks of rows.
     pub(crate) unsafe fn run_phase(&self, k: usize) -> Fallible {
         // SAFETY: the caller guarantees the preconditions (# Safety).
-        unsafe { self.phase(k, &[]).run() }
+        unsafe { self.phase(k, LocalPlaces::default()).run() }
     }
 
     /// A phase, with these addresses of places of which a thread has a block of rows.
     ///
     /// # Safety
     /// The preconditions of [`GroupRun::run`]; the phases before have run on the rows.
-    unsafe fn phase<'b>(&'b self, k: usize, local: &'b [(u32, Shared<u8>)]) -> CodeRun<'b> {
+    unsafe fn phase<'b>(&'b self, k: usize, local: LocalPlaces<'b>) -> CodeRun<'b> {
         let (phase, laid) = (&self.step.phases[k], &self.laid.phases[k]);
         let at = Addresses {
             table: self.table,
@@ -147,15 +146,19 @@ impl GroupRun<'_> {
                 let end = b.count.min((c + 1) * claim);
                 for start in (c * claim..end).step_by(b.block) {
                     let rows = start..end.min(start + b.block);
-                    let own = self.step.blocks.iter().zip(memory).zip(&b.row_bytes);
-                    let own = own.map(|((&p, at), n)| (p, Shared(at.wrapping_sub(start * n))));
-                    let local: SmallVec<[(u32, Shared<u8>); 4]> = own.collect();
+                    let own = memory.iter().zip(&b.row_bytes);
+                    let own = own.map(|(at, n)| Shared(at.wrapping_sub(start * n)));
+                    let first_rows: SmallVec<[Shared<u8>; 8]> = own.collect();
+                    let local = LocalPlaces {
+                        first: self.step.blocks.start,
+                        first_rows: &first_rows,
+                    };
                     for k in 0..self.step.phases.len() {
                         // SAFETY: the caller guarantees the table (# Safety), and the memory has
                         // a block of rows of each place that only the step reads. Chunks have
                         // different rows, and members read values of the step at their own rows
                         // only.
-                        unsafe { self.phase(k, &local).rows(rows.clone(), b.count)? };
+                        unsafe { self.phase(k, local).rows(rows.clone(), b.count)? };
                     }
                 }
                 Ok(())
@@ -195,8 +198,8 @@ impl CodeRun<'_> {
                 Ok(())
             } else if self.laid.rows == 0 {
                 Ok(())
-            } else if is_direct(self.code, self.laid) {
-                self.direct()
+            } else if let Some(folds) = &self.laid.direct {
+                self.direct(folds)
             } else {
                 match (self.laid.columns, self.laid.scratch) {
                     (true, Some(_)) => self.long_columns(),

@@ -6,7 +6,7 @@
 //! small.
 
 use super::code::{Code, CodeMember, Finish};
-use super::laid::{LaidBox, LaidCode, strides};
+use super::laid::{DirectFold, Factor, FactorView, LaidBox, LaidCode, strides};
 use smallvec::SmallVec;
 
 /// Largest number of elements of a factor that is copied.
@@ -19,13 +19,6 @@ const ELEMENTS_OF_A_CALL: usize = 64;
 /// An axis, with the strides of both factors along it.
 type FactorAxis = (usize, [isize; 2]);
 
-/// A view, by extents and strides.
-#[derive(Clone, Default)]
-pub(crate) struct FactorView {
-    pub(crate) shape: SmallVec<[usize; 6]>,
-    pub(crate) strides: SmallVec<[isize; 6]>,
-}
-
 impl FactorView {
     fn push(&mut self, (n, stride): (usize, isize)) {
         self.shape.push(n);
@@ -35,14 +28,6 @@ impl FactorView {
     pub(crate) fn volume(&self) -> usize {
         self.shape.iter().product()
     }
-}
-
-/// A factor as a batch of matrices.
-pub(crate) struct Factor {
-    pub(crate) matrices: FactorView,
-    /// The elements of which the matrices are a row-major copy; `None` if they are where the factor
-    /// is.
-    pub(crate) copied: Option<FactorView>,
 }
 
 type FactorAxes = SmallVec<[FactorAxis; 4]>;
@@ -57,12 +42,7 @@ struct ProductAxes {
 
 /// The factors of a product over these extents of a box, if they are strided: where they are, or
 /// one of them or both copied, if that makes larger matrices.
-pub(crate) fn factors(
-    code: &Code,
-    b: &LaidBox,
-    m: &CodeMember,
-    extents: &[usize],
-) -> Option<[Factor; 2]> {
+fn factors(code: &Code, b: &LaidBox, m: &CodeMember, extents: &[usize]) -> Option<[Factor; 2]> {
     let axes = ProductAxes::of(code, b, m, extents)?;
     let in_place = axes.in_place();
     let batch = |f: &[Factor; 2]| f[0].matrices.shape.len() - 2;
@@ -95,17 +75,25 @@ pub(crate) fn factors_in_place(
     Some(own.map(|f| f.matrices))
 }
 
-/// Whether a step folds strided inputs where they are, or small copies of factors.
-pub(crate) fn is_direct(code: &Code, laid: &LaidCode) -> bool {
+/// How the members of a step fold their inputs where they are, if all do.
+pub(crate) fn direct_folds(code: &Code, laid: &LaidCode) -> Option<Vec<DirectFold>> {
     let [b] = &laid.boxes[..] else {
-        return false;
+        return None;
     };
-    code.rank < code.space.len()
-        && code.members.iter().all(|m| match &m.finish {
-            Finish::Product(_) => factors(code, b, m, &b.extents).is_some(),
-            Finish::Fold(f) => f.narrow.is_none() && strides(b, m, 0).is_some(),
-            Finish::Store => false,
-        })
+    if code.rank == code.space.len() {
+        return None;
+    }
+    let folded = || (0..b.axes.len()).filter(|&k| b.axes[k].of >= code.rank);
+    let direct = |m: &CodeMember| match &m.finish {
+        Finish::Product(_) => Some(DirectFold::Product(Box::new(factors(
+            code, b, m, &b.extents,
+        )?))),
+        Finish::Fold(f) if f.narrow.is_none() => {
+            strides(b, m, 0).map(|_| DirectFold::Fold(folded().collect()))
+        }
+        Finish::Fold(_) | Finish::Store => None,
+    };
+    code.members.iter().map(direct).collect()
 }
 
 /// The number of inner axes that one stride covers.

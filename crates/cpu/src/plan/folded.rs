@@ -6,8 +6,8 @@
 use super::arena::padded;
 use super::code::{CodeMember, Finish, FoldCode};
 use super::execute::{BLOCK_ELEMENTS, CodeRun, pieces, with_scratch};
-use super::factors::{Factor, FactorView, factors, factors_in_place, is_direct};
-use super::laid::{LaidBox, LaidLeaf, row_stride, strides};
+use super::factors::factors_in_place;
+use super::laid::{DirectFold, Factor, FactorView, LaidBox, LaidLeaf, row_stride, strides};
 use crate::folds::{RawProduct, RawView};
 use crate::tensor::{Extents, Strides};
 use crate::tuning::CLAIM_NS;
@@ -61,34 +61,29 @@ impl CodeRun<'_> {
     /// Folds of inputs in place.
     ///
     /// # Safety
-    /// The preconditions of [`CodeRun::run`], and [`is_direct`].
-    pub(super) unsafe fn direct(&self) -> Fallible {
+    /// The preconditions of [`CodeRun::run`]. The folds are those of the members in the one box.
+    pub(super) unsafe fn direct(&self, folds: &[DirectFold]) -> Fallible {
         let b = &self.laid.boxes[0];
-        for (m, to) in self.code.members.iter().zip(&self.outputs) {
+        let members = self.code.members.iter().zip(&self.outputs);
+        for ((m, to), fold) in members.zip(folds) {
             let n = self.laid.rows;
             // SAFETY: the caller guarantees memory for all values. Inputs are strided inside of
             // their values, over all indices of the box.
             unsafe {
                 prepare(to.get(), n, m.dtype);
-                match &m.finish {
-                    Finish::Fold(f) => {
-                        let own = strides(b, m, 0).expect("a strided input");
-                        let axes: SmallVec<[usize; 4]> = (0..b.axes.len())
-                            .filter(|&k| b.axes[k].of >= self.code.rank)
-                            .collect();
+                match (&m.finish, fold) {
+                    (Finish::Fold(f), DirectFold::Fold(axes)) => {
                         let x = RawView {
                             first: self.copied(b, m, 0),
                             shape: &b.extents,
-                            strides: own,
+                            strides: strides(b, m, 0).expect("a strided input"),
                         };
-                        f.fold.run(to.get(), n, x, &axes);
+                        f.fold.run(to.get(), n, x, axes);
                     }
-                    Finish::Product(p) => {
-                        let factors = factors(self.code, b, m, &b.extents);
-                        let factors = factors.expect("checked by `is_direct`");
-                        self.product((b, m, p), to.get(), &factors)?;
+                    (Finish::Product(p), DirectFold::Product(factors)) => {
+                        self.product((b, m, p), to.get(), factors)?;
                     }
-                    Finish::Store => unreachable!("a fold"),
+                    _ => unreachable!("a fold of another member"),
                 }
             }
         }
@@ -152,9 +147,11 @@ impl CodeRun<'_> {
         results: &Range<usize>,
         count: usize,
     ) -> Fallible<bool> {
-        if *results == (0..self.laid.rows) && is_direct(self.code, self.laid) {
+        if *results == (0..self.laid.rows)
+            && let Some(folds) = &self.laid.direct
+        {
             // SAFETY: the caller guarantees the preconditions (# Safety).
-            return unsafe { self.direct().map(|()| true) };
+            return unsafe { self.direct(folds).map(|()| true) };
         }
         let [b] = &self.laid.boxes[..] else {
             return Ok(false);

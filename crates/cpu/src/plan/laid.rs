@@ -239,6 +239,8 @@ pub(crate) struct LaidCode {
     pub(crate) boxes: Vec<LaidBox>,
     /// The values as updates of windows, if they are.
     pub(crate) updates: Option<Box<LaidUpdates>>,
+    /// How each member folds its inputs where they are, if all do.
+    pub(crate) direct: Option<Vec<DirectFold>>,
     /// Whether folds go along an outer axis of what they read: loops have the folded axes first,
     /// and blocks of results are computed index by index of these.
     pub(crate) columns: bool,
@@ -247,6 +249,28 @@ pub(crate) struct LaidCode {
     /// Offset in the arena of a row of each output, or of columns, if rows are long; or of copies
     /// with halos.
     pub(crate) scratch: Option<usize>,
+}
+
+/// A view, by extents and strides.
+#[derive(Clone, Default)]
+pub(crate) struct FactorView {
+    pub(crate) shape: SmallVec<[usize; 6]>,
+    pub(crate) strides: SmallVec<[isize; 6]>,
+}
+
+/// A factor as a batch of matrices.
+pub(crate) struct Factor {
+    pub(crate) matrices: FactorView,
+    /// The elements of which the matrices are a row-major copy; `None` if they are where the factor
+    /// is.
+    pub(crate) copied: Option<FactorView>,
+}
+
+/// A fold of strided inputs where they are, or of small copies of factors.
+pub(crate) enum DirectFold {
+    /// Along these axes of the box.
+    Fold(SmallVec<[usize; 4]>),
+    Product(Box<[Factor; 2]>),
 }
 
 impl ByCopies {

@@ -25,15 +25,23 @@ pub(crate) type Table = [Shared<u8>];
 #[derive(Clone, Copy)]
 pub(crate) struct Addresses<'a> {
     pub(crate) table: &'a Table,
-    /// Places of which a thread has a block of rows, with the address that row 0 would have.
-    pub(crate) local: &'a [(u32, Shared<u8>)],
+    pub(crate) local: LocalPlaces<'a>,
+}
+
+/// Places from this one on of which a thread has a block of rows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LocalPlaces<'a> {
+    pub(crate) first: u32,
+    /// The address that row 0 would have.
+    pub(crate) first_rows: &'a [Shared<u8>],
 }
 
 impl Addresses<'_> {
     /// The address of the first element of a place.
     pub(crate) fn of(&self, place: u32) -> *mut u8 {
-        let local = self.local.iter().find(|l| l.0 == place);
-        local.map_or_else(|| self.table[place as usize].get(), |l| l.1.get())
+        let local = place.wrapping_sub(self.local.first) as usize;
+        let local = self.local.first_rows.get(local);
+        local.unwrap_or_else(|| &self.table[place as usize]).get()
     }
 }
 

@@ -9,7 +9,7 @@ use super::build::{
 };
 use super::code::{Code, CodeMember, bytes_of};
 use super::compose::{CodeChoice, LeafSource};
-use super::factors::is_direct;
+use super::factors::direct_folds;
 use super::fastest::{by_copies, fastest_axes, fastest_boxes, folds_columns, time_of_packing};
 use super::laid::{
     Base, DecidedCode, LaidBox, LaidCode, LaidGroup, LaidLeaf, LaidStep, LaidUpdates, LaidView,
@@ -342,6 +342,7 @@ impl Extent<'_> {
             lines: Vec::new(),
             boxes: Vec::new(),
             updates: None,
+            direct: None,
             columns: false,
             by_copies: None,
             scratch: None,
@@ -357,13 +358,9 @@ impl Extent<'_> {
             });
         }
         let all: Vec<&NumRead> = reads.iter().flatten().collect();
-        for r in &reads {
-            laid.starts.extend(
-                r.iter()
-                    .flat_map(|r| r.starts.clone())
-                    .filter(|s| s.read.is_fixed()),
-            );
-        }
+        let starts = all.iter().flat_map(|r| &r.starts);
+        let starts = starts.filter(|s| s.read.is_fixed());
+        laid.starts.extend(starts.cloned());
         let none = LoopAxes::new();
         laid.start_reads = laid
             .starts
@@ -389,15 +386,18 @@ impl Extent<'_> {
         if by_blocks.is_none() {
             laid.by_copies = by_copies(code, &axes, &reads, &laid);
         }
+        laid.direct = direct_folds(code, &laid);
+        if laid.direct.is_some() {
+            return Ok(laid);
+        }
         // Folds in place are instructions for rows, but not if a read is packed.
         let packed = || all.iter().any(|r| decided(r, &axes).is_none());
-        if (self.by_rows || packed()) && folds_columns(code, &axes, &all) && !is_direct(code, &laid)
-        {
+        if (self.by_rows || packed()) && folds_columns(code, &axes, &all) {
             let axes = by_columns(&axes, outer, [rows, len]);
             let parts = fastest_boxes(code, space, &axes, 0..axes.len() - outer, &all);
             laid.columns = true;
             self.boxes(code, space, &reads, parts, &mut laid)?;
-        } else if self.by_rows && laid.by_copies.is_none() && !is_direct(code, &laid) {
+        } else if self.by_rows && laid.by_copies.is_none() {
             let parts: Vec<LoopAxes> = laid.boxes.iter().map(|b| b.axes.clone()).collect();
             let sizes = code.leaves.iter().map(|leaf| leaf.dtype.size());
             let sized = reads.iter().zip(sizes);
@@ -410,6 +410,7 @@ impl Extent<'_> {
                 self.boxes(code, space, &reads, parts, &mut laid)?;
             }
         }
+        laid.direct = direct_folds(code, &laid);
         Ok(laid)
     }
 
@@ -577,7 +578,7 @@ fn row_blocks(
     if count == 0 || longest > most {
         return None;
     }
-    let mut used: FxHashSet<u32> = c.outputs.iter().chain(&c.blocks).copied().collect();
+    let mut used: FxHashSet<u32> = c.outputs.iter().copied().chain(c.blocks.clone()).collect();
     c.reads(&mut |r| {
         r.elements(&mut |a| {
             used.insert(parts.place_of[&a.of]);
@@ -599,7 +600,7 @@ fn row_blocks(
     Some(RowBlocks {
         count,
         block: block.min(count),
-        row_bytes: c.blocks.iter().map(|&p| of_row(p)).collect(),
+        row_bytes: c.blocks.clone().map(of_row).collect(),
     })
 }
 

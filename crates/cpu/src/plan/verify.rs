@@ -78,11 +78,8 @@ impl Verifier<'_> {
                     }
                     written.extend(&p.places);
                 }
-                fits &= c
-                    .outputs
-                    .iter()
-                    .chain(&c.blocks)
-                    .all(|p| written.contains(p));
+                let mut own = c.outputs.iter().copied().chain(c.blocks.clone());
+                fits &= own.all(|p| written.contains(&p));
             }
         }
         if !fits {
@@ -97,9 +94,9 @@ impl Verifier<'_> {
             return Ok(());
         };
         let whole = |l: &LaidCode| l.rows.is_multiple_of(b.count);
-        let place = |(&p, &n): (&u32, &usize)| bytes(self.parts, &self.r.shapes, p) == n * b.count;
+        let place = |(p, &n): (u32, &usize)| bytes(self.parts, &self.r.shapes, p) == n * b.count;
         let sizes =
-            c.blocks.len() == b.row_bytes.len() && c.blocks.iter().zip(&b.row_bytes).all(place);
+            c.blocks.len() == b.row_bytes.len() && c.blocks.clone().zip(&b.row_bytes).all(place);
         if b.block == 0 || !l.phases.iter().all(whole) || !sizes {
             bail!(Invalid, "the phases of step {k} have other rows");
         }

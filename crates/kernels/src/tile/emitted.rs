@@ -56,7 +56,7 @@ type Columns = SmallVec<[usize; 16]>;
 #[derive(Clone, Copy)]
 struct PackedTiles {
     first: *mut u8,
-    /// Bytes of each input, at least those of a tile.
+    /// Bytes of each input, at least those of `len` elements.
     bytes: usize,
     /// Number of elements of a tile.
     len: usize,
@@ -395,20 +395,20 @@ impl Body {
             return unsafe { self.run_adjacent(code, laid, range, inputs, outputs) };
         }
         let count = (0..inputs.len()).filter(|&k| laid.is_packed(k)).count();
-        let most = self.tile_elements(laid);
-        let bytes = (most * self.widest).next_multiple_of(size_of::<TileBlock>());
+        let len = match count {
+            0 => range.len(),
+            _ => self.tile_elements(laid).min(range.len()),
+        };
+        // An odd number of cache lines: the same element of many tiles is in many sets of a cache.
+        let lines = (len * self.widest).div_ceil(size_of::<TileBlock>()) | 1;
         MEMORY.with_borrow_mut(|(memory, operands)| {
-            let lines = bytes / size_of::<TileBlock>();
             if memory.len() < count * lines {
                 memory.resize(count * lines, TileBlock([0; 64]));
             }
             let tiles = PackedTiles {
                 first: memory.as_mut_ptr().cast::<u8>(),
-                bytes,
-                len: match count {
-                    0 => range.len(),
-                    _ => most.min(range.len()),
-                },
+                bytes: lines * size_of::<TileBlock>(),
+                len,
             };
             // SAFETY: the caller guarantees the preconditions (# Safety), and the tiles have
             // `bytes` bytes, which is at least `len` elements, for each packed input.

@@ -11,9 +11,8 @@ use crate::plan::axes::LoopAxes;
 use crate::plan::boxes::{Decided, boxes, decided};
 use crate::plan::build::{Home, StepKind};
 use crate::plan::code::{Code, CodeMember, Finish};
-use crate::plan::factors::{factors, is_direct};
 use crate::plan::laid::{
-    Base, ByCopies, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates, PackedRead,
+    Base, ByCopies, DirectFold, HaloSource, LaidBox, LaidCode, LaidLeaf, LaidUpdates, PackedRead,
 };
 use crate::plan::reads::{NumRead, NumStart};
 use crate::tensor::Strides;
@@ -548,13 +547,10 @@ impl InPlaceBuilder<'_> {
             return None;
         }
         let slots = self.starts(&laid.starts)?;
-        let views = is_direct(code, laid)
-            && code
-                .members
-                .iter()
-                .all(|m| matches!(m.finish, Finish::Product(_)));
-        if views {
-            let done = self.products(code, laid, &slots, outputs);
+        let is_product = |f: &DirectFold| matches!(f, DirectFold::Product(_));
+        let products = laid.direct.as_ref().filter(|f| f.iter().all(is_product));
+        if let Some(products) = products {
+            let done = self.products(code, (laid, products), &slots, outputs);
             if done.is_some() || n > MAX_GATHERED_PRODUCT {
                 return done;
             }
@@ -623,10 +619,10 @@ impl InPlaceBuilder<'_> {
     }
 
     /// Products of strided factors.
-    fn products(
+    fn products<'l>(
         &mut self,
         code: &Code,
-        laid: &LaidCode,
+        (laid, products): (&LaidCode, &'l [DirectFold]),
         slots: &[usize],
         outputs: &[u32],
     ) -> Option<()> {
@@ -637,19 +633,21 @@ impl InPlaceBuilder<'_> {
                 |k| matches!(&b.leaves[k], LaidLeaf::Strided { base, .. } if place(base)),
             )
         };
-        let in_place = |m: &CodeMember| {
-            let own = factors(code, b, m, &b.extents)?;
+        let in_place = |(m, fold): (&CodeMember, &'l DirectFold)| {
+            let DirectFold::Product(own) = fold else {
+                return None;
+            };
             let in_place = own.iter().all(|f| f.copied.is_none()) && m.copies.iter().all(is_place);
             in_place.then_some(own)
         };
-        let all = code.members.iter().map(in_place);
+        let all = code.members.iter().zip(products).map(in_place);
         let all: Vec<_> = all.collect::<Option<_>>()?;
         for ((m, &p), factors) in code.members.iter().zip(outputs).zip(all) {
             let Finish::Product(product) = &m.finish else {
                 return None;
             };
             let mut x: SmallVec<[StridedOperand; 2]> = SmallVec::new();
-            for (j, factor) in factors.into_iter().enumerate() {
+            for (j, factor) in factors.iter().enumerate() {
                 let LaidLeaf::Strided {
                     base: Base::Place(place),
                     offset,
@@ -675,8 +673,8 @@ impl InPlaceBuilder<'_> {
                 }
                 x.push(StridedOperand {
                     at,
-                    shape: factor.matrices.shape.into_iter().collect(),
-                    strides: factor.matrices.strides.into_iter().collect(),
+                    shape: factor.matrices.shape.iter().copied().collect(),
+                    strides: factor.matrices.strides.iter().copied().collect(),
                 });
             }
             let x = x.into_inner().ok()?;

@@ -11,7 +11,7 @@ use crate::plan::build::StepKind;
 use crate::plan::code::{CodeMember, Finish};
 use crate::plan::execute::GroupRun;
 use crate::plan::laid::{LaidStep, Resolved};
-use crate::plan::pack::Addresses;
+use crate::plan::pack::{Addresses, LocalPlaces};
 use crate::plan::rows::copy_rows;
 use cotangent_core::{DType, Env, Op, Result};
 use cotangent_kernels::Fallible;
@@ -272,7 +272,7 @@ impl InPlace {
                     Instruction::Pack(p) => {
                         let places = Addresses {
                             table: &s.table[..self.plan.parts.places.len()],
-                            local: &[],
+                            local: LocalPlaces::default(),
                         };
                         p.read.lines.pack(s.at(p.y), 0..p.n, places);
                     }
