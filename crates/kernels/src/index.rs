@@ -16,7 +16,7 @@ use crate::view::{ElementRun, reach};
 mod elements;
 mod rows;
 
-pub use elements::{Term, add_clamped, clamp_numbers, copy_at, copy_elements};
+pub use elements::{Term, add_clamped, copy_at, copy_elements};
 pub use rows::OperandRows;
 
 /// Maximum number of windows of a block.

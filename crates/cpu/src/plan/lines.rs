@@ -84,17 +84,14 @@ impl LineRead {
             out.merge(outer, inner);
             of_lines[outer].extent = 1;
         }
-        out.read_by_lines(r, &of_lines);
+        out.read_starts(r, axes, &of_lines);
         out
     }
 
-    /// Gives starts that are the same along a line the axes of lines.
-    fn read_by_lines(&mut self, r: &NumRead, axes: &LoopAxes) {
+    /// Gives starts that are the same along a line the axes of lines, and others their own lines.
+    fn read_starts(&mut self, r: &NumRead, axes: &LoopAxes, of_lines: &LoopAxes) {
         for (s, own) in self.starts.iter_mut().zip(&r.starts) {
-            match s.varies {
-                true => s.read.read_by_lines(&own.read, axes),
-                false => s.read = LineRead::of(&own.read, axes),
-            }
+            s.read = LineRead::of(&own.read, if s.varies { axes } else { of_lines });
         }
     }
 
@@ -132,24 +129,22 @@ impl LineRead {
         starts + if by_rows { rows } else { positions * MOVE_PS }
     }
 
-    /// Whether an axis continues the one inside of it, of this extent, in every form.
+    /// Whether an axis continues the one inside of it, of this extent, in every form. Starts that
+    /// vary along lines are read at each position, so these may be read in other lines.
     fn merges(&self, outer: usize, inner: usize, extent: usize) -> bool {
         let continues = |f: &LoopForm| {
             let is_start = |t: &NumTerm| matches!(t.var, Var::Start(_));
             let step = f.scales[inner].checked_mul(extent as i64);
             step == Some(f.scales[outer]) && f.terms.iter().all(is_start)
         };
-        let mut starts = self.starts.iter();
+        let mut of_lines = self.starts.iter().filter(|s| !s.varies);
         !any_form(&self.source, &|f| !continues(f))
-            && starts.all(|s| s.read.merges(outer, inner, extent))
+            && of_lines.all(|s| s.read.merges(outer, inner, extent))
     }
 
     fn merge(&mut self, outer: usize, inner: usize) {
         self.axes[inner].extent *= std::mem::replace(&mut self.axes[outer].extent, 1);
         for_each_form(&mut self.source, &mut |f| f.scales[outer] = 0);
-        self.starts
-            .iter_mut()
-            .for_each(|s| s.read.merge(outer, inner));
     }
 
     /// Whether it differs from position to position of a line.

@@ -12,7 +12,7 @@ use super::reads::NumTerm;
 use super::rows::{copy_lines, copy_row};
 use crate::element::{for_integer_or_bool, for_size};
 use crate::nests::affine::{Var, ceil_div};
-use cotangent_kernels::index::{Term, add_clamped, clamp_numbers, copy_elements};
+use cotangent_kernels::index::{Term, add_clamped, copy_elements};
 use cotangent_kernels::parallel::Shared;
 use cotangent_kernels::tile::TileBlock;
 use smallvec::SmallVec;
@@ -49,13 +49,13 @@ impl Addresses<'_> {
 const LINES: usize = 256;
 
 /// Number of positions or lines for which starts are read together.
-const START_ELEMENTS: usize = 1024;
+pub(super) const START_ELEMENTS: usize = 1024;
 
 /// Numbers of a short run, without an allocation.
 type Numbers = SmallVec<[i64; 16]>;
 
 /// Values of starts, without an allocation for few.
-type Starts = SmallVec<[i64; 256]>;
+pub(super) type StartNumbers = SmallVec<[i64; 256]>;
 
 /// A form at the positions of a run.
 enum FormValues {
@@ -106,7 +106,7 @@ impl LineStart {
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
     pub(crate) unsafe fn value(&self, places: Addresses<'_>) -> i64 {
-        let mut numbers = Starts::new();
+        let mut numbers = StartNumbers::new();
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { self.numbers(0..1, places, &mut numbers) };
         numbers[0]
@@ -116,24 +116,36 @@ impl LineStart {
     ///
     /// # Safety
     /// The preconditions of [`LineRead::pack`].
-    unsafe fn numbers(&self, positions: Range<usize>, places: Addresses<'_>, out: &mut Starts) {
-        let (count, mut memory) = (positions.len(), SmallVec::<[TileBlock; 16]>::new());
-        let x = self.read.adjacent(&positions, places).unwrap_or_else(|| {
-            let blocks = (count * self.read.dtype.size()).div_ceil(size_of::<TileBlock>());
-            memory.resize(blocks, TileBlock([0; 64]));
-            let x = memory.as_mut_ptr().cast::<u8>();
-            // SAFETY: the memory has an element for each position. The caller guarantees the rest
-            // (# Safety).
-            unsafe { self.read.pack(x, positions, places) };
-            x
-        });
+    unsafe fn numbers(
+        &self,
+        positions: Range<usize>,
+        places: Addresses<'_>,
+        out: &mut StartNumbers,
+    ) {
+        let before = out.len();
+        out.resize(before + positions.len(), 0);
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        unsafe { self.add_numbers(1, &positions, places, &mut out[before..]) };
+    }
+
+    /// Adds the start at these positions of its loop, times a scale, to numbers.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`].
+    pub(super) unsafe fn add_numbers(
+        &self,
+        scale: i64,
+        positions: &Range<usize>,
+        places: Addresses<'_>,
+        to: &mut [i64],
+    ) {
+        let mut memory = Vec::new();
+        // SAFETY: the caller guarantees the preconditions (# Safety).
+        let x = unsafe { self.read.elements(positions, places, &mut memory) };
         for_integer_or_bool!(self.read.dtype, T => {
-            // SAFETY: `pack` wrote as many elements of this type, or the value has them, which the
-            // caller guarantees to be initialised (# Safety).
-            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>().cast_const(), count) };
-            let before = out.len();
-            out.resize(before + count, 0);
-            clamp_numbers(&mut out[before..], x, self.last);
+            // SAFETY: there are as many elements of this type.
+            let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), positions.len()) };
+            add_clamped(to, x, self.last, scale);
         });
     }
 }
@@ -148,11 +160,7 @@ struct StartForm {
 
 impl LineRead {
     /// The address of the first element at these positions, if all are adjacent in a value.
-    pub(super) fn adjacent(
-        &self,
-        positions: &Range<usize>,
-        places: Addresses<'_>,
-    ) -> Option<*mut u8> {
+    fn adjacent(&self, positions: &Range<usize>, places: Addresses<'_>) -> Option<*mut u8> {
         let LineSource::Element(e) = &self.source else {
             return None;
         };
@@ -171,8 +179,36 @@ impl LineRead {
         })
     }
 
+    /// The address of the elements at these positions, one after the other: in a value, or copied
+    /// to the memory.
+    ///
+    /// # Panics
+    /// If an element is outside of its value.
+    ///
+    /// # Safety
+    /// The preconditions of [`LineRead::pack`] but for `to`.
+    pub(super) unsafe fn elements(
+        &self,
+        positions: &Range<usize>,
+        places: Addresses<'_>,
+        memory: &mut Vec<TileBlock>,
+    ) -> *const u8 {
+        let adjacent = self.adjacent(positions, places);
+        let x = adjacent.unwrap_or_else(|| {
+            let bytes = positions.len() * self.dtype.size();
+            memory.clear();
+            memory.reserve(bytes.div_ceil(size_of::<TileBlock>()));
+            let x = memory.as_mut_ptr().cast::<u8>();
+            // SAFETY: the memory has room for an element at each position. The caller guarantees
+            // the rest (# Safety).
+            unsafe { self.pack(x, positions.clone(), places) };
+            x
+        });
+        x.cast_const()
+    }
+
     /// Whether the positions of the loop are those of one line.
-    pub(super) fn is_one_line(&self, along: Option<usize>) -> bool {
+    fn is_one_line(&self, along: Option<usize>) -> bool {
         let outer = &self.axes[..along.unwrap_or(0)];
         outer.iter().all(|a| a.extent == 1)
     }
@@ -202,7 +238,7 @@ impl LineRead {
             false if self.starts.iter().any(|s| s.varies) => START_ELEMENTS,
             false => START_ELEMENTS.saturating_mul(len),
         };
-        let mut all = Starts::new();
+        let mut all = StartNumbers::new();
         for start in positions.clone().step_by(most) {
             let part = start..positions.end.min(start + most);
             let lines = part.start / len..part.end.div_ceil(len);
@@ -231,6 +267,16 @@ impl LineRead {
                 self.lines(to, part, &numbers, places)
             }
         }
+    }
+
+    /// Whether an element is inside of its value at all indices and all values of its starts.
+    pub(super) fn is_inside(&self, e: &LineElement, terms: &[(i64, usize)]) -> bool {
+        let indices = self.axes.iter().zip(&e.offset.scales);
+        let indices = indices.map(|(a, &scale)| (scale, a.extent as i64 - 1));
+        let starts = terms.iter();
+        let starts = starts.map(|&(scale, s)| (scale, self.starts[s].last));
+        let (least, most) = interval(e.offset.offset, indices.chain(starts));
+        e.span.0 <= least && most <= e.span.1
     }
 
     /// Copies the elements at positions of which these are the starts: at each position, or on each
@@ -337,7 +383,7 @@ impl LinePacker<'_> {
         // The index along the first line comes on top of the form at its first element.
         let (mut skipped, mut left) = (self.at[along], positions);
         let moves = (0..along).any(|k| scales[k] != 0);
-        let is_inside = self.is_inside(e, &terms);
+        let is_inside = self.read.is_inside(e, &terms);
         let from = self.places.of(e.place).cast_const();
         if let (&[(scale, s)], false, true) = (&terms[..], moves, is_inside) {
             let offsets = self.starts[s][self.line..].iter();
@@ -379,16 +425,6 @@ impl LinePacker<'_> {
             self.to = self.to.wrapping_add(done * dtype.size());
             (left, skipped) = (left - done, 0);
         }
-    }
-
-    /// Whether an element is inside of its value at all indices and all values of its starts.
-    fn is_inside(&self, e: &LineElement, terms: &[(i64, usize)]) -> bool {
-        let indices = self.axes.iter().zip(&e.offset.scales);
-        let indices = indices.map(|(a, &scale)| (scale, a.extent as i64 - 1));
-        let starts = terms.iter();
-        let starts = starts.map(|&(scale, s)| (scale, self.read.starts[s].last));
-        let (least, most) = interval(e.offset.offset, indices.chain(starts));
-        e.span.0 <= least && most <= e.span.1
     }
 
     /// The form at the positions of a line, if its terms are starts that vary from position to
@@ -638,7 +674,7 @@ impl NumTerm {
 }
 
 /// Lowest and highest value of an offset with terms, each a scale of a number from 0 to its last.
-pub(super) fn interval(offset: i64, terms: impl Iterator<Item = (i64, i64)>) -> (i64, i64) {
+fn interval(offset: i64, terms: impl Iterator<Item = (i64, i64)>) -> (i64, i64) {
     terms.fold((offset, offset), |(low, high), (scale, last)| {
         let most = scale.saturating_mul(last);
         (

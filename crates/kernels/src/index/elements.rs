@@ -6,31 +6,6 @@ use crate::simd::widest;
 /// Number of offsets that are computed together.
 const OFFSETS: usize = 64;
 
-/// Writes `clamp(x, 0, last)` of each number.
-///
-/// # Panics
-/// If `to` is shorter than the numbers.
-pub fn clamp_numbers<I: Position>(to: &mut [i64], x: &[I], last: i64) {
-    let to = &mut to[..x.len()];
-    let limit = i32::try_from(last);
-    widest(
-        #[inline(always)]
-        || match limit {
-            // AVX2 has a minimum and a maximum of integers of 32 bits, but none of 64 bits.
-            Ok(limit) if I::NARROW => {
-                for (y, x) in to.iter_mut().zip(x) {
-                    *y = x.narrow().clamp(0, limit).into();
-                }
-            }
-            _ => {
-                for (y, x) in to.iter_mut().zip(x) {
-                    *y = x.signed().clamp(0, last);
-                }
-            }
-        },
-    );
-}
-
 /// Adds `factor * clamp(x, 0, last)` of each number to the elements of `to`.
 ///
 /// # Panics
@@ -41,6 +16,7 @@ pub fn add_clamped<I: Position>(to: &mut [i64], x: &[I], last: i64, factor: i64)
     widest(
         #[inline(always)]
         || match limit {
+            // AVX2 has a minimum and a maximum of integers of 32 bits, but none of 64 bits.
             Ok(limit) if I::NARROW => {
                 for (y, x) in to.iter_mut().zip(x) {
                     *y += factor * i64::from(x.narrow().clamp(0, limit));

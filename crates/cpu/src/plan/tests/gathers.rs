@@ -163,6 +163,50 @@ fn elements_at_two_computed_indices() {
     }
 }
 
+/// Elements of each row at computed indices: offsets of rows beside those of elements.
+#[test]
+fn elements_of_each_row_at_computed_indices() {
+    let windows = Windows {
+        window: Vec::new(),
+        collapsed: vec![1],
+        operand_batch: vec![0],
+        index_batch: vec![0],
+        axes: vec![1],
+        vector: 2,
+    };
+    for (dtype, index) in [
+        (DType::F32, DType::I32),
+        (DType::C128, DType::I64),
+        (DType::I8, DType::U8),
+    ] {
+        for (k, [own, of_row]) in ALL.iter().flat_map(|&a| ALL.map(|b| [a, b])).enumerate() {
+            let bounds = [Bounds::Clip, Bounds::Drop][k % 2];
+            let extents = [[40, 33], [3, 7], [1, 1], [300, 1]][k % 4];
+            let shapes = [own.shape(extents), of_row.shape(extents)];
+            let ty = |shape: &Vec<usize>| Type::new(index, &shape[..]);
+            let operand = [extents[0], 9];
+            let types = [Type::new(dtype, operand), ty(&shapes[0]), ty(&shapes[1])];
+            let f = function(&types, |cx, x| {
+                let [i, j] = [own.of(cx, x[1], extents), of_row.of(cx, x[2], extents)];
+                let shape = [extents[0], extents[1], 1].map(Dim::from);
+                let vectors = |i: Val| cx.broadcast_in_dim(i, &shape, &[0, 1]);
+                let sizes = [1, 1].map(Dim::from);
+                let at = |i: Val| cx.gather(&windows, &sizes, bounds, x[0], vectors(i));
+                let y = at(i);
+                vec![cx.add(y, at(cx.add(i, j))), at(j)]
+            });
+            let planned = PlannedFunction::new(&f);
+            let x = layouts(&numbers(dtype, &operand, 1));
+            let i = layouts(&numbers(index, &shapes[0], 2));
+            let j = layouts(&numbers(index, &shapes[1], 3));
+            for ((x, i), j) in x.into_iter().zip(i).zip(j) {
+                let what = format!("{dtype} at {index}, {own:?}, {of_row:?}, {extents:?}");
+                planned.check(&what, &[x, i, j]);
+            }
+        }
+    }
+}
+
 /// Rows at two computed indices: more than there are offsets together, and parts of rows where
 /// reads are packed tile by tile.
 #[test]
