@@ -11,6 +11,12 @@ use std::ops::Range;
 /// Maximum number of boxes of a space.
 const MAX_BOXES: usize = 160;
 
+/// Maximum number of elements of a space that is cut everywhere.
+const MAX_CODE_ELEMENTS: usize = 1024;
+
+/// Minimum number of elements of a part of an axis that is cut into many.
+const MIN_PART_ELEMENTS: usize = 256;
+
 /// Maximum number of boxes times reads.
 const MAX_BOX_READS: usize = 8192;
 
@@ -31,41 +37,86 @@ pub(crate) enum Decided {
     Strided(Strided),
 }
 
-/// The boxes of a loop whose axes in `cut` are cut so that bounds of choices hold everywhere in a
-/// box or nowhere, but for axes that would make too many boxes.
+/// The boxes of a loop whose axes in `cut` are cut so that the choices of each read are decided in
+/// each box, but for axes that would make too many boxes. A box is cut only where a read is not
+/// decided in it: the border of a padded array has no corners of its own. Few elements are cut
+/// everywhere, unless that makes too many boxes: they may become code, in which equal parts of rows
+/// are the same vectors.
 pub(crate) fn boxes(axes: &LoopAxes, cut: Range<usize>, reads: &[&NumRead]) -> Vec<LoopAxes> {
-    let mut cuts: Vec<Vec<usize>> = vec![Vec::new(); axes.len()];
-    for r in reads {
-        r.source.bounds(&mut |b| add_cuts(&mut cuts, b, axes));
-    }
     let most = MAX_BOXES.min(MAX_BOX_READS / reads.len().max(1));
-    let mut all = vec![axes.clone()];
-    for (a, axis) in axes.iter().enumerate() {
-        if !cut.contains(&a) {
+    let few = axes.iter().map(|a| a.extent).product::<usize>() <= MAX_CODE_ELEMENTS;
+    // Each with the reads that are not decided in it.
+    let mut all: Vec<(LoopAxes, Vec<&NumRead>)> = vec![(axes.clone(), open_reads(axes, reads))];
+    let mut cuts: Vec<Vec<usize>> = vec![Vec::new(); axes.len()];
+    for a in (0..axes.len()).filter(|a| cut.contains(a)) {
+        let mut cuts_of = |(b, reads): &(LoopAxes, Vec<&NumRead>)| {
+            cuts.iter_mut().for_each(Vec::clear);
+            for r in reads {
+                open_bounds(&r.source, r, b, &mut |bound| add_cuts(&mut cuts, bound, b));
+            }
+            let mut own = std::mem::take(&mut cuts[a]);
+            own.retain(|c| (1..b[a].extent).contains(c));
+            own.sort_unstable();
+            own.dedup();
+            let volume: usize = b.iter().map(|a| a.extent).product();
+            if own.len() >= MAX_RANGES && volume / (own.len() + 1) < MIN_PART_ELEMENTS {
+                own.clear();
+            }
+            own
+        };
+        let mut cuts: Vec<Vec<usize>> = all.iter().map(&mut cuts_of).collect();
+        if few {
+            // No box is cut along the axis yet.
+            let mut every: Vec<usize> = cuts.concat();
+            every.sort_unstable();
+            every.dedup();
+            if every.len() < MAX_RANGES && all.len() * (every.len() + 1) <= most {
+                cuts.fill(every);
+            }
+        }
+        let count: usize = cuts.iter().map(|c| c.len() + 1).sum();
+        if count == all.len() || count > most {
             continue;
         }
-        let cuts = &mut cuts[a];
-        cuts.retain(|c| (1..axis.extent).contains(c));
-        cuts.sort_unstable();
-        cuts.dedup();
-        if cuts.is_empty() || cuts.len() >= MAX_RANGES || all.len() * (cuts.len() + 1) > most {
-            continue;
+        let mut parts = Vec::with_capacity(count);
+        for ((b, reads), cuts) in all.into_iter().zip(cuts) {
+            if cuts.is_empty() {
+                parts.push((b, reads));
+                continue;
+            }
+            let mut low = 0;
+            for end in cuts.into_iter().chain([b[a].extent]) {
+                let mut part = b.clone();
+                (part[a].low, part[a].extent) = (b[a].low + low, end - low);
+                let reads = open_reads(&part, &reads);
+                parts.push((part, reads));
+                low = end;
+            }
         }
-        let ends: Vec<usize> = cuts.iter().copied().chain([axis.extent]).collect();
-        all = all
-            .iter()
-            .flat_map(|b| {
-                let mut low = 0;
-                ends.iter().map(move |&end| {
-                    let mut part = b.clone();
-                    (part[a].low, part[a].extent) = (axis.low + low, end - low);
-                    low = end;
-                    part
-                })
-            })
-            .collect();
+        all = parts;
     }
-    all
+    all.into_iter().map(|(b, _)| b).collect()
+}
+
+/// The reads that are not decided in a box.
+fn open_reads<'r>(b: &LoopAxes, reads: &[&'r NumRead]) -> Vec<&'r NumRead> {
+    let open = |r: &&NumRead| decided(r, b).is_none();
+    reads.iter().copied().filter(open).collect()
+}
+
+/// Calls `f` for each bound that decides a choice of a read somewhere in a box.
+fn open_bounds(s: &NumSource, r: &NumRead, b: &LoopAxes, f: &mut dyn FnMut(&NumBound)) {
+    let NumSource::Choice(c) = s else { return };
+    let known: SmallVec<[Option<bool>; 4]> = c.bounds.iter().map(|own| holds(own, r, b)).collect();
+    if known.contains(&Some(false)) {
+        return open_bounds(&c.outside, r, b, f);
+    }
+    let open = c.bounds.iter().zip(&known).filter(|(_, k)| k.is_none());
+    open.for_each(|(own, _)| f(own));
+    open_bounds(&c.inside, r, b, f);
+    if known.contains(&None) {
+        open_bounds(&c.outside, r, b, f);
+    }
 }
 
 /// Adds the cuts of each axis that decide a bound: the digits of its limits, if the axes are the

@@ -284,6 +284,53 @@ fn outputs_that_are_equally_far_apart_are_one_run() {
     assert!(apart > 0, "no box has outputs that are apart");
 }
 
+/// Boxes of all stored values of a function.
+fn boxes_of(f: &Arc<Function>) -> Vec<usize> {
+    let (_, r) = resolved(f);
+    let counts = r.steps.iter().map(|laid| match laid {
+        LaidStep::Code(l) => l.phases.iter().map(|p| p.boxes.len()).collect(),
+        _ => Vec::new(),
+    });
+    counts.flatten().collect()
+}
+
+/// A border is cut along one axis only, and pieces are cut where they differ.
+#[test]
+fn boxes_are_cut_where_reads_are_not_decided() {
+    for dtype in [DType::F32, DType::C128, DType::I8] {
+        let ty = Type::new(dtype, [20, 20, 20]);
+        let padded = Arc::new(function(&[ty], |cx, x| {
+            let y = cx.pad_zeros(x[0], &[1, 1, 1], &[1, 1, 1], &[0, 0, 0]);
+            vec![cx.mul(y, cx.full_like(y, 3.0))]
+        }));
+        assert_eq!(boxes_of(&padded).iter().max(), Some(&7), "{dtype}");
+        // More pieces than an axis has ranges, each rolled along two axes.
+        let ty = Type::new(dtype, [12, 19, 23]);
+        let rolled = Arc::new(function(&[ty], |cx, x| {
+            let roll = |y: Val, axis: usize, by: usize| {
+                let n = cx.ty(y).shape[axis].as_const().unwrap();
+                let [low, high] = [(0, by), (by, n)].map(|(a, b)| cx.slice_axis(y, axis, a, b));
+                cx.concatenate(&[high, low], axis)
+            };
+            let piece = |k: usize| {
+                let own = cx.slice_axis(x[0], 0, k, k + 1);
+                roll(roll(own, 1, k + 2), 2, 2 * k + 1)
+            };
+            let all: Vec<Val> = (0..12).map(piece).collect();
+            let y = cx.concatenate(&all, 0);
+            vec![cx.mul(y, cx.full_like(y, 3.0))]
+        }));
+        let most = boxes_of(&rolled).into_iter().max().unwrap();
+        assert!(most <= 12 * 4, "{dtype}: {most} boxes");
+        for (f, shape) in [(padded, vec![20, 20, 20]), (rolled, vec![12, 19, 23])] {
+            let x = reference_numbers(dtype, &shape);
+            for x in super::layouts(&x) {
+                PlannedFunction::new(&f).check("boxes", &[x]);
+            }
+        }
+    }
+}
+
 pub(super) fn reference_numbers(dtype: DType, shape: &[usize]) -> Array {
     let to = function(&[Type::new(DType::F32, shape)], |cx, x| {
         vec![cx.convert(cx.mul(x[0], cx.full_like(x[0], 50.0)), dtype)]
